@@ -1,0 +1,1 @@
+"""Measure privacy and utility of sanitized microdata."""
