@@ -1,0 +1,51 @@
+"""The count-first view: distinct combinations of attribute values with their multiplicities.
+
+Privacy models, gains and losses need only counts. Grouping is the one step that touches every record.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+
+class Combinations(NamedTuple):
+    """The distinct rows of a table.
+
+    `values`: DataFrame of m distinct rows, sorted by their columns' codes; `multiplicities`: integer array (m,);
+    `index`: integer array (n,), the distinct row that each of the n records holds.
+    """
+
+    values: pd.DataFrame
+    multiplicities: np.ndarray
+    index: np.ndarray
+
+
+def combinations(table):
+    """Group equal rows of a DataFrame: its distinct rows, how often each stands, and where.
+
+    The result does not depend on the table's index, nor (but for `index`) on the order of its records.
+
+    >>> combinations(pd.DataFrame({"sex": ["F", "M", "F"]})).multiplicities.tolist()
+    [2, 1]
+    """
+    key = np.zeros(len(table), dtype=np.int64)
+    for name in table:
+        codes, values = pd.factorize(table[name].to_numpy(), sort=True, use_na_sentinel=False)
+        # Compressing after each column keeps the key below n * values, so that it cannot overflow.
+        key = np.unique(key * max(len(values), 1) + codes, return_inverse=True)[1]
+    _, first, index, multiplicities = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
+    return Combinations(table.iloc[first].reset_index(drop=True), multiplicities, index)
+
+
+def class_value_counts(classes, values):
+    """How often each value stands in each class: integer array (classes, values), columns in sorted order of the values.
+
+    `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,).
+    """
+    codes, distinct = pd.factorize(np.asarray(values), sort=True, use_na_sentinel=False)
+    width = len(distinct)
+    rows = int(np.max(classes)) + 1
+    return np.bincount(classes * width + codes, minlength=rows * width).reshape(rows, width)

@@ -1,0 +1,204 @@
+"""Original microdata that obeys a schema: how to load, check, sample and split it.
+
+A dataset lies in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence,
+checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and
+their hierarchies, so that one table can serve several papers.
+"""
+
+import hashlib
+import io
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privnb import hierarchy
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Original microdata, one row a record, checked against its schema when made.
+
+    `table`: DataFrame of n records with the schema's columns in the schema's order; its index carries no meaning and
+    is replaced by 0..n-1. `hierarchies`: for each quasi-identifier how it generalizes (see `hierarchy`).
+    """
+
+    name: str
+    table: pd.DataFrame
+    schema: Schema
+    hierarchies: Mapping[str, object]
+
+    def __post_init__(self):
+        self.schema.check(self.table)
+        table = self.table[self.schema.names()].reset_index(drop=True)
+        object.__setattr__(self, "table", table)
+        for name in self.schema.quasi_identifiers:
+            if name not in self.hierarchies:
+                raise SchemaError(
+                    f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
+                    "Add one, or use hierarchy.flat(attribute)."
+                )
+
+    def __len__(self):
+        return len(self.table)
+
+    def sample(self, records, *, rng):
+        """A random sample of `records` records without replacement, in file order; its name says so."""
+        if not 2 <= records <= len(self):
+            raise ValueError(
+                f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}."
+            )
+        if records == len(self):
+            return self
+        rows = np.sort(np.random.default_rng(rng).choice(len(self), records, replace=False))
+        return Dataset(
+            f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies
+        )
+
+    def split(self, share, *, rng):
+        """Two disjoint datasets, the first with `share` (0..1) of the records, drawn at random."""
+        first = np.random.default_rng(rng).permutation(len(self)) < round(share * len(self))
+        parts = self.table[first], self.table[~first]
+        return tuple(
+            Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies)
+            for part in parts
+        )
+
+
+def load(name, study=None, *, records=None, rng=0, folder=None):
+    """Load `data/<name>/`, or the description file at `name`, in the roles of `study` (None: those of its columns).
+
+    `records`: load a random sample of so many records, drawn with `rng`. `folder`: where `data/` lies; by default the
+    nearest one at or above the current folder, else the project's own.
+
+    Raises SchemaError for a wrong checksum, a column, value or hierarchy that does not fit, or an unknown study.
+    """
+    path = find(name, folder)
+    text = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = _read_files(path.parent, text)
+    described = Schema(
+        path.stem, tuple(_attribute(column, entry) for column, entry in text["columns"].items())
+    )
+    described.check(table)  # all columns, also those that the study leaves out
+    choice = _study(path, text, study)
+    chosen = described.with_roles(_roles(choice) or {a.name: a.role for a in described.attributes})
+    for column in chosen.names():
+        if chosen[column].numeric:
+            table[column] = pd.to_numeric(table[column])
+    hierarchies = {
+        name: _hierarchy(path, chosen[name], choice.get("hierarchies", "default"), choice.get("recoding", {}))
+        for name in chosen.quasi_identifiers
+    }
+    dataset = Dataset(
+        f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies
+    )
+    return dataset.sample(records, rng=rng) if records else dataset
+
+
+def find(name, folder=None):
+    """Path of the description file of dataset `name`: a path to a `.toml` file, or a folder's name under `data/`."""
+    if str(name).endswith(".toml"):
+        candidates = [Path(name)]
+    else:
+        here = Path.cwd()
+        roots = (
+            [Path(folder)]
+            if folder
+            else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
+        )
+        candidates = [root / name / f"{name}.toml" for root in roots]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    known = sorted({p.parent.name for root in candidates for p in root.parent.parent.glob("*/*.toml")})
+    raise FileNotFoundError(
+        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above. "
+        f"Known: {', '.join(known) or 'none'}. Draft one with `privnb new FILE`."
+    )
+
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+def _read_files(folder, text):
+    """All records of the data files in file order, as text, less those with a missing value if the file says so."""
+    layout = text.get("format", {})
+    names = list(text["columns"])
+    parts = []
+    for entry in text["files"]:
+        content = (folder / entry["path"]).read_bytes()
+        found = hashlib.sha256(content).hexdigest()
+        if "sha256" in entry and found != entry["sha256"]:
+            raise SchemaError(
+                f"{entry['path']} is not the file that {text['dataset']['name']}.toml describes: its SHA-256 is {found}, "
+                f"not {entry['sha256']}. Fetch the original again, or correct the checksum if you changed it on purpose."
+            )
+        lines = content.decode("utf-8").splitlines()[entry.get("skip_lines", 0) :]
+        # adult.test ends each line in a full stop that is no part of the value.
+        lines = [line.removesuffix(entry.get("line_end", "")) for line in lines if line.strip()]
+        part = pd.read_csv(
+            io.StringIO("\n".join(lines)),
+            sep=layout.get("separator", ","),
+            header=0 if layout.get("header", True) else None,
+            names=None if layout.get("header", True) else names,
+            dtype=str,
+            keep_default_na=False,
+            skipinitialspace=True,
+            index_col=False,
+        ) if lines else pd.DataFrame(columns=names)  # fmt: skip
+        parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
+    missing = layout.get("missing", "")
+    if layout.get("records_with_missing", "keep") == "drop":
+        table = table[~(table == missing).any(axis=1)].reset_index(drop=True)
+    # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
+    return table.replace("", missing or np.nan)
+
+
+def _attribute(name, entry):
+    domain = entry.get("domain")
+    if isinstance(domain, Mapping):
+        domain = Numbers(**domain)
+    elif domain is not None:
+        domain = Categories(tuple(domain))
+    try:
+        role = Role(entry["role"])
+    except (KeyError, ValueError):
+        raise SchemaError(
+            f"column '{name}' has the role {entry.get('role')!r}. Give it one of: {', '.join(Role)}."
+        ) from None
+    return Attribute(name, role, domain, entry.get("unit", ""), entry.get("form_of", ""))
+
+
+def _study(path, text, study):
+    studies = text.get("studies", {})
+    if study and study not in studies:
+        raise SchemaError(f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.")
+    return studies[study] if study else text.get("default", {})
+
+
+def _roles(choice):
+    """`{column: role}` of a study, which lists its columns by role."""
+    pairs = [(name, role) for role in Role for name in choice.get(role, ())]
+    twice = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
+    if twice:
+        raise SchemaError(
+            f"{twice} has two roles. A sensitive attribute cannot also be a quasi-identifier: what an "
+            "adversary may know already is not a secret to protect. Choose one."
+        )
+    return dict(pairs)
+
+
+def _hierarchy(path, attribute, chosen_set, recoding):
+    """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else flat."""
+    how = recoding.get(attribute.name)
+    if how == "range":
+        return hierarchy.Ranges(attribute.domain)
+    if how is not None:
+        return hierarchy.Intervals(attribute.domain, tuple(how))
+    file = path.parent / "hierarchies" / chosen_set / f"{attribute.name}.csv"
+    return hierarchy.Taxonomy.read(file, attribute.domain) if file.is_file() else hierarchy.flat(attribute)

@@ -1,0 +1,207 @@
+"""What each column of a table is: its role, its public domain, its unit.
+
+A domain is public knowledge. It is stated by the data owner and never read from the records: a bound
+that depends on the records would tell something about them.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+
+
+class SchemaError(ValueError):
+    """A table, a schema or a hierarchy that do not fit each other."""
+
+
+class Role(StrEnum):
+    """What an attribute means for privacy."""
+
+    IDENTIFIER = "identifier"  # names a person; dropped from every release
+    QUASI_IDENTIFIER = "quasi-identifier"  # may be known to an adversary from elsewhere
+    SENSITIVE = "sensitive"  # what no adversary should learn
+    NEUTRAL = "neutral"  # neither; published as it is
+    UNUSED = "unused"  # in the file, left out of the dataset
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers from `low` to `high`, both included, in steps of `step`.
+
+    >>> Numbers(17, 99).width
+    82
+    """
+
+    low: float
+    high: float
+    step: float = 1
+
+    def __post_init__(self):
+        if not (self.low < self.high and self.step > 0):
+            raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
+
+    @property
+    def width(self):
+        """Largest minus smallest value: the most that one value can change."""
+        return self.high - self.low
+
+    def codes(self, values):
+        """Number of steps above `low`, integer array of the shape of `values`."""
+        return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
+
+    def value(self, code):
+        """The number at a code, as it is printed: whole numbers without a decimal point."""
+        number = self.low + code * self.step
+        return int(number) if float(number).is_integer() else float(round(number, 10))
+
+    def outside(self, column):
+        """The entries of `column` that are not in this domain."""
+        numbers = pd.to_numeric(column, errors="coerce")
+        steps = (numbers - self.low) / self.step
+        fits = numbers.between(self.low, self.high) & ((steps - steps.round()).abs() < 1e-9)
+        return column[~fits]
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A fixed list of values, written as text."""
+
+    values: tuple[str, ...]
+
+    def __post_init__(self):
+        if len(set(self.values)) != len(self.values) or not self.values:
+            raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
+
+    def codes(self, values):
+        """Position of each value in `self.values`, integer array."""
+        return pd.Index(self.values).get_indexer(pd.Index(values))
+
+    def outside(self, column):
+        """The entries of `column` that are not in this domain."""
+        return column[~column.isin(self.values)]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column: its name, role, public domain (None for identifiers), unit, and the attribute that it rewrites.
+
+    `form_of` names another column with the same content in another form (education as text and as 1-16).
+    """
+
+    name: str
+    role: Role
+    domain: Numbers | Categories | None = None
+    unit: str = ""
+    form_of: str = ""
+
+    @property
+    def numeric(self):
+        return isinstance(self.domain, Numbers)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a dataset, in the order of its columns."""
+
+    dataset: str
+    attributes: tuple[Attribute, ...]
+
+    def __post_init__(self):
+        names = [attribute.name for attribute in self.attributes]
+        used = [attribute.name for attribute in self.attributes if attribute.role is not Role.UNUSED]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise SchemaError(
+                f"dataset '{self.dataset}': column {twice} has more than one role or description. "
+                "Give each column exactly one; a sensitive attribute cannot also be a quasi-identifier."
+            )
+        for attribute in self.attributes:
+            if attribute.name in used and attribute.form_of in used:
+                raise SchemaError(
+                    f"dataset '{self.dataset}': '{attribute.name}' is another form of '{attribute.form_of}' and "
+                    "both are in use. Set one of them to role 'unused': a miner given both counts it twice."
+                )
+            if attribute.domain is None and attribute.role not in (Role.IDENTIFIER, Role.UNUSED):
+                raise SchemaError(
+                    f"dataset '{self.dataset}': column '{attribute.name}' has no public domain. "
+                    "State its values or its low and high."
+                )
+
+    def __getitem__(self, name):
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise SchemaError(
+            f"dataset '{self.dataset}' has no attribute '{name}'; it has {', '.join(self.names())}."
+        )
+
+    def names(self, *roles):
+        """Names of the attributes with one of `roles` (all, without one), in column order."""
+        return [attribute.name for attribute in self.attributes if not roles or attribute.role in roles]
+
+    @property
+    def quasi_identifiers(self):
+        return self.names(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self):
+        return self.names(Role.SENSITIVE)
+
+    @property
+    def published(self):
+        """Names of all attributes that a release holds: all but identifiers."""
+        return self.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
+
+    def with_roles(self, roles):
+        """The same attributes in new roles, `{name: role}`; those not named become unused and are left out."""
+        for name in roles:
+            self[name]
+        chosen = (replace(a, role=Role(roles.get(a.name, Role.UNUSED))) for a in self.attributes)
+        return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
+
+    def check(self, table):
+        """Raise SchemaError unless `table` has exactly these columns and only values of their domains."""
+        columns = list(table.columns)
+        twice = sorted({str(c) for c in columns if columns.count(c) > 1})
+        if twice:
+            raise SchemaError(
+                f"dataset '{self.dataset}': the table has more than one column {twice}. Rename one."
+            )
+        missing = [name for name in self.names() if name not in columns]
+        if missing:
+            raise SchemaError(
+                f"dataset '{self.dataset}': the schema names column {missing}, which the table lacks "
+                f"(it has {', '.join(map(str, columns))}). Rename the column or edit the schema."
+            )
+        extra = [str(c) for c in columns if c not in self.names()]
+        if extra:
+            raise SchemaError(
+                f"dataset '{self.dataset}': the table has column {extra}, which the schema does not name. "
+                "Describe it in the schema (role 'unused' leaves it out) or drop it."
+            )
+        if len(table) < 2:
+            raise SchemaError(
+                f"dataset '{self.dataset}': a table needs at least 2 records, this one has {len(table)}."
+            )
+        for attribute in self.attributes:
+            self._check_column(attribute, table[attribute.name])
+
+    def _check_column(self, attribute, column):
+        if attribute.domain is None:
+            return
+        if column.isna().any():
+            raise SchemaError(
+                f"dataset '{self.dataset}': column '{attribute.name}' has {column.isna().sum()} missing values, "
+                "which its domain does not allow. Drop those records or list a value for 'missing' in the domain."
+            )
+        outside = attribute.domain.outside(column)
+        if len(outside):
+            # Identifying values must not end in a log: show the commonest few, with counts.
+            found = ", ".join(
+                f"{value!r} ({count})" for value, count in outside.value_counts().head(3).items()
+            )
+            raise SchemaError(
+                f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
+                f"domain: {found}. Correct the table or the domain in the schema."
+            )
