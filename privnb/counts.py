@@ -34,14 +34,13 @@ def combinations(table):
         codes, values = pd.factorize(table[name].to_numpy(), sort=True, use_na_sentinel=False)
         # Compressing after each column keeps the key below n * values, so that it cannot overflow.
         key = np.unique(key * max(len(values), 1) + codes, return_inverse=True)[1]
-    _, first, index, multiplicities = np.unique(
-        key, return_index=True, return_inverse=True, return_counts=True
-    )
+    _, first, index, multiplicities = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     return Combinations(table.iloc[first].reset_index(drop=True), multiplicities, index)
 
 
 def class_value_counts(classes, values):
-    """How often each value stands in each class: integer array (classes, values), columns in sorted order of the values.
+    """How often each value stands in each class: integer array (classes, values), columns in sorted order of the
+    values.
 
     `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,).
     """

@@ -19,7 +19,7 @@ from privnb import hierarchy
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Original microdata, one row a record, checked against its schema when made.
 
@@ -46,31 +46,34 @@ class Dataset:
     def __len__(self):
         return len(self.table)
 
+    def __repr__(self):  # never the records: a notebook keeps what it shows
+        return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
+
+    def _repr_html_(self):
+        return f"<p>{self!r}</p>" + self.schema.described().to_html(index=False, border=0)
+
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so."""
         if not 2 <= records <= len(self):
-            raise ValueError(
-                f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}."
-            )
+            raise ValueError(f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}.")
         if records == len(self):
             return self
         rows = np.sort(np.random.default_rng(rng).choice(len(self), records, replace=False))
-        return Dataset(
-            f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies
-        )
+        return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
 
     def split(self, share, *, rng):
         """Two disjoint datasets, the first with `share` (0..1) of the records, drawn at random."""
         first = np.random.default_rng(rng).permutation(len(self)) < round(share * len(self))
         parts = self.table[first], self.table[~first]
         return tuple(
-            Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies)
-            for part in parts
+            Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
 
 
 def load(name, study=None, *, records=None, rng=0, folder=None):
-    """Load `data/<name>/`, or the description file at `name`, in the roles of `study` (None: those of its columns).
+    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`.
+
+    Without a study: the description's `default_study`, or else the roles that stand at its columns.
 
     `records`: load a random sample of so many records, drawn with `rng`. `folder`: where `data/` lies; by default the
     nearest one at or above the current folder, else the project's own.
@@ -80,12 +83,13 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     path = find(name, folder)
     text = tomllib.loads(path.read_text(encoding="utf-8"))
     table = _read_files(path.parent, text)
-    described = Schema(
-        path.stem, tuple(_attribute(column, entry) for column, entry in text["columns"].items())
-    )
+    described = Schema(path.stem, tuple(_attribute(column, entry) for column, entry in text["columns"].items()))
     described.check(table)  # all columns, also those that the study leaves out
+    study = study or text["dataset"].get("default_study")
     choice = _study(path, text, study)
-    chosen = described.with_roles(_roles(choice) or {a.name: a.role for a in described.attributes})
+    chosen = described.with_roles(
+        _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
+    )
     for column in chosen.names():
         if chosen[column].numeric:
             table[column] = pd.to_numeric(table[column])
@@ -93,10 +97,14 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
         name: _hierarchy(path, chosen[name], choice.get("hierarchies", "default"), choice.get("recoding", {}))
         for name in chosen.quasi_identifiers
     }
-    dataset = Dataset(
-        f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies
-    )
+    dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
     return dataset.sample(records, rng=rng) if records else dataset
+
+
+def load_studies(name, *, records=None, rng=0, folder=None):
+    """The dataset once in each of its studies, in the description's order; once in its own roles if it has none."""
+    names = tomllib.loads(find(name, folder).read_text(encoding="utf-8")).get("studies", [None])
+    return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
 
 
 def find(name, folder=None):
@@ -105,11 +113,7 @@ def find(name, folder=None):
         candidates = [Path(name)]
     else:
         here = Path.cwd()
-        roots = (
-            [Path(folder)]
-            if folder
-            else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
-        )
+        roots = [Path(folder)] if folder else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
         candidates = [root / name / f"{name}.toml" for root in roots]
     for candidate in candidates:
         if candidate.is_file():
@@ -178,7 +182,7 @@ def _study(path, text, study):
     studies = text.get("studies", {})
     if study and study not in studies:
         raise SchemaError(f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.")
-    return studies[study] if study else text.get("default", {})
+    return studies[study] if study else {}
 
 
 def _roles(choice):
@@ -198,6 +202,8 @@ def _hierarchy(path, attribute, chosen_set, recoding):
     how = recoding.get(attribute.name)
     if how == "range":
         return hierarchy.Ranges(attribute.domain)
+    if isinstance(how, Mapping):
+        return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
     if how is not None:
         return hierarchy.Intervals(attribute.domain, tuple(how))
     file = path.parent / "hierarchies" / chosen_set / f"{attribute.name}.csv"

@@ -1,7 +1,7 @@
 """How a value generalizes, how far apart two values are, and whether a published cell covers a value.
 
 Every attribute's leaves stand on a line: numbers by size, taxonomy leaves in the tree's depth-first order.
-The smallest generalization of a set of values then depends on the set's two ends alone. All three ways to
+The smallest generalization of a set of values then depends on the set's two ends alone. All ways to
 generalize (`Taxonomy`, `Intervals`, `Ranges`) share the methods
 
 - `codes(values)`: positions of original values on the line, integer array;
@@ -66,14 +66,10 @@ class Taxonomy:
         leaves = [row[0] for row in self.rows]
         twice = sorted({leaf for leaf in leaves if leaves.count(leaf) > 1})
         if twice:
-            raise SchemaError(
-                f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it."
-            )
+            raise SchemaError(f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it.")
         for row in self.rows:
             if row[-1] != SUPPRESSED:
-                raise SchemaError(
-                    f"hierarchy '{self.name}': leaf '{row[0]}' ends in '{row[-1]}', not in '*'."
-                )
+                raise SchemaError(f"hierarchy '{self.name}': leaf '{row[0]}' ends in '{row[-1]}', not in '*'.")
         for level in range(1, self.height + 1):
             parents = {}
             for row in self.rows:
@@ -84,15 +80,10 @@ class Taxonomy:
                         f"'{row[level - 1]}' lies under both '{parent}' and '{row[level]}'. Give it one parent."
                     )
         # Depth-first order makes every inner node a run of neighbouring leaves.
-        seen = [
-            {label: i for i, label in reversed(list(enumerate(column)))}
-            for column in zip(*self.rows, strict=True)
-        ]
-        key = {
-            row: tuple(seen[level][row[level]] for level in range(self.height, -1, -1)) for row in self.rows
-        }
+        seen = [{label: i for i, label in reversed(list(enumerate(column)))} for column in zip(*self.rows, strict=True)]
+        key = {row: tuple(seen[level][row[level]] for level in range(self.height, -1, -1)) for row in self.rows}
         object.__setattr__(self, "rows", tuple(sorted(self.rows, key=key.get)))
-        self._spans  # a label of two nodes is refused here, not at its first use
+        self._check_labels()
 
     @classmethod
     def read(cls, path, domain):
@@ -136,19 +127,25 @@ class Taxonomy:
 
     @cached_property
     def _spans(self):
+        """The first and last position of each label."""
         spans = {}
         for level in range(self.height + 1):
-            positions = {}
             for position, row in enumerate(self.rows):
-                positions.setdefault(row[level], []).append(position)
-            for label, held in positions.items():
-                span = held[0], held[-1]
-                if spans.setdefault(label, span) != span:
+                first, _ = spans.get((level, row[level]), (position, None))
+                spans[level, row[level]] = first, position
+        return {label: span for (_, label), span in spans.items()}
+
+    def _check_labels(self):
+        for row in self.rows:
+            for level, label in enumerate(row):
+                first, last = self._spans[label]
+                if not (
+                    first <= self._index[row[0]] <= last and self.rows[first][level] == self.rows[last][level] == label
+                ):
                     raise SchemaError(
                         f"hierarchy '{self.name}': the label '{label}' stands for two different sets of leaves. "
                         "Rename one: a reader of the release could not tell them apart."
                     )
-        return spans
 
     def codes(self, values):
         distinct, positions = np.unique(np.asarray(values), return_inverse=True)
@@ -167,9 +164,7 @@ class Taxonomy:
 
     def cover(self, label):
         if label not in self._spans:
-            raise SchemaError(
-                f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?"
-            )
+            raise SchemaError(f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?")
         return self._spans[label]
 
     def bounds(self, label):
@@ -235,9 +230,7 @@ class Intervals(_OnNumbers):
     widths: tuple[int, ...]
 
     def __post_init__(self):
-        if list(self.widths) != sorted(set(self.widths)) or not all(
-            w > 0 and w == int(w) for w in self.widths
-        ):
+        if list(self.widths) != sorted(set(self.widths)) or not all(w > 0 and w == int(w) for w in self.widths):
             raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
         if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
             raise SchemaError(
@@ -257,6 +250,13 @@ class Intervals(_OnNumbers):
 
     def extent(self):
         return Extent(len(self.widths) - 1, self.groups)
+
+
+class RangedIntervals(Intervals):
+    """Published as `Intervals`, but as far apart as the numbers themselves (reading "C" of Sramka et al. 2010)."""
+
+    def extent(self):
+        return Ranges(self.domain).extent()
 
 
 def _text(value):

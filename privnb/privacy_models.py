@@ -59,9 +59,7 @@ def achieved(model, release):
     Raises ValueError for a release without equivalence classes (noise makes nearly every record one of its own).
     """
     if release.classes is None:
-        raise ValueError(
-            f"{model} cannot be graded: {release.provenance.sanitizer} publishes no equivalence classes."
-        )
+        raise ValueError(f"{model} cannot be graded: {release.provenance.sanitizer} publishes no equivalence classes.")
     column = model.sensitive or release.table.columns[0]
     counts = class_value_counts(release.classes, release.table[column])
     levels = model.level(counts, counts.sum(axis=0))

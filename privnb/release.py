@@ -26,8 +26,9 @@ class Promise(NamedTuple):
 class Provenance:
     """How a release was made, complete enough to make it again.
 
-    `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that only
-    the mechanism can give. `noisy`: columns with noise. `simulation`: the noise was seeded, so not for publication.
+    `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
+    only the mechanism can give. `noisy`: columns with noise. `simulation`: the noise was seeded, so not for
+    publication.
     """
 
     dataset: str
@@ -61,8 +62,11 @@ class Published(NamedTuple):
     hierarchies: Mapping[str, object]
     noisy: tuple[str, ...]
 
+    def __repr__(self):  # never the rows, see Release
+        return f"Published({len(self.table)} rows of {', '.join(self.table)})"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A sanitized table: n rows in the dataset's order, one a record, with every column but identifiers.
 
@@ -76,6 +80,9 @@ class Release:
 
     def __len__(self):
         return len(self.table)
+
+    def __repr__(self):  # never the rows: a notebook keeps what it shows; see `show`
+        return f"Release({len(self)} rows of {self.provenance.dataset} by {self.provenance.sanitizer})"
 
     @cached_property
     def classes(self):
@@ -96,7 +103,8 @@ class Release:
     def publish(self, rng):
         """The attacker's view and, apart from it, the key: for each published row the record that it came from.
 
-        Rows are shuffled with `rng` (an unsorted matching attack would use their order). The key is the evaluator's alone.
+        Rows are shuffled with `rng` (an unsorted matching attack would use their order). The key is the evaluator's
+        alone.
         """
         key = np.random.default_rng(rng).permutation(len(self))
         table = self.table.iloc[key].reset_index(drop=True)

@@ -41,6 +41,9 @@ class Numbers:
         if not (self.low < self.high and self.step > 0):
             raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
 
+    def __str__(self):
+        return f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
+
     @property
     def width(self):
         """Largest minus smallest value: the most that one value can change."""
@@ -73,6 +76,9 @@ class Categories:
         if len(set(self.values)) != len(self.values) or not self.values:
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 
+    def __str__(self):
+        return f"{len(self.values)} values: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
+
     def codes(self, values):
         """Position of each value in `self.values`, integer array."""
         return pd.Index(self.values).get_indexer(pd.Index(values))
@@ -87,6 +93,7 @@ class Attribute:
     """One column: its name, role, public domain (None for identifiers), unit, and the attribute that it rewrites.
 
     `form_of` names another column with the same content in another form (education as text and as 1-16).
+    `sensitivity`: how much one value can change, where a source states another number than the domain's width.
     """
 
     name: str
@@ -94,6 +101,7 @@ class Attribute:
     domain: Numbers | Categories | None = None
     unit: str = ""
     form_of: str = ""
+    sensitivity: float | None = None
 
     @property
     def numeric(self):
@@ -132,9 +140,7 @@ class Schema:
         for attribute in self.attributes:
             if attribute.name == name:
                 return attribute
-        raise SchemaError(
-            f"dataset '{self.dataset}' has no attribute '{name}'; it has {', '.join(self.names())}."
-        )
+        raise SchemaError(f"dataset '{self.dataset}' has no attribute '{name}'; it has {', '.join(self.names())}.")
 
     def names(self, *roles):
         """Names of the attributes with one of `roles` (all, without one), in column order."""
@@ -153,11 +159,24 @@ class Schema:
         """Names of all attributes that a release holds: all but identifiers."""
         return self.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
-    def with_roles(self, roles):
-        """The same attributes in new roles, `{name: role}`; those not named become unused and are left out."""
-        for name in roles:
+    def described(self):
+        """One row an attribute, to look at: name, role, public domain, unit."""
+        rows = [(a.name, str(a.role), str(a.domain or ""), a.unit) for a in self.attributes]
+        return pd.DataFrame(rows, columns=["attribute", "role", "public domain", "unit"])
+
+    def with_roles(self, roles, sensitivities=()):
+        """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
+
+        `sensitivities`: `{name: number}` for attributes whose source states another one than their domain's width.
+        """
+        for name in [*roles, *sensitivities]:
             self[name]
-        chosen = (replace(a, role=Role(roles.get(a.name, Role.UNUSED))) for a in self.attributes)
+        stated = dict(sensitivities)
+        chosen = (
+            replace(a, role=Role(roles[a.name]), sensitivity=stated.get(a.name, a.sensitivity))
+            for a in self.attributes
+            if a.name in roles
+        )
         return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
 
     def check(self, table):
@@ -165,9 +184,7 @@ class Schema:
         columns = list(table.columns)
         twice = sorted({str(c) for c in columns if columns.count(c) > 1})
         if twice:
-            raise SchemaError(
-                f"dataset '{self.dataset}': the table has more than one column {twice}. Rename one."
-            )
+            raise SchemaError(f"dataset '{self.dataset}': the table has more than one column {twice}. Rename one.")
         missing = [name for name in self.names() if name not in columns]
         if missing:
             raise SchemaError(
@@ -181,9 +198,7 @@ class Schema:
                 "Describe it in the schema (role 'unused' leaves it out) or drop it."
             )
         if len(table) < 2:
-            raise SchemaError(
-                f"dataset '{self.dataset}': a table needs at least 2 records, this one has {len(table)}."
-            )
+            raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {len(table)}.")
         for attribute in self.attributes:
             self._check_column(attribute, table[attribute.name])
 
@@ -198,9 +213,7 @@ class Schema:
         outside = attribute.domain.outside(column)
         if len(outside):
             # Identifying values must not end in a log: show the commonest few, with counts.
-            found = ", ".join(
-                f"{value!r} ({count})" for value, count in outside.value_counts().head(3).items()
-            )
+            found = ", ".join(f"{value!r} ({count})" for value, count in outside.value_counts().head(3).items())
             raise SchemaError(
                 f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
                 f"domain: {found}. Correct the table or the domain in the schema."

@@ -1,0 +1,271 @@
+"""Altair charts from aggregates and tidy results; they see nothing else.
+
+An Altair chart writes all of its data into the notebook and the page, columns that it does not draw included. So a
+chart is made of an `Aggregate`: a small table with declared columns in which no row stands for fewer than `fewest`
+people.
+"""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
+FEWEST = 10
+# Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """A table that may be shown: declared columns only, at most 500 rows, each of at least `fewest` people.
+
+    `titles`: `{column: title with unit}`; columns without a title are left out. A column `people` holds the number of
+    people behind each row. Raises ValueError for a row of 1 to `fewest` - 1 people: merge it with its neighbour first.
+    """
+
+    rows: pd.DataFrame
+    titles: dict[str, str]
+    fewest: int = FEWEST
+
+    def __post_init__(self):
+        missing = [name for name in self.titles if name not in self.rows]
+        if missing:
+            raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
+        if len(self.rows) > 500:
+            raise ValueError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
+        if "people" in self.titles and self.rows["people"].between(1, self.fewest - 1).any():
+            raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it: see merge_small.")
+        object.__setattr__(self, "rows", self.rows[list(self.titles)].reset_index(drop=True))
+
+    def _repr_html_(self):
+        return self.rows.rename(columns=self.titles).to_html(index=False, border=0)
+
+
+def merge_small(counts, fewest=FEWEST):
+    """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
+
+    `counts`: Series of people by ordered label. Returns one of the same kind; a merged label reads "first to last".
+
+    >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
+    {'80-84': 60, '85-89 to 90-94': 13}
+    """
+    merged = []
+    for label, people in counts.items():
+        if merged and 0 < merged[-1][2] < fewest:
+            merged[-1] = merged[-1][0], label, merged[-1][2] + people
+        else:
+            merged.append((label, label, people))
+    while len(merged) > 1 and 0 < merged[-1][2] < fewest:
+        (first, _, a), (_, last, b) = merged[-2:]
+        merged[-2:] = [(first, last, a + b)]
+    return pd.Series({f"{a}" if a == b else f"{a} to {b}": people for a, b, people in merged})
+
+
+def setup():
+    """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once a notebook."""
+    import altair as alt
+
+    alt.renderers.register("privnb", _render)
+    alt.renderers.enable("privnb")
+    alt.data_transformers.enable("default", max_rows=500)
+
+
+def _render(spec, **_):
+    import vl_convert
+
+    # Written by Vega-Lite 6's API, drawn by JupyterLab's Vega-Lite 5; the SVG serves all others.
+    live = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
+    return {V5: live, "image/svg+xml": vl_convert.vegalite_to_svg(spec), "text/plain": str(spec.get("description"))}, {}
+
+
+def people(counts, fewest=FEWEST):
+    """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their neighbours."""
+    import altair as alt
+
+    unit = str(counts.index.name)
+    merged = merge_small(counts, fewest)
+    shown = Aggregate(
+        merged.rename_axis("group").rename("people").reset_index(), {"group": unit, "people": "people"}, fewest
+    )
+    return _finish(
+        alt.Chart(shown.rows)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X("group:N", sort=None, title=unit, axis=alt.Axis(labelAngle=-45)),
+            y=alt.Y("people:Q", title="people"),
+            tooltip=["group", "people"],
+        ),
+        f"{merged.max() / merged.sum():.0%} of all people have {unit} {merged.idxmax()}, the commonest group",
+        f"Bars: number of people by {unit}.",
+    )
+
+
+def uniqueness(results):
+    """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
+    import altair as alt
+
+    rows = results[results.measure == "unique"].assign(known=lambda r: r.target.str.count(", ") + 1)
+    rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
+    spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()
+    base = alt.Chart(Aggregate(spread, dict.fromkeys(spread, "")).rows).encode(
+        x=alt.X("known:O", title="number of quasi-identifiers that the adversary knows", axis=alt.Axis(labelAngle=0))
+    )
+    share = alt.Axis(format="%")
+    return _finish(
+        base.mark_bar(color=COLOURS[5], size=14).encode(
+            y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
+        )
+        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond").encode(y="mean:Q"),
+        "The more an adversary knows, the more people stand alone",
+        "For each number of known quasi-identifiers: range over all sets (bar) and their mean (diamond) of the share unique.",
+    )
+
+
+def bars(results, measure, title, unit, format=".2f"):
+    """Bars of one measure, one bar a setting, with the number written beside it."""
+    import altair as alt
+
+    rows = _settings(results[results.measure == measure])[["setting", "value"]]
+    base = alt.Chart(Aggregate(rows, {"setting": "setting", "value": unit}).rows).encode(
+        x=alt.X("value:Q", title=unit), y=alt.Y("setting:N", sort=None, title=None)
+    )
+    return _finish(
+        base.mark_bar(color=COLOURS[0])
+        + base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=format)),
+        title,
+        f"Bars: {unit} by setting.",
+    )
+
+
+def dots(results, measure, title, unit, *, of, format="%"):
+    """One dot a setting and miner, with its 95 % interval; a black tick marks the baseline. Values are divided by
+    `of`.
+    """
+    import altair as alt
+
+    rows = _settings(results[results.measure == measure])
+    rows = rows[["setting", "miner", "value", "low", "high", "baseline"]]
+    rows[["value", "low", "high", "baseline"]] = rows[["value", "low", "high", "baseline"]] / of
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(
+        y=alt.Y("setting:N", sort=None, title=None),
+        yOffset=alt.YOffset("miner:N"),
+        color=alt.Color("miner:N", scale=alt.Scale(range=COLOURS), title="miner"),
+    )
+    x = alt.X("value:Q", title=unit, axis=alt.Axis(format=format), scale=alt.Scale(zero=False))
+    return _finish(
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unit), x2="high:Q")
+        + base.mark_point(filled=True, size=60, opacity=1).encode(x=x, shape=alt.Shape("miner:N", title="miner"))
+        + alt.Chart(base.data)
+        .mark_tick(color="black", thickness=2, size=22)
+        .encode(x="baseline:Q", y=alt.Y("setting:N", sort=None)),
+        title,
+        f"Dots: {unit} by setting and miner, with 95 % intervals; black ticks: the baseline.",
+    )
+
+
+def spans(results, measure, title, unit, *, of):
+    """From the average to the worst miner for each setting, and the baseline as a black tick. Values are divided by
+    `of`.
+    """
+    import altair as alt
+
+    rows = _settings(results[(results.measure == measure) & results.miner.isin(["average", "worst"])])
+    wide = rows.pivot_table(index=["sanitizer", "setting"], columns="miner", values="value", sort=False) / of
+    wide["baseline"] = rows.groupby(["sanitizer", "setting"], sort=False).baseline.first() / of
+    wide = wide.reset_index()
+    panels = []
+    for name, part in wide.groupby("sanitizer", sort=False):
+        base = alt.Chart(Aggregate(part, dict.fromkeys(part, "")).rows).encode(
+            y=alt.Y("setting:N", sort=None, title=None)
+        )
+        x = alt.X("average:Q", title=unit, axis=alt.Axis(format="%"))
+        panels.append(
+            (
+                base.mark_bar(size=8, color=COLOURS[5]).encode(x=x, x2="worst:Q")
+                + base.mark_point(filled=True, size=70, color=COLOURS[0], opacity=1).encode(x="average:Q")
+                + base.mark_point(filled=True, size=70, color=COLOURS[1], shape="triangle-right", opacity=1).encode(
+                    x="worst:Q"
+                )
+                + base.mark_tick(color="black", thickness=2, size=18).encode(x="baseline:Q")
+            ).properties(
+                title=f"{name}: circle = average miner, triangle = worst miner, tick = guess without the release",
+                width=520,
+            )
+        )
+    return _finish(
+        alt.vconcat(*panels),
+        title,
+        f"By setting: {unit}, from the average to the worst miner; tick: the guess without the release.",
+    )
+
+
+def gains(results, measure, title, unit):
+    """A gain by setting before and after an attack, with its control and what chance alone shows."""
+    import altair as alt
+
+    kinds = {
+        measure: "the release",
+        f"{measure}_with_predictions": "with the worst miner's nearer predictions",
+        f"{measure}_with_random_labels": "control: as many random labels",
+    }
+    rows = _settings(results[results.measure.isin(kinds)]).assign(kind=lambda r: r.measure.map(kinds))
+    rows = rows[["setting", "kind", "value", "low", "high", "baseline"]]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(
+        y=alt.Y("setting:N", sort=None, title=None),
+        yOffset=alt.YOffset("kind:N", sort=list(kinds.values())),
+        color=alt.Color("kind:N", scale=alt.Scale(range=COLOURS), title=None, sort=list(kinds.values())),
+    )
+    return _finish(
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unit), x2="high:Q")
+        + base.mark_point(filled=True, size=60, opacity=1).encode(
+            x=alt.X("value:Q", title=unit), shape=alt.Shape("kind:N", title=None, sort=list(kinds.values()))
+        )
+        + base.mark_tick(color="black", thickness=2, size=10).encode(x="baseline:Q"),
+        title,
+        f"{unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
+    )
+
+
+def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
+    """A small table of results to look at: values with their 95 % interval, and the baseline where there is one.
+
+    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10".
+    """
+    shown = _settings(results)
+    bounded = shown.low.notna()
+    cell = shown.value.map(format.format, na_action="ignore").fillna(
+        "fewer than " + (shown.high + 1).map("{:.0f}".format)
+    )
+    interval = " (" + shown.low.map(format.format) + " to " + shown.high.map(format.format) + ")"
+    shown["cell"] = cell + interval.where(bounded & shown.value.notna(), "")
+    rows, columns = ([names] if isinstance(names, str) else list(names) for names in (rows, columns))
+    wide = shown.pivot_table(index=rows, columns=columns, values="cell", aggfunc=_one, sort=False).fillna("")
+    guesses = shown.groupby(rows, sort=False).baseline.agg(["nunique", "first"])
+    if (guesses["nunique"] == 1).all():
+        wide[("baseline", *[""] * (len(columns) - 1)) if len(columns) > 1 else "baseline"] = guesses["first"].map(
+            format.format
+        )
+    wide.index.names, wide.columns.names = [None] * len(rows), [None] * len(columns)
+    return wide
+
+
+def _one(cells):
+    """The cell of a table; of repeats with several seeds all, one a line."""
+    return "; ".join(dict.fromkeys(cells))
+
+
+def _settings(results):
+    """Adds `setting`: how a person names a sanitizer and its main parameter."""
+    main = results.parameters.str.split(", ").str[0]
+    return results.assign(setting=(results.sanitizer + " " + main).str.strip())
+
+
+def _finish(chart, title, description):
+    """The looks that all charts share: a title that says something, a description for those who cannot see it."""
+    return (
+        chart.properties(title=title, description=f"{title}. {description}")
+        .configure_view(stroke=None)
+        .configure_title(anchor="start", fontSize=15)
+        .configure_axis(labelFontSize=12, titleFontSize=12, labelLimit=220)
+        .configure_legend(orient="bottom", labelFontSize=12, labelLimit=300)
+    )

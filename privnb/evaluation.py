@@ -1,0 +1,339 @@
+"""Run sanitizers, attacks and measures over a dataset; return tidy results, one row a number.
+
+Every function takes a dataset and sanitizers and returns a DataFrame with `COLUMNS`. Each random choice has a seed of
+its own, derived from the run's seed and the sanitizer, so that two settings never share their noise.
+"""
+
+import itertools
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from privnb.attacks import Linkage, MinerInference
+from privnb.counts import combinations
+from privnb.encoding import encode
+from privnb.information_loss import certainty_penalty, displacement
+from privnb.measures import gains, linkage, mining
+from privnb.measures.base import wilson
+from privnb.miners import able, cross_val_predictions, reference_set
+from privnb.privacy_models import KAnonymity, achieved
+from privnb.progress import track
+from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
+
+COLUMNS = [
+    "dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target",
+    "value", "low", "high", "baseline", "better",
+]  # fmt: skip
+
+
+def settings(k="", epsilon="", sensitivity=None):
+    """Sanitizers for the values of `k` and `epsilon`: one number each, or several separated by commas.
+
+    >>> settings(k="2, 10", epsilon=0.5)
+    [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
+    """
+    return [KMember(value) for value in _numbers("K", k, int)] + [
+        LaplaceNoise(value, sensitivity) for value in _numbers("EPSILON", epsilon, float)
+    ]
+
+
+def ends():
+    """The sanitizers that all others lie between: publish everything, publish no quasi-identifier."""
+    return [Identity(), Suppress()]
+
+
+def join(*results):
+    """Several tables of results as one."""
+    return pd.concat(results, ignore_index=True)
+
+
+def first_number(dataset):
+    """The first numeric quasi-identifier: what is mined unless a notebook names another attribute."""
+    numbers = [name for name in dataset.schema.quasi_identifiers if dataset.schema[name].numeric]
+    if not numbers:
+        raise ValueError(f"no quasi-identifier of '{dataset.name}' is numeric. Name the attribute to mine as TARGET.")
+    return numbers[0]
+
+
+def releases(dataset, sanitizers, *, seeds=1):
+    """Yield (release, seed) for each sanitizer, and for each of `seeds` seeds where it is randomized; shows progress."""
+    runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
+    for sanitizer, seed in track(runs, "sanitize and measure"):
+        yield sanitizer.sanitize(dataset, rng=_seed(seed, sanitizer)), sanitizer, seed
+
+
+def describe(dataset):
+    """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
+    row = _rows(dataset, Identity(), "")
+    rows = [row("records", len(dataset))]
+    rows += [row("domain_size", dataset.table[name].nunique(), target=name) for name in dataset.schema.published]
+    for name in dataset.schema.sensitive:
+        commonest = int(dataset.table[name].value_counts().max())
+        low, high = wilson(commonest, len(dataset))
+        rows.append(row("prior_accuracy", commonest / len(dataset), target=name, low=low, high=high, better="lower"))
+    return _tidy(rows)
+
+
+def people_by(dataset, name, *, width=5):
+    """How many people have each value of `name`, numbers in aligned steps of `width`: Series of people by label."""
+    attribute, column = dataset.schema[name], dataset.table[name]
+    if not attribute.numeric:
+        return column.value_counts().rename("people")
+    steps = column // width * width
+    return steps.value_counts().sort_index().rename(lambda low: f"{low:g}-{low + width - 1:g}")
+
+
+def uniqueness(dataset, *, fewest=10):
+    """Share of people whom a set of quasi-identifiers singles out, for every set; `target` names the set.
+
+    A share of fewer than `fewest` people has no value, only bounds.
+    """
+    row = _rows(dataset, Identity(), "")
+    names = dataset.schema.quasi_identifiers
+    subsets = [s for size in range(1, len(names) + 1) for s in itertools.combinations(names, size)]
+    rows = []
+    for subset in track(subsets, "who is unique"):
+        alone = int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
+        interval = wilson(alone, len(dataset))
+        if 0 < alone < fewest:
+            alone, interval = np.nan, (1 / len(dataset), (fewest - 1) / len(dataset))
+        rows.append(row("unique", alone / len(dataset), "", ", ".join(subset), *interval, 0, "lower"))
+    return _tidy(rows)
+
+
+def costs(dataset, sanitizers):
+    """What each sanitizer publishes and costs: classes, k, suppressed records, certainty penalty or displacement."""
+    rows = []
+    for release, sanitizer, seed in releases(dataset, sanitizers):
+        row = _rows(dataset, sanitizer, seed)
+        if release.provenance.noisy:
+            rows.append(row("displacement", displacement(dataset, release), better="lower"))
+            continue
+        sizes = np.bincount(release.classes)
+        rows += [
+            row("classes", len(sizes)),
+            row("median_class_size", float(np.median(sizes)), better="higher"),
+            row("k_achieved", int(achieved(KAnonymity(2), release)), better="higher"),
+            row("suppressed_records", release.suppressed, better="lower"),
+            row("certainty_penalty", certainty_penalty(release), better="lower"),
+        ]
+    return _tidy(rows)
+
+
+def linked(dataset, sanitizers, *, seeds=1):
+    """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
+    rows = []
+    for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
+        published, key = release.publish(_seed(seed, sanitizer))
+        attack = Linkage().fit(published)
+        share, low, high = linkage.correct_links(attack, dataset, key)
+        row = _rows(dataset, sanitizer, seed)
+        rows.append(row("correct_links", share, low=low, high=high, baseline=1 / len(dataset), better="lower"))
+    return _tidy(rows)
+
+
+def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, folds=10):
+    """What an honest user keeps: correct predictions of `target` by miners, 10-fold cross-validation (Sramka, Table
+    1).
+
+    `target` defaults to the sensitive attribute. Rows: `good_utility` (people, of all records; baseline: the commonest
+    value) and `utility_decline` against the original, per miner and for the miner that loses most (`worst`).
+    """
+    target = target or dataset.schema.sensitive[0]
+    truth = dataset.table[target].to_numpy()
+    commonest = int(dataset.table[target].value_counts().max())
+    others = [name for name in dataset.schema.published if name != target]
+    rows, original = [], {}
+    for release, sanitizer, seed in releases(dataset, [Identity(), *sanitizers], seeds=seeds):
+        row = _rows(dataset, sanitizer, seed)
+        encoded = encode(release.table, others, release.schema, release.hierarchies)
+        declines = {}
+        for miner in reference_set(miners):
+            predicted = cross_val_predictions(miner, encoded, release.table[target].to_numpy(), folds=folds, seed=1)
+            value = mining.good_utility(predicted, truth)
+            rows.append(
+                row("good_utility", value, miner.name, target, *_interval(value, len(truth)), commonest, "higher")
+            )
+            original.setdefault(miner.name, value)
+            declines[miner.name] = mining.utility_decline(original[miner.name], value)
+        rows += [row("utility_decline", value, name, target, better="lower") for name, value in declines.items()]
+        rows.append(row("utility_decline", max(declines.values()), "worst", target, better="lower"))
+    return _tidy(rows)
+
+
+def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=0.05, seeds=1, fewest=10):
+    """What an adversary's miners gain: people for whom a prediction of `target` is nearer to the truth than the
+    release.
+
+    Sramka et al. 2010, Table 2. Scenario A: everybody, c%-nearer with the given `c` (0-100). B: everybody, exact. C:
+    as A, for a random `share` of the people. Each miner learns from the release and predicts the released records
+    themselves. Rows per miner, `average` and `worst`; baseline: the middle of the attribute's public domain, guessed
+    for everybody without the release. `A_distinct` counts each distinct released row once, as the paper's numbers
+    suggest that it did.
+    """
+    target, rows = target or first_number(dataset), []
+    for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
+        row = _rows(dataset, sanitizer, seed)
+        rng = _seed(seed, sanitizer)
+        predictions, guess = mine(release, target, miners, rng=rng)
+        truth, released = dataset.table[target].to_numpy(), release.table[target].to_numpy()
+        everybody = np.ones(len(dataset))
+        scenarios = {
+            "A": (c, everybody),
+            "A_distinct": (c, mining.first_occurrences(release.table).astype(float)),
+            "B": (100, everybody),
+            "C": (c, mining.selected(len(dataset), share, rng=rng)),
+        }
+        for scenario, (nearness, weights) in scenarios.items():
+            people = {
+                name: mining.anti_utility(
+                    mining.nearer(prediction, released, truth, nearness, release.hierarchies[target]), weights
+                )
+                for name, prediction in {"guess": guess, **predictions}.items()
+            }
+            chance, measure = people.pop("guess"), f"anti_utility_{scenario}"
+            average, worst, _ = mining.average_and_worst(people)
+            for name, value in {**people, "worst": worst}.items():
+                interval = _interval(value, int(weights.sum()))
+                rows.append(row(measure, value, name, target, *interval, chance, "lower"))
+            rows.append(row(measure, average, "average", target, baseline=chance, better="lower"))
+    return _withheld(_tidy(rows), fewest)
+
+
+def mine(release, target, miners, *, rng):
+    """Each miner's predictions of `target` for the released records, `{miner: array (n,)}`, and the guess without a
+    release.
+
+    In the dataset's order; the attack itself sees the shuffled published table alone.
+    """
+    published, key = release.publish(rng)
+    known = published.table.drop(columns=target)
+
+    def in_order(predicted):
+        ordered = np.empty(len(key), dtype=np.asarray(predicted).dtype)
+        ordered[key] = predicted
+        return ordered
+
+    predictions = {}
+    for miner in track(able(reference_set(miners), published.table[target])[0], f"mine {target}"):
+        attack = MinerInference(miner, target).fit(published)
+        predictions[miner.name] = in_order(attack.predict(known))
+    return predictions, in_order(attack.baseline(known))
+
+
+def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
+    """Brickell and Shmatikov's accuracy and knowledge gain of each release; baseline: the same classes, values dealt
+    at random.
+    """
+    sensitive = sensitive or dataset.schema.sensitive[0]
+    rows = []
+    for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
+        rows += _gains(_rows(dataset, sanitizer, seed), release, sensitive, "", _seed(seed, sanitizer))
+    return _tidy(rows)
+
+
+def gains_at_the_ends(datasets):
+    """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows."""
+    trivial = [*ends(), Suppress("sensitive")]
+    return join(*(part for data in datasets for part in (describe(data), adversary_gains(data, trivial))))
+
+
+def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, sensitive=None):
+    """Sramka et al. 2010, Table 3: the gains before and after the worst miner's nearer predictions of `target` are put
+    in.
+
+    Rows `accuracy_gain`, `knowledge_gain` (the release), `..._with_predictions` (the paper's comparison), and the
+    control `..._with_random_labels`: as many records, drawn from those that a shorter label could still change, given
+    a random label of the narrowest kind instead, right or wrong. An increase that the control shows as well is no
+    evidence of an attack.
+    """
+    target, sensitive = target or first_number(dataset), sensitive or dataset.schema.sensitive[0]
+    truth = dataset.table[target].to_numpy()
+    rows = []
+    for release, sanitizer, seed in releases(dataset, sanitizers):
+        row, rng = _rows(dataset, sanitizer, seed), _seed(seed, sanitizer)
+        released = release.table[target].to_numpy()
+        first = mining.first_occurrences(release.table)
+        predictions, _ = mine(release, target, miners, rng=rng)
+        near = {
+            name: mining.nearer(prediction, released, truth, 0, release.hierarchies[target]) & first
+            for name, prediction in predictions.items()
+        }
+        _, count, worst = mining.average_and_worst({name: hits.sum() for name, hits in near.items()})
+        rows += _gains(row, release, sensitive, "", rng)
+        attacked = _relabelled(release, target, near[worst], predictions[worst])
+        rows += _gains(row, attacked, sensitive, "_with_predictions", rng)
+        control = _relabelled(release, target, *_random_labels(release, target, first, int(count), rng))
+        rows += _gains(row, control, sensitive, "_with_random_labels", rng)
+    return _tidy(rows)
+
+
+def _relabelled(release, target, where, labels):
+    """The release with the cells of `target` replaced where the boolean array `where` says so."""
+    return replace(release, table=release.table.assign(**{target: np.where(where, labels, release.table[target])}))
+
+
+def _random_labels(release, target, among, count, rng):
+    """(where, labels): `count` random records of those in `among` whose label is not of the narrowest kind, and for
+    each record a random narrowest label, right or wrong.
+    """
+    generator, generalization = np.random.default_rng(rng), release.hierarchies[target]
+    narrowest = np.array([generalization.label(code, code) for code in range(generalization.cover("*")[1] + 1)])
+    open_to_change = np.flatnonzero(among & ~release.table[target].isin(narrowest).to_numpy())
+    where = np.zeros(len(release), dtype=bool)
+    where[generator.choice(open_to_change, min(count, len(open_to_change)), replace=False)] = True
+    return where, generator.choice(narrowest, len(release))
+
+
+def _gains(row, release, sensitive, suffix, rng):
+    counts = gains.class_counts(release, sensitive)
+    accuracy, knowledge = gains.gains_by_chance(release, sensitive, rng=rng)
+    low_a, high_a = gains.accuracy_gain_interval(counts)
+    low_k, high_k = gains.knowledge_gain_interval(counts)
+    return [
+        row(f"accuracy_gain{suffix}", gains.accuracy_gain(counts), "", sensitive, low_a, high_a, accuracy, "lower"),
+        row(f"knowledge_gain{suffix}", gains.knowledge_gain(counts), "", sensitive, low_k, high_k, knowledge, "lower"),
+    ]
+
+
+def _rows(dataset, sanitizer, seed):
+    def row(measure, value, miner="", target="", low=np.nan, high=np.nan, baseline=np.nan, better=""):
+        return (
+            dataset.name, type(sanitizer).__name__, sanitizer.changed_params(), seed, measure, miner, target,
+            float(value), float(low), float(high), float(baseline), better,
+        )  # fmt: skip
+
+    return row
+
+
+def _tidy(rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _withheld(results, fewest):
+    """Counts of 1 to `fewest` - 1 people have no value any more, only the bounds 1 and `fewest` - 1: they are persons."""
+    few = results.value.between(0, fewest, inclusive="neither")
+    results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
+    return results.assign(baseline=results.baseline.mask(results.baseline.between(0, fewest, inclusive="neither")))
+
+
+def _interval(people, of):
+    """Wilson's 95 % interval of a share, as people."""
+    low, high = wilson(int(people), of)
+    return low * of, high * of
+
+
+def _seed(seed, sanitizer):
+    return [seed, zlib.crc32(repr(sanitizer).encode())]
+
+
+def _numbers(name, text, kind):
+    parts = [part.strip() for part in str(text).split(",") if part.strip()]
+    try:
+        return [kind(part) for part in parts]
+    except ValueError:
+        raise ValueError(
+            f"{name} must be one number or several separated by commas, each {kind.__name__}; got {text!r}."
+        ) from None

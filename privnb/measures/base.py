@@ -1,0 +1,45 @@
+"""What a measure says about itself, and how sure a measured share can be."""
+
+import math
+
+KINDS = ("privacy", "utility")
+DIRECTIONS = ("lower", "higher")
+
+
+def measure(*, kind, better, bounds, unit="share"):
+    """Mark a function as a measure: sets `kind`, `better`, `bounds` and `unit` on it and changes nothing else.
+
+    `kind`: "privacy" or "utility"; `better`: "lower" or "higher", from the data owner's side; `bounds`: the smallest
+    and the largest value that it can take (infinite if open); `unit`: what it counts ("share", "people", ...).
+    """
+    if kind not in KINDS or better not in DIRECTIONS or not bounds[0] < bounds[1]:
+        raise ValueError(
+            f"a measure has a kind of {KINDS}, a better of {DIRECTIONS} and bounds low < high; got kind={kind!r}, "
+            f"better={better!r}, bounds={bounds!r}."
+        )
+
+    def mark(function):
+        function.kind, function.better, function.bounds, function.unit = kind, better, bounds, unit
+        return function
+
+    return mark
+
+
+def wilson(successes, n):
+    """95 % interval (low, high) of a share of which `successes` of `n` were seen; both lie in 0..1, also for 0 and n.
+
+    It says how far the share may lie from the one seen, were the n people a random sample of many.
+    Raises ValueError unless 0 <= successes <= n and n >= 1. Source: Wilson, JASA 22, 1927, pages 209-212.
+
+    >>> low, high = wilson(0, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.0, 0.278)
+    """
+    if not (n >= 1 and 0 <= successes <= n):
+        raise ValueError(f"an interval needs 0 <= successes <= n and n >= 1, got successes={successes}, n={n}.")
+    z = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
+    share = successes / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # At 0 and n the interval ends there exactly; rounding must not move it past.
+    return (0.0 if successes == 0 else middle - half), (1.0 if successes == n else middle + half)

@@ -1,0 +1,210 @@
+"""What every sanitizer keeps, whatever it does; classes are found, not listed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import privnb.sanitizers as family
+from privnb.dataset import Dataset
+from privnb.hierarchy import Intervals, flat
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema
+
+SCHEMA = Schema(
+    "toy",
+    (
+        Attribute("name", Role.IDENTIFIER),
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+        Attribute("weight", Role.QUASI_IDENTIFIER, Numbers(30, 120)),
+        Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b", "?"))),
+        Attribute("disease", Role.SENSITIVE, Categories(("flu", "cold"))),
+        Attribute("ward", Role.NEUTRAL, Categories(("east", "west"))),
+    ),
+)
+HIERARCHIES = {n: flat(SCHEMA[n]) for n in SCHEMA.quasi_identifiers} | {
+    "age": Intervals(SCHEMA["age"].domain, (5, 10, 20, 50, 100))
+}
+INSTANCES = [
+    family.Identity(), family.Suppress(), family.Suppress("sensitive"), family.LaplaceNoise(0.5),
+    family.LaplaceNoise(1.0, {"age": 99}), family.KMember(2), family.KMember(3, start=1),
+]  # fmt: skip
+every = pytest.mark.parametrize("sanitizer", INSTANCES, ids=repr)
+
+
+def toy(rows=40, seed=0, town=("a", "b", "?")):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(rows)],
+            "age": rng.integers(0, 100, rows),
+            "weight": rng.integers(30, 121, rows),
+            "town": rng.choice(town, rows),
+            "disease": rng.choice(["flu", "cold"], rows),
+            "ward": rng.choice(["east", "west"], rows),
+        }
+    )
+    return Dataset("toy", table, SCHEMA, HIERARCHIES)
+
+
+def smallest_class(table, names):
+    """Size of the smallest group of equal labels, by plain counting of tuples: a path apart from the package's."""
+    counted = {}
+    for row in table[names].astype(str).itertuples(index=False):
+        counted[row] = counted.get(row, 0) + 1
+    return min(counted.values())
+
+
+def test_no_sanitizer_is_left_out():
+    assert {type(s) for s in INSTANCES} == set(family.Sanitizer.__subclasses__())
+    assert {s.__name__ for s in family.Sanitizer.__subclasses__()} <= set(family.__all__)
+
+
+@every
+def test_one_row_a_record_without_identifiers(sanitizer):
+    data = toy()
+    before = data.table.copy()
+    release = sanitizer.sanitize(data, rng=1)
+    assert len(release.table) == len(data)
+    assert list(release.table) == ["age", "weight", "town", "disease", "ward"]
+    assert release.schema.names() == list(release.table)
+    pd.testing.assert_frame_equal(data.table, before)
+
+
+@every
+def test_same_seed_same_release(sanitizer):
+    first, second = (sanitizer.sanitize(toy(), rng=7).table for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+    if sanitizer.randomized:
+        assert not first.equals(sanitizer.sanitize(toy(), rng=8).table)
+
+
+@every
+def test_index_labels_carry_no_meaning(sanitizer):
+    data = toy()
+    expected = sanitizer.sanitize(data, rng=1).table
+    for index in ([5] * len(data), range(len(data))[::-1], [f"r{i}" for i in range(len(data))]):
+        other = Dataset("toy", data.table.set_axis(list(index)), SCHEMA, HIERARCHIES)
+        pd.testing.assert_frame_equal(sanitizer.sanitize(other, rng=1).table, expected)
+
+
+@every
+def test_record_order(sanitizer):
+    """Those that declare it give each record the same row in any order of the records."""
+    data = toy()
+    order = np.random.default_rng(3).permutation(len(data))
+    shuffled = Dataset("toy", data.table.iloc[order], SCHEMA, HIERARCHIES)
+    same = sanitizer.sanitize(shuffled, rng=1).table.equals(
+        sanitizer.sanitize(data, rng=1).table.iloc[order].reset_index(drop=True)
+    )
+    assert same or not sanitizer.order_free
+
+
+@every
+@settings(max_examples=25, deadline=None)
+@given(rows=st.integers(3, 30), seed=st.integers(0, 10**6), town=st.sampled_from([("a",), ("a", "b"), ("a", "b", "?")]))
+def test_claims_hold_in_the_published_labels(sanitizer, rows, seed, town):
+    data = toy(rows, seed, town)
+    release = sanitizer.sanitize(data, rng=1)
+    for model in release.provenance.claims:
+        assert smallest_class(release.table, release.schema.quasi_identifiers) >= model.k
+    for name in release.schema.quasi_identifiers:
+        if name in release.provenance.noisy:
+            continue
+        generalization = HIERARCHIES[name]
+        codes = generalization.codes(data.table[name])
+        covers = [generalization.cover(str(label)) for label in release.table[name]]
+        assert all(low <= code <= high for code, (low, high) in zip(codes, covers, strict=True))
+
+
+@every
+def test_untouched_columns_are_named(sanitizer):
+    data = toy()
+    release = sanitizer.sanitize(data, rng=1)
+    same = tuple(name for name in release.table if list(release.table[name]) == list(data.table[name]))
+    assert release.provenance.untouched == same
+    assert "ward" in same
+
+
+@every
+def test_parameters_are_scikit_learns(sanitizer):
+    assert repr(clone(sanitizer)) == repr(sanitizer)
+    assert eval(repr(sanitizer), vars(family)) == sanitizer  # noqa: S307
+
+
+@every
+def test_nothing_exported_holds_the_seed(sanitizer):
+    seed = 918273645
+    release = sanitizer.sanitize(toy(), rng=seed)
+    published, _ = release.publish(rng=5)
+    assert release.provenance.seed == seed
+    assert str(seed) not in repr(release.provenance.public())
+    assert str(seed) not in repr(published)
+    assert str(seed) not in release.table.to_csv()
+
+
+def test_the_key_leads_back():
+    data = toy()
+    release = family.Identity().sanitize(data, rng=1)
+    published, key = release.publish(rng=2)
+    assert not published.table.equals(release.table)
+    pd.testing.assert_frame_equal(published.table, release.table.iloc[key].reset_index(drop=True))
+
+
+@pytest.mark.parametrize("k", [1, 0, -3, 2.5, True, "2"])
+def test_k_must_be_a_whole_number_from_two(k):
+    with pytest.raises(ValueError, match="k must be a whole number of at least 2"):
+        family.KMember(k)
+
+
+def test_k_above_the_number_of_records():
+    with pytest.raises(family.SanitizationError, match=r"KMember\(k=41.*40 records.*Lower k to 40"):
+        family.KMember(41).sanitize(toy(), rng=0)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1.0, float("inf"), float("nan"), True])
+def test_epsilon_must_be_positive_and_finite(epsilon):
+    with pytest.raises(ValueError, match="epsilon must be a positive number"):
+        family.LaplaceNoise(epsilon)
+
+
+def test_noise_names_the_column_that_it_cannot_blur():
+    with pytest.raises(family.SanitizationError, match=r"\['town'\] is no numeric quasi-identifier"):
+        family.LaplaceNoise(1, {"town": 1}).sanitize(toy(), rng=0)
+
+
+def test_unknown_suppression():
+    with pytest.raises(ValueError, match="what must be one of quasi-identifiers, sensitive"):
+        family.Suppress("everything")
+
+
+def test_suppression_is_counted():
+    assert family.Suppress().sanitize(toy(), rng=0).suppressed == 40
+    assert family.Suppress("sensitive").sanitize(toy(), rng=0).suppressed == 0
+
+
+def test_only_unseedable_noise_promises_its_epsilon():
+    seeded = family.LaplaceNoise(0.5).sanitize(toy(), rng=1).provenance
+    assert seeded.promise is None
+    assert seeded.public()["use"] == "simulation: not for publication"
+    fresh = family.LaplaceNoise(0.5).sanitize(toy(), rng=None).provenance
+    assert fresh.promise.epsilon == 1.0  # two columns of one record
+    assert fresh.promise.columns == ("age", "weight")
+    assert "town" in fresh.promise.statement
+    assert fresh.public()["use"] == "release"
+    short = family.LaplaceNoise(0.5, {"age": 10}).sanitize(toy(), rng=None).provenance
+    assert short.promise is None, "a sensitivity below the domain's width proves nothing"
+
+
+@pytest.mark.parametrize("sanitizer", [family.Identity(), family.LaplaceNoise(1.0), family.Suppress("sensitive")], ids=repr)
+def test_rows_of_people_are_not_shown(sanitizer):
+    with pytest.raises(ValueError, match="are not shown"):
+        sanitizer.sanitize(toy(), rng=0).show()
+
+
+def test_a_dozen_generalized_rows_are_shown():
+    release = family.KMember(5).sanitize(toy(), rng=0)
+    assert len(release.show()) == 12
+    with pytest.raises(ValueError, match="at most 12"):
+        release.show(13)

@@ -1,0 +1,51 @@
+"""Arrows point down: each module imports only from modules above it in this list."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "privnb"
+ORDER = [
+    "schema", "progress", "hierarchy", "counts", "dataset", "draft", "privacy_models", "release", "grading",
+    "mechanisms", "encoding", "miners", "information_loss", "sanitizers", "attacks", "measures", "evaluation", "ledger",
+    "answers", "charts", "leaks", "runs", "pages", "report", "cli",
+]  # fmt: skip
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def module(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "privnb":
+            parts = node.module.split(".")
+            yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("privnb."))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(path):
+    own = module(path)
+    if own == "__init__":
+        return
+    for other in imported(path):
+        assert other in ORDER, f"{other} has no place in the order"
+        assert ORDER.index(other) <= ORDER.index(own), f"{own} imports {other}, which stands below it"
+
+
+def test_every_module_has_its_place():
+    assert {module(path) for path in FILES} - {"__init__"} == set(ORDER)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_module_hides_another_kind_of_code(path):
+    """No record table reaches a chart unaggregated, and nothing is printed from the package but by its command line."""
+    text = path.read_text(encoding="utf-8")
+    assert "disable_max_rows" not in text
+    if module(path) not in ("cli", "report", "progress"):
+        calls = [n.func.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+        assert "print" not in calls

@@ -1,0 +1,386 @@
+"""The ledger compares what was measured with what was printed, and holds every printed number."""
+
+from decimal import Decimal
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import ledger
+from privnb.ledger import PUBLISHED_COLUMNS, SELECTOR, SOURCES, STATUSES, compare, count_by_status, same_digits
+
+PUBLISHED = ledger.read_published()
+NUMBER = PUBLISHED.set_index(["source", "item"])["published"].map(Decimal)
+
+
+def printed(item="item", published="0.1034", **others):
+    """One printed number of Sramka's with a selector, everything else as given."""
+    row = dict.fromkeys(PUBLISHED_COLUMNS, "") | {
+        "source": "sramka-2010", "item": item, "published": published, "tolerance": "0.01", "note": "why",
+        "dataset": "d", "sanitizer": "KMember", "parameters": "k=2", "measure": "gain", "target": "salary",
+    }  # fmt: skip
+    return row | others
+
+
+def measured(value, seed=np.nan, **others):
+    """One tidy result that the selector of `printed` finds."""
+    row = {
+        "dataset": "d", "sanitizer": "KMember", "parameters": "k=2", "seed": seed, "measure": "gain",
+        "miner": np.nan, "target": "salary", "value": value, "low": np.nan, "high": np.nan, "baseline": 0.0,
+        "better": "lower",
+    }  # fmt: skip
+    return row | others
+
+
+def compared(entry, *results):
+    """The one row of the ledger that a printed number and some results give."""
+    columns = list(measured(0.0))
+    table = compare(pd.DataFrame(list(results), columns=columns), pd.DataFrame([entry]))
+    assert list(table.columns) == list(ledger.COLUMNS)
+    return table.iloc[0]
+
+
+# What the ledger says of one number
+
+
+@pytest.mark.parametrize(
+    ("entry", "results", "status"),
+    [
+        (printed(), [measured(0.1034452)], "exact"),
+        (printed(), [measured(0.1134)], "within"),  # the tolerance itself still counts
+        (printed(), [measured(0.0934)], "within"),
+        (printed(), [measured(0.1135)], "differs"),
+        (printed(obstacle="no reading"), [], "not reproducible"),
+        (printed(obstacle="no reading"), [measured(0.1034)], "not reproducible"),
+        (printed(), [], "not run"),
+        (printed(), [measured(0.1034, parameters="k=3")], "not run"),
+        (printed(), [measured(0.1034, miner="worst")], "not run"),
+        (printed(), [measured(np.nan)], "not run"),
+        (printed(published="13.31", tolerance="0", unit="%"), [measured(0.133121)], "exact"),
+        (printed(published="13.31", tolerance="0", unit="%"), [measured(13.3121)], "differs"),
+        (printed(published="45222", tolerance="0"), [measured(45222.0)], "exact"),
+        (printed(published="0", tolerance="0"), [measured(0.0)], "exact"),
+        (printed(published="0", tolerance="0"), [measured(0.0004)], "differs"),
+        (printed(), [measured(np.inf)], "differs"),
+    ],
+)
+def test_status(entry, results, status):
+    assert compared(entry, *results)["status"] == status
+
+
+def test_every_status_is_counted_once():
+    entries = [printed(item=name, dataset=name) for name in STATUSES]
+    entries[3]["obstacle"] = "no reading"
+    values = {"exact": 0.1034, "within": 0.11, "differs": 0.5}
+    results = pd.DataFrame([measured(value, dataset=name) for name, value in values.items()])
+    table = compare(results, pd.DataFrame(entries))
+    assert table["status"].tolist() == list(STATUSES)
+    assert table["item"].tolist() == list(STATUSES)
+    assert count_by_status(table).to_dict() == dict.fromkeys(STATUSES, 1)
+    assert count_by_status(table.head(1)).to_dict() == dict.fromkeys(STATUSES, 0) | {"exact": 1}
+
+
+@pytest.mark.parametrize(
+    ("digits", "value", "same"),
+    [
+        ("0.1035", 0.10345, True),  # half a digit rounds up
+        ("0.1034", 0.10345, False),
+        ("0.10", 0.1034452, True),
+        ("0.103", 0.1034452, True),
+        ("0.10345", 0.1034452, True),
+        ("0.10344", 0.1034452, False),
+        ("58.30", 58.3, True),
+        ("36972", 36971.5, True),
+        ("36972", 36972.5, False),
+        ("0.3", 0.1 + 0.2, True),
+        ("0", 1e-17, True),  # machine noise of a difference of shares
+        ("0", 1e-6, False),
+        ("-0.5", -0.46, True),
+    ],
+)
+def test_digits(digits, value, same):
+    assert same_digits(digits, value) is same
+
+
+def test_difference_is_measured_minus_published_in_the_printed_unit():
+    assert compared(printed(published="36972"), measured(36976))["difference"] == 4
+    assert compared(printed(published="36972"), measured(36900))["difference"] == -72
+    row = compared(printed(published="1.24", tolerance="1.5", unit="%"), measured(0.0126))
+    assert (row["measured"], row["difference"], row["tolerance"]) == (1.26, 0.02, 1.5)
+
+
+def test_numbers_carry_no_machine_noise():
+    row = compared(printed(published="0.3"), measured(0.1 + 0.2 + 1e-13))
+    assert (repr(float(row["measured"])), repr(float(row["difference"]))) == ("0.3", "0.0")
+    assert repr(float(compared(printed(published="33.3"), measured(100 / 3))["measured"])) == "33.33333333"
+
+
+def test_without_a_measurement_there_is_no_number():
+    for results in ([], [measured(np.nan)]):
+        row = compared(printed(), *results)
+        assert np.isnan(row["measured"])
+        assert np.isnan(row["difference"])
+        assert row["published"] == "0.1034"
+    assert compared(printed())["note"] == "why"
+    assert compared(printed(), measured(np.nan))["note"] == "why; withheld: fewer than 10 people"
+
+
+def test_an_empty_selector_finds_nothing_at_all():
+    nothing = dict.fromkeys(SELECTOR, "")
+    assert compared(printed(**nothing), measured(0.1034, **nothing))["status"] == "not run"
+
+
+def test_a_number_that_cannot_be_reproduced_says_so_beside_its_measurement():
+    row = compared(printed(obstacle="no reading"), measured(0.2))
+    assert row["note"] == "no reading; why"
+    assert row["difference"] == 0.0966
+
+
+def test_seeds_are_averaged():
+    row = compared(printed(), measured(0.1, seed=1), measured(0.2, seed=2), measured(0.3, seed=3))
+    assert row["measured"] == 0.2
+    assert row["note"] == "why; mean over 3 seeds"
+
+
+def test_one_withheld_seed_withholds_the_mean():
+    row = compared(printed(), measured(100.0, seed=1), measured(np.nan, seed=2))
+    assert row["status"] == "not run"
+    assert "withheld" in row["note"]
+
+
+def test_the_same_result_from_two_notebooks_counts_once():
+    assert compared(printed(), measured(0.1034), measured(0.1034))["note"] == "why"
+    one_seed_written_twice = [measured(0.1034, seed=1), measured(0.1034, seed=1.0), measured(0.1034, seed="1")]
+    assert compared(printed(), *one_seed_written_twice)["note"] == "why"
+    assert compared(printed(), measured(0.1034, seed=""))["note"] == "why"  # not randomized
+
+
+def test_two_values_for_one_seed_are_refused():
+    with pytest.raises(ValueError, match=r"two values for d, KMember, k=2, gain, salary, seed 1\. Give"):
+        compared(printed(), measured(0.1, seed=1), measured(0.2, seed=1))
+
+
+def test_the_miner_that_attains_the_worst_case_is_named():
+    worst = printed(miner="worst", published="12")
+    results = [
+        measured(12.0, miner="worst"), measured(9.0, miner="average"), measured(12.0, miner="random forest"),
+        measured(6.0, miner="naive Bayes"), measured(12.0, miner="ZeroR", target="age"),
+    ]  # fmt: skip
+    assert compared(worst, *results)["note"] == "why; measured worst miner: random forest"
+    assert compared(worst, *results, measured(12.0, miner="A"))["note"].endswith("worst miner: A, random forest")
+    assert compared(worst, results[0])["note"] == "why"
+    assert compared(printed(miner="average"), *results)["note"] == "why"
+
+
+def test_order_and_seed_order_of_the_results_do_not_matter():
+    results = pd.DataFrame([measured(0.1 * seed, seed=seed) for seed in range(7)] + [measured(1.0, dataset="e")])
+    entries = pd.DataFrame([printed("b"), printed("a", dataset="e")])
+    table = compare(results, entries)
+    pd.testing.assert_frame_equal(table, compare(results[::-1], entries))
+    assert table["item"].tolist() == ["b", "a"]
+
+
+def test_results_and_printed_numbers_are_left_as_they_were():
+    results, entries = pd.DataFrame([measured(0.1)]), pd.DataFrame([printed()])
+    before = results.copy(), entries.copy()
+    compare(results, entries)
+    pd.testing.assert_frame_equal(results, before[0])
+    pd.testing.assert_frame_equal(entries, before[1])
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ({"source": "someone-1999"}, "someone-1999 item: the source is unknown"),
+        ({"published": "45,222"}, "published is '45,222'"),
+        ({"published": ""}, "published is ''"),
+        ({"published": "nan"}, "published is 'nan'"),
+        ({"tolerance": "-1"}, "the tolerance is '-1'"),
+        ({"tolerance": "inf"}, "the tolerance is 'inf'"),
+        ({"unit": "percent"}, "the unit is 'percent'"),
+        ({"measure": ""}, "the selector is incomplete"),
+        ({"dataset": ""}, "the selector is incomplete"),
+    ],
+)
+def test_a_printed_number_that_is_not_well_formed_is_refused(fault, message):
+    with pytest.raises(ValueError, match=message):
+        compared(printed() | fault)
+
+
+def test_an_item_printed_twice_is_refused():
+    with pytest.raises(ValueError, match="sramka-2010 item: there are 2 rows"):
+        compare(pd.DataFrame([measured(0.1)]), pd.DataFrame([printed(), printed()]))
+
+
+def test_missing_columns_are_refused_by_name():
+    with pytest.raises(ValueError, match="miner, value is missing"):
+        compare(pd.DataFrame([measured(0.1)]).drop(columns=["miner", "value"]))
+    with pytest.raises(ValueError, match="need the columns source, item"):
+        compare(pd.DataFrame([measured(0.1)]), pd.DataFrame([printed()]).drop(columns="unit"))
+
+
+# The printed numbers themselves
+
+
+def test_published_is_well_formed():
+    table = compare(pd.DataFrame(columns=list(measured(0.0))))
+    assert table["item"].tolist() == PUBLISHED["item"].tolist()
+    assert set(table["source"]) == set(SOURCES)
+    assert set(table["status"]) == {"not run", "not reproducible"}
+    assert not table.loc[table["status"] == "not reproducible", "note"].eq("").any()
+    assert set(SELECTOR) < set(measured(0.0))
+    assert not PUBLISHED["published"].str.contains("[, %]").any()
+
+
+@pytest.mark.parametrize("name", sorted(set(PUBLISHED["sanitizer"]) - {""}))
+def test_selectors_name_settings_as_results_do(name):
+    import privnb.sanitizers
+
+    sanitizer = getattr(privnb.sanitizers, name)
+    for parameters in set(PUBLISHED.loc[PUBLISHED["sanitizer"] == name, "parameters"]):
+        given = dict(part.split("=") for part in parameters.split(", ") if part)
+        setting = sanitizer(**{key: float(value) if "." in value else int(value) for key, value in given.items()})
+        assert setting.changed_params() == parameters
+
+
+def cells(source, *parts, tail=""):
+    """The items of a table, from the names along each of its sides."""
+    return {(source, "/".join(names) + tail) for names in product(*parts)}
+
+
+K = ["k=2", "k=10", "k=50", "k=100"]
+EPSILON = ["eps=0.5", "eps=0.1", "eps=0.05", "eps=0.01"]
+GAINS = ["A_acc", "A_know"]
+SANITIZED = ["Intact", "k=10", "k=100", "k=1000", "l=2", "l=5", "l=10", "l=15", "t=.4", "t=.3", "t=.2",
+             "delta=1.2", "delta=1.0", "delta=.8", "Suppressed"]  # fmt: skip
+SECOND = ("/taxonomy", "/distinct")
+WEKA = ["NaiveBayes", "J48", "RandomForest"]
+TABLES = [
+    ("sramka-2010", "table1", cells("sramka-2010", ["table1"], WEKA, ["orig", *K, *EPSILON])
+     | cells("sramka-2010", ["table1"], ["decline"], K + EPSILON), 27 + 8),
+    ("sramka-2010", "table2", cells("sramka-2010", ["table2"], "ABC", K + EPSILON, ["avg", "worst"]), 48),
+    ("sramka-2010", "table3", cells("sramka-2010", ["table3"], GAINS, ["S", "S_hat"], K), 16),
+    ("brickell-shmatikov-2008", "table1", cells("brickell-shmatikov-2008", ["table1"],
+     ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country", "salary"]), 9),
+    ("brickell-shmatikov-2008", "table2", cells("brickell-shmatikov-2008", ["table2"],
+     ["Workclass", "Education", "Marital", "Occupation", "Country", "Salary"], ["intact", "suppressed"]), 12),
+    ("brickell-shmatikov-2008", "table3", cells("brickell-shmatikov-2008", ["table3"], GAINS, SANITIZED), 30),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "table", "items", "count"), TABLES)
+def test_every_cell_of_the_papers_tables_has_its_row(source, table, items, count):
+    assert len(items) == count
+    default = [name for name in NUMBER.index if not name[1].endswith(SECOND)]
+    assert {name for name in default if name[0] == source and name[1].startswith(f"{table}/")} == items
+
+
+def test_every_other_printed_number_has_its_row():
+    counted = {
+        ("sramka-2010", "section"): 5,
+        ("brickell-shmatikov-2008", "baseline/"): 2,  # the adversary's, in the captions of four figures
+        ("brickell-shmatikov-2008", "figure"): 6,  # one researcher's baseline a caption, two more in Figure 3's text
+        ("brickell-shmatikov-2008", "section7/"): 10,
+        ("li-li-2009", "Q/"): 14,
+        ("li-li-2009", "P_loss/revealed/"): 2,
+        ("li-li-2009", "figure2/"): 6,
+        ("askari-2012", ""): 9,
+    }
+    found = {(source, start): sum(s == source and item.startswith(start) for s, item in NUMBER.index)
+             for source, start in counted}  # fmt: skip
+    assert found == counted
+    for source in ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009"):
+        assert NUMBER[source, "records"] == 45222
+
+
+def test_second_readings_repeat_the_cells_under_k_anonymity():
+    second = {name for name in NUMBER.index if name[1].endswith(SECOND)}
+    assert second == (
+        cells("sramka-2010", ["table1"], [*WEKA, "decline"], K, tail="/taxonomy")
+        | cells("sramka-2010", ["table2"], "A", K, ["avg", "worst"], tail="/distinct")
+        | cells("sramka-2010", ["table3"], GAINS, ["S", "S_hat"], K, tail="/taxonomy")
+    )
+    for source, item in second:
+        assert NUMBER[source, item] == NUMBER[source, item.rpartition("/")[0]]
+
+
+# The papers' own arithmetic finds a mistyped digit
+
+
+def test_declines_follow_from_the_cells_of_table_1():
+    for column in K + EPSILON:
+        kept = [NUMBER["sramka-2010", f"table1/{m}/{column}"] / NUMBER["sramka-2010", f"table1/{m}/orig"] for m in WEKA]
+        decline = NUMBER["sramka-2010", f"table1/decline/{column}"]
+        assert same_digits(str(decline), 100 * (1 - min(kept))), column
+
+
+def test_averages_of_table_2():
+    for scenario, column in product("ABC", K + EPSILON):
+        average, worst = (NUMBER["sramka-2010", f"table2/{scenario}/{column}/{kind}"] for kind in ("avg", "worst"))
+        assert average <= worst
+        if column in EPSILON:  # over six miners, whatever the paper says
+            assert same_digits(str(average), round(average * 6) / 6)
+        else:
+            selected = [NUMBER["sramka-2010", f"table2/{scenario}/{column}/{kind}"] for scenario in "AC"
+                        for kind in ("avg", "worst")]  # fmt: skip
+            assert selected[:2] > selected[2:]
+
+
+def test_gains_of_table_3_rise_with_predictions_and_fall_with_k():
+    for gain, column in product(GAINS, K):
+        assert (
+            NUMBER["sramka-2010", f"table3/{gain}/S/{column}"] < NUMBER["sramka-2010", f"table3/{gain}/S_hat/{column}"]
+        )
+    for gain, kind in product(GAINS, ["S", "S_hat"]):
+        row = [NUMBER["sramka-2010", f"table3/{gain}/{kind}/{column}"] for column in K]
+        assert row == sorted(row, reverse=True)
+
+
+def test_accuracies_of_brickell_and_shmatikov_are_whole_records():
+    table = PUBLISHED[(PUBLISHED["source"] == "brickell-shmatikov-2008") & PUBLISHED["item"].str.startswith("table2/")]
+    for share in table["published"]:
+        assert same_digits(share, 100 * round(float(share) * 45222 / 100) / 45222), share
+
+
+def test_the_printed_distribution_of_li_and_li_sums_to_one():
+    assert NUMBER["li-li-2009"].filter(like="Q/").sum() == 1
+
+
+# Tolerances are those that the module states
+
+
+@pytest.mark.parametrize(
+    ("pattern", "percent"),
+    [
+        ("table1/NaiveBayes/orig", "0.05"),
+        ("table1/(J48|RandomForest)/orig", "0.5"),
+        ("table1/(NaiveBayes|J48|RandomForest)/eps=.*", "0.5"),
+        ("table1/(NaiveBayes|J48|RandomForest)/k=[0-9]*", "1"),
+        ("table1/(NaiveBayes|J48|RandomForest)/k=.*/taxonomy", "2.5"),
+        ("table2/A/eps=.*", "1.5"),
+        ("table2/B/eps=.*", "50"),
+        ("table2/(A/k=.*|B/k=.*|C/.*)(/distinct)?", "0"),
+        ("table3/A_acc/.*", "25"),
+        ("table3/A_know/.*", "9"),
+    ],
+)
+def test_tolerances_of_sramkas_tables_are_the_stated_share_rounded_down(pattern, percent):
+    rows = PUBLISHED[(PUBLISHED["source"] == "sramka-2010") & PUBLISHED["item"].str.fullmatch(pattern)]
+    assert len(rows)
+    for number, tolerance in zip(rows["published"].map(Decimal), rows["tolerance"].map(Decimal), strict=True):
+        step = Decimal("0.0001") if number < 1 else Decimal("0.1") if number.as_tuple().exponent else Decimal(1)
+        stated = number * Decimal(percent) / 100
+        assert stated - step < tolerance <= stated
+
+
+def test_what_data_or_arithmetic_determine_has_no_tolerance():
+    determined = PUBLISHED["measure"].isin(["records", "domain_size", "prior_accuracy"])
+    determined |= PUBLISHED["sanitizer"].isin(["Suppress"]) | PUBLISHED["item"].str.startswith("section7/")
+    determined |= PUBLISHED["source"].isin(["askari-2012", "aggarwal-yu-2008"])
+    determined |= (PUBLISHED["sanitizer"] == "Identity") & (PUBLISHED["measure"] != "good_utility")
+    assert determined.sum() > 100
+    assert set(PUBLISHED.loc[determined, "tolerance"]) == {"0"}
