@@ -1,0 +1,34 @@
+# Needs Python 3.11 to 3.13 and make; everything else goes into .venv, in the versions of requirements.lock.
+PYTHON ?= python3
+BIN    := .venv/bin
+STAMP  := .venv/.installed
+FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
+
+.PHONY: report test lab lock
+
+report: $(STAMP)
+	$(BIN)/privnb report
+
+test: $(STAMP)
+	$(BIN)/python -m pytest
+
+lab: $(STAMP)
+	$(BIN)/privnb lab
+
+# The lock is made on purpose, never on the way: it decides what everybody installs.
+lock: $(BIN)/uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group test --generate-hashes \
+	  --no-emit-index-url --no-header pyproject.toml --output-file requirements.lock
+
+$(STAMP): $(BIN)/uv requirements.lock pyproject.toml
+	@$(BIN)/python -c '$(FITS)' || { echo ".venv was made with `$(BIN)/python --version`. privnb needs Python 3.11 to 3.13:" \
+	  "remove .venv and try again."; exit 1; }
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+$(BIN)/uv:
+	@$(PYTHON) -c '$(FITS)' || { echo "privnb needs Python 3.11 to 3.13, and $(PYTHON) is `$(PYTHON) --version 2>&1`." \
+	  "Install one and name it: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.10,<1'

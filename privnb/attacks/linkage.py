@@ -1,0 +1,161 @@
+"""The attack that k-anonymity was made against: find the released row of a person whose quasi-identifiers are known."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb.attacks.base import Attack
+from privnb.counts import combinations
+from privnb.hierarchy import flat
+from privnb.schema import SchemaError
+
+CHUNK = 256  # known combinations at a time: small enough for the processor's cache
+
+
+@dataclass(frozen=True)
+class Linkage(Attack):
+    """A neighbour who knows some quasi-identifiers of a person, and that the person is in the release, wants their row.
+
+    The candidates are the released rows of which every known cell covers the known value; the neighbour takes
+    one of them at random. Where the release is noisy, no cell is right: of the rows that fit in the other columns the
+    neighbour takes the nearest, by the sum over noisy columns of |difference| / width of the public domain.
+
+    `known`: the names of the columns that the neighbour knows; None: all quasi-identifiers. Known cells may be exact
+    values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have a value in common.
+    Reads releases with one row a record. Raises SchemaError for a column or value that the release's schema lacks.
+
+    Source: Sweeney, "k-Anonymity: A Model for Protecting Privacy", IJUFKS 10(5), 2002; the nearest noisy row is the
+    distance-based record linkage of Domingo-Ferrer and Torra, "Disclosure Risk Assessment in Statistical Data
+    Protection", JCAM 164, 2004.
+    """
+
+    known: tuple[str, ...] | None = None
+
+    def __post_init__(self):
+        if self.known is not None:
+            if isinstance(self.known, str) or not len(self.known):
+                raise ValueError(f"known must be None or a list of one or more columns, got {self.known!r}.")
+            object.__setattr__(self, "known", tuple(self.known))
+
+    def _learn(self, published):
+        names = self.known or tuple(published.schema.quasi_identifiers)
+        absent = [name for name in names if name not in published.table]
+        if absent:
+            raise SchemaError(f"{self!r}: the release has no column {absent}; it has {', '.join(published.table)}.")
+        noisy = published.noisy
+        return {
+            "_names": names,
+            "_spans": {name: _spans(published, name, published.table[name]) for name in names if name not in noisy},
+            "_released": {name: published.table[name].to_numpy(dtype=float) for name in names if name in noisy},
+        }
+
+    def candidates(self, known):
+        """How many released rows each known person could be: integer array (m,), from 0; more protects better."""
+        numbers = np.zeros(len(known), dtype=np.int64)
+        for people, group, fit in self._fitting(known):
+            numbers[people] = _count(fit).sum(axis=1)[group]
+        return numbers
+
+    def chance(self, known, rows):
+        """Probability that `predict` gives `rows` (integer array (m,)), 0 to 1: exact, nothing is drawn."""
+        chances = np.zeros(len(known))
+        for people, group, fit in self._fitting(known):
+            row = rows[people]
+            fits = fit.view(np.uint8)[group, row // 8] >> (7 - row % 8) & 1
+            chances[people] = fits / np.maximum(_count(fit).sum(axis=1)[group], 1)
+        return chances
+
+    def predict(self, known, *, rng=0):
+        """The published row chosen for each known person, at random among the candidates; -1 where there is none."""
+        generator = np.random.default_rng(rng)
+        chosen = np.full(len(known), -1)
+        for people, group, fit in self._fitting(known):
+            upto = _count(fit).cumsum(axis=1)
+            nth = generator.integers(np.maximum(upto[group, -1], 1))
+            word = (upto[group] <= nth[:, None]).sum(axis=1)
+            some = np.flatnonzero(upto[group, -1])
+            group, nth, word = group[some], nth[some], word[some]
+            before = upto[group, word] - _count(fit[group, word])
+            bits = np.unpackbits(fit[group, word].view(np.uint8)).reshape(-1, 64)
+            bit = (bits.cumsum(axis=1, dtype=np.int64) == (nth - before + 1)[:, None]).argmax(axis=1)
+            chosen[people[some]] = word * 64 + bit
+        return chosen
+
+    def baseline(self, known, *, rng=0):
+        """A row at random among all: what knowing that somebody is in the release is worth by itself."""
+        return np.random.default_rng(rng).integers(len(self.published.table), size=len(known))
+
+    def truth(self, dataset, key):
+        """The published row of each record. `key`: the record of each published row, as `Release.publish` gives it."""
+        if len(key) != len(dataset):
+            raise ValueError(
+                f"the key has {len(key)} rows, '{dataset.name}' {len(dataset)} records. Take its release's."
+            )
+        return np.argsort(key)
+
+    def _fitting(self, known):
+        """Yield `people` (positions in `known`), the `group` of each, and which rows are candidates of each group.
+
+        People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
+        """
+        n = len(self.published.table)
+        absent = [name for name in self._names if name not in known]
+        if absent:
+            raise SchemaError(f"{self!r} needs {absent}, which the table of known people lacks.")
+        alike = combinations(known[list(self._names)])
+        order = np.argsort(alike.index, kind="stable")
+        ends = np.cumsum(alike.multiplicities)
+        masks = [self._mask(name, alike.values[name]) for name in self._spans]
+        everyone = np.packbits(np.arange(_words(n) * 64) < n).view(np.uint64)
+        for start in range(0, len(ends), CHUNK):
+            chosen = slice(start, start + CHUNK)
+            fit = np.tile(everyone, (len(ends[chosen]), 1))
+            for codes, bits in masks:
+                fit &= bits[codes[chosen]]
+            if self._released:
+                self._narrow(fit, alike.values[chosen])
+            people = order[ends[start] - alike.multiplicities[start] : ends[chosen][-1]]
+            yield people, alike.index[people] - start, fit
+
+    def _mask(self, name, column):
+        """Which rows fit each distinct known cell: the cells' numbers, and a bit matrix (distinct cells, words)."""
+        first, last = self._spans[name]
+        codes, cells = pd.factorize(column)
+        fit = np.zeros((len(cells), _words(len(first)) * 8), dtype=np.uint8)
+        for number, (low, high) in enumerate(np.transpose(_spans(self.published, name, pd.Series(cells)))):
+            bits = np.packbits((first <= high) & (last >= low))
+            fit[number, : len(bits)] = bits
+        return codes, fit.view(np.uint64)
+
+    def _narrow(self, fit, values):
+        """Leave each group only the nearest of its candidates in the noisy columns."""
+        noisy = list(self._released)
+        widths = np.array([self.published.schema[name].domain.width for name in noisy])
+        released = np.column_stack(list(self._released.values()))
+        for words, value in zip(fit, values[noisy].to_numpy(dtype=float), strict=True):
+            some = np.flatnonzero(words)
+            bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8)).view(bool))
+            rows = some[bits // 64] * 64 + bits % 64
+            distances = (np.abs(released[rows] - value) / widths).sum(axis=1)
+            words[:] = 0
+            for row in rows[distances == distances.min(initial=np.inf)]:
+                words.view(np.uint8)[row // 8] |= 128 >> row % 8
+
+
+def _words(rows):
+    return -(-rows // 64)
+
+
+def _count(words):
+    """Number of bits that are set in each word."""
+    return np.bitwise_count(words).astype(np.int64)
+
+
+def _spans(published, name, column):
+    """First and last position on the attribute's line that each cell covers: two integer arrays."""
+    attribute = published.schema[name]
+    generalization = published.hierarchies.get(name) or flat(attribute)
+    codes, cells = pd.factorize(column)
+    labels = [c if isinstance(c, str) else str(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
+    return np.array([generalization.cover(label) for label in labels]).T[:, codes]

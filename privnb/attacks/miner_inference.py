@@ -1,0 +1,78 @@
+"""Guessing one column of a person's record with a miner trained on the release."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from pandas.api.types import is_numeric_dtype
+
+from privnb.attacks.base import Attack
+from privnb.encoding import encode
+from privnb.hierarchy import flat
+from privnb.miners import Miner
+
+
+@dataclass(frozen=True)
+class MinerInference(Attack):
+    """Someone with a ready-made data miner who wants to know one thing of people more exactly than it was published.
+
+    A reporter or a noisy neighbour downloads the release, knows some of the other columns of some people, as they are
+    or as they were released, and no more of anyone. They train the miner on the released table, as they would for any
+    honest use, and let it guess the column that interests them. Where that column was released as labels they get a
+    label, where it was released as numbers a number, neither rounded nor clipped.
+
+    `miner`: see `miners.reference_set`. `target`: the column that they want. `known`: the names of the columns that
+    they know of a person and the miner reads; None: all other published columns.
+
+    Source: Sramka et al. 2010, section 2.4, M(S(DB), S(x)).
+    """
+
+    miner: Miner
+    target: str
+    known: tuple[str, ...] | None = None
+
+    def _learn(self, published):
+        names = list(self.known or (name for name in published.schema.published if name != self.target))
+        if self.target in names:
+            raise ValueError(f"{self!r} would read the column that it guesses. Leave '{self.target}' out of `known`.")
+        if self.target not in published.table:
+            raise ValueError(f"{self!r}: the release has no column '{self.target}'; it has {list(published.table)}.")
+        encoded = encode(published.table, names, published.schema, published.hierarchies)
+        # Only the vocabulary is needed from here on, not the records.
+        return {
+            "_names": names,
+            "_like": encoded[:0],
+            "_fitted": self.miner.fit(encoded, published.table[self.target]),
+        }
+
+    def predict(self, known):
+        """The guesses, as the target's cells are published: array (m,) of labels or numbers.
+
+        `known`: DataFrame of m people with at least the columns that the miner reads, as exact or as published cells.
+        The target is not read, if it is there. Raises SchemaError for a column that is missing.
+        """
+        published = self.published
+        encoded = encode(known, self._names, published.schema, published.hierarchies, like=self._like)
+        return self._fitted.predict(encoded)
+
+    def baseline(self, known):
+        """The guess without the release's other columns, the same for everyone: array (m,).
+
+        Of categories the commonest published value (Brickell and Shmatikov 2008, section 4.1, A_base), the first in
+        sorted order of several. Of numbers the middle of the public domain, as the narrowest label that holds it
+        where the column is published as labels.
+        """
+        published, attribute = self.published, self.published.schema[self.target]
+        column = published.table[self.target]
+        if not attribute.numeric:
+            return np.full(len(known), column.mode()[0], dtype=object)
+        middle = attribute.domain.codes((attribute.domain.low + attribute.domain.high) / 2)
+        value = attribute.domain.value(int(middle))
+        if is_numeric_dtype(column):
+            return np.full(len(known), float(value))
+        hierarchy = published.hierarchies.get(self.target) or flat(attribute)
+        position = int(hierarchy.codes([value])[0])
+        return np.full(len(known), hierarchy.label(position, position), dtype=object)
+
+    def truth(self, dataset):
+        """The original values of the target: array (n,)."""
+        return dataset.table[self.target].to_numpy()

@@ -1,0 +1,1 @@
+"""Measures by subject: plain functions that score what a release keeps and what it gives away."""

@@ -1,0 +1,28 @@
+"""How often a neighbour finds a person's row in a release (see `attacks.Linkage`)."""
+
+from privnb.measures.base import measure, wilson
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1))
+def correct_links(attack, dataset, key):
+    """Expected share of people whom the attacker links to their own released row, with its 95 % interval.
+
+    Each person counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. Lower protects more; the
+    baseline is 1 / n, a row at random. `attack`: a Linkage fitted to the release that `key` belongs to. Returns
+    (share, low, high); the interval holds for one guess a person, were these people a random sample of many.
+    """
+    share = float(_chances(attack, dataset, key).mean())
+    return share, *wilson(share * len(dataset), len(dataset))
+
+
+@measure(kind="privacy", better="lower", bounds=(0, float("inf")), unit="people")
+def singled_out(attack, dataset, key):
+    """Number of people whose own row is their only candidate: the attacker links them for certain, and rightly.
+
+    0 to n, lower protects more; without the release it is 0 (from two records on).
+    """
+    return int((_chances(attack, dataset, key) == 1).sum())
+
+
+def _chances(attack, dataset, key):
+    return attack.chance(dataset.table, attack.truth(dataset, key))

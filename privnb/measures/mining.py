@@ -1,0 +1,168 @@
+"""What miners can do with a release: the honest user's utility and the adversary's (Sramka et al. 2010, section 2).
+
+Both are a sum over people of an interest weight times a function of the guess. All arrays hold one entry a person,
+in the same order. The functions score guesses; how they were made is not their business.
+"""
+
+import math
+
+import numpy as np
+from pandas.api.types import is_numeric_dtype
+
+from privnb.measures.base import measure
+
+
+def exact_match(predicted, true):
+    """Error implication of classification accuracy: 1 where the guess is right, else 0. Section 2.3."""
+    predicted, true = _alike(predicted, true)
+    return (predicted == true).astype(float)
+
+
+def accept_false_positives(predicted, true):
+    """Error implication of someone to whom a false alarm costs nothing: 1 where the guess is not below the truth.
+
+    For numbers, such as 0 healthy and 1 ill. Section 2.3, the medical researcher's function.
+    """
+    return (np.subtract(predicted, true) >= 0).astype(float)
+
+
+@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="people")
+def good_utility(predicted, true, error=exact_match, weights=None):
+    """How many people's values an honest user's miner gets right; in general, the weighted sum of `error`.
+
+    `error(predicted, true)` gives an array, high where there is no error and low or negative where one is serious.
+    `weights`: interest in each person, 1 by default. Higher is better. Section 2.3, U_good.
+    """
+    return _weighted(error(predicted, true), weights)
+
+
+@measure(kind="utility", better="lower", bounds=(0, math.inf))
+def utility_decline(original, sanitized):
+    """Share of the good utility on original data that the sanitized data lose; 0 if they lose none.
+
+    At most 1 where the error implication is never negative. Lower is better. Raises ValueError unless `original` is
+    positive: there is no share of nothing. Section 2.3, delta.
+    """
+    if not original > 0:
+        raise ValueError(
+            f"the good utility of the original data is {original}; a decline needs a positive one. Give errors a "
+            "milder penalty or choose a better miner."
+        )
+    return max(0.0, 1 - sanitized / original)
+
+
+def utility_preserving(originals, sanitized):
+    """The delta at which a sanitization is (1 - delta, L)-utility-preserving, and the miner that declines most.
+
+    `originals`, `sanitized`: good utility by miner's name, over the same set L. Section 2.3.
+    """
+    if set(originals) != set(sanitized):
+        raise ValueError(f"miners differ: {sorted(originals)} on original, {sorted(sanitized)} on sanitized data.")
+    declines = {name: utility_decline(originals[name], sanitized[name]) for name in originals}
+    _, worst, name = average_and_worst(declines)
+    return worst, name
+
+
+def nearer(predicted, released, true, c, hierarchy):
+    """Whose guess is `c` %-nearer to the truth than what was released of them: boolean array (n,).
+
+    The distance to the truth of a number is the absolute difference. Of a label it is the length of the label, from
+    low to high end with both counted (40-44 has length 5; a label of categories has as many as it covers leaves), and
+    infinite for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell
+    and its distance is at most (100 - c) % of the released one's, or if it is exact: a single value, or a number that
+    rounds to the truth in steps of its domain. So c = 0 asks for any improvement, c = 100 for the exact value, the
+    sets shrink as c grows, and nothing is nearer than a cell that was released as it is.
+
+    `hierarchy`: the target's. Raises ValueError for c outside 0 to 100, or numbers against labels. Section 2.4.
+    """
+    if not 0 <= c <= 100:
+        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {c}.")
+    predicted, released = _alike(predicted, released)
+    true = np.asarray(true)
+    if is_numeric_dtype(released):
+        guess, given = np.abs(predicted - true), np.abs(released - true)
+        exact = np.rint(guess / _step(hierarchy)) == 0
+    else:
+        guess, covers = _lengths(predicted, true, hierarchy)
+        exact = guess == (_step(hierarchy) if is_numeric_dtype(true) else 1)
+        guess = np.where(covers, guess, np.inf)
+        given, _ = _lengths(released, true, hierarchy)
+    return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
+
+
+@measure(kind="privacy", better="lower", bounds=(-math.inf, math.inf), unit="people")
+def anti_utility(reduction, weights=None):
+    """How many people an adversary's miner knows more of than was released; in general, a weighted sum.
+
+    `reduction`: the error reduction of each person's guess, such as the result of `nearer`. `weights`: the owner's
+    wish to protect each person, 1 by default (scenarios A and B), or `selected` (C). Lower protects more. Section
+    2.4, U_bad.
+    """
+    return _weighted(reduction, weights)
+
+
+def average_and_worst(by_miner):
+    """(average, worst, name of the miner that attains the worst) of anti-utilities by miner's name.
+
+    The average is what an adversary reaches who does not know which miner is best. Of equals the first is named.
+    Raises ValueError without a miner. Section 2.4.
+    """
+    if not by_miner:
+        raise ValueError("no miner's result was given; an average needs at least one.")
+    name = max(by_miner, key=by_miner.get)
+    return float(np.mean(list(by_miner.values()))), by_miner[name], name
+
+
+def selected(n, share, *, rng):
+    """Interest weights that protect a random `share` (0..1) of n people: float array (n,) of ones and zeros.
+
+    Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must lie in 0..1, got {share!r}.")
+    weights = np.zeros(n)
+    weights[np.random.default_rng(rng).choice(n, round(share * n), replace=False)] = 1
+    return weights
+
+
+def first_occurrences(table):
+    """Whether a record is the first of those released exactly like it: boolean array (n,).
+
+    As weights it counts distinct released records instead of people. The paper does not say which of the two its
+    Table 2 counts; its k-anonymity columns fit the distinct records.
+    """
+    return ~table.duplicated().to_numpy()
+
+
+def _weighted(values, weights):
+    values = np.asarray(values, dtype=float)
+    return float(values.sum() if weights is None else values @ np.asarray(weights, dtype=float))
+
+
+def _alike(predicted, other):
+    """Both as arrays, if they are of one length and of one kind, numbers or labels."""
+    predicted, other = np.asarray(predicted), np.asarray(other)
+    if predicted.shape != other.shape or is_numeric_dtype(predicted) != is_numeric_dtype(other):
+        raise ValueError(
+            f"guesses {predicted.dtype}{predicted.shape} cannot be compared with {other.dtype}{other.shape}: "
+            "give one for each person, numbers with numbers or labels with labels."
+        )
+    return predicted, other
+
+
+def _step(hierarchy):
+    """The distance of neighbouring values of a numeric attribute."""
+    if hasattr(hierarchy, "domain"):
+        return hierarchy.domain.step
+    return float(hierarchy.leaves[1]) - float(hierarchy.leaves[0])
+
+
+def _lengths(labels, true, hierarchy):
+    """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
+    distinct, codes = np.unique(labels.astype(str), return_inverse=True)
+    if is_numeric_dtype(true):
+        ends, step, position = np.array([hierarchy.bounds(label) for label in distinct]), _step(hierarchy), true
+    else:
+        ends, step, position = np.array([hierarchy.cover(label) for label in distinct]), 1, hierarchy.codes(true)
+    low, high = ends[codes].T
+    return high - low + step, (low <= position) & (position <= high)

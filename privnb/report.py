@@ -1,0 +1,188 @@
+"""From notebooks to a report, by one call.
+
+A report folder holds `index.html`, one page a notebook, `results.csv`, `ledger.csv` and, in `notebooks/`, the executed
+notebooks. It is built in a hidden folder beside its destination and renamed into place when it is whole, so that an
+older report is either untouched or replaced.
+"""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from privnb.runs import SECONDS, ReportError, choose, forget_failures, notebooks_folder, run
+
+TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
+NUMBERS = ["seed", "value", "low", "high", "baseline"]
+KEY = ["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"]
+DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
+
+
+def save(results, out, name):
+    """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
+
+    `results`: DataFrame with the columns `evaluation.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure` are
+    never empty; a missing `value` was withheld (it counts too few people); `better` is "higher", "lower" or empty (a
+    number that is no score); no two rows have the same `KEY`.
+    `name`: the notebook's file name less its ending, "03_utility". Numbers are written with 12 digits.
+    Raises ReportError for a table made otherwise.
+    """
+    results = _checked(results, name)
+    if out:
+        path = Path(out) / f"{name}.results.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(results, path)
+
+
+def read(path):
+    """The results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats."""
+    import pandas as pd
+
+    types = {column: str for column in TEXTS} | {column: float for column in NUMBERS}
+    empty = {column: [""] for column in NUMBERS}
+    return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty)
+
+
+def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, seconds=SECONDS):
+    """Run notebooks with papermill and put their report at `out`; returns the path of its `index.html`.
+
+    `notebooks`: names, None for all. `parameters`: `{name: value}`, see `runs.choose`. `jobs`: notebooks run at a
+    time (None: one a usable core), which changes no number. `folder`: where the notebooks are. `seconds`: limit for
+    one cell. Progress goes to stderr. Raises ReportError for a wrong request, before anything runs; for a failing
+    notebook; and for an `out` that cannot be written to or is something else than a report. What was at `out` is then
+    as it was.
+    """
+    out = Path(out).resolve()
+    chosen = choose(folder or notebooks_folder(), notebooks, parameters)
+    jobs = _cores() if jobs is None else jobs
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
+    if out.exists() and not _is_report(out):
+        raise ReportError(
+            f"{out} exists and is no report: it has no index.html with a results.csv. "
+            "It is left as it is. Choose another folder with --out, or move it away."
+        )
+    with _work_folder(out) as work:
+        _assemble(chosen, run(chosen, work, out, jobs=jobs, seconds=seconds), work)
+        _swap(work / "report", out, work / "previous")
+    forget_failures(chosen, out)
+    return out / "index.html"
+
+
+def _checked(results, name):
+    import pandas as pd
+
+    from privnb.evaluation import COLUMNS
+
+    def refuse(found, do):
+        raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")
+
+    if list(results.columns) != COLUMNS:
+        missing = ", ".join(column for column in COLUMNS if column not in results.columns)
+        foreign = ", ".join(str(column) for column in results.columns if column not in COLUMNS)
+        refuse(
+            f"missing columns: {missing or 'none'}; unknown columns: {foreign or 'none'}",
+            f"Give exactly, and in this order: {', '.join(COLUMNS)}.",
+        )
+    if results.empty:
+        refuse("the table has no rows", "Give one row a number.")
+    results = results.reset_index(drop=True)
+    for column in NUMBERS:
+        try:
+            results[column] = pd.to_numeric(results[column]).astype(float)
+        except (ValueError, TypeError) as error:
+            refuse(f"column '{column}' holds something else than numbers ({error})", "Leave it empty instead.")
+    for column in TEXTS:
+        results[column] = ["" if pd.isna(cell) else str(cell) for cell in results[column]]
+    for column in ("dataset", "sanitizer", "measure"):
+        empty = results.index[results[column] == ""]
+        if len(empty):
+            refuse(f"column '{column}' is empty in row {empty[0]}", "Fill it, or leave the row out.")
+    strange = sorted(set(results["better"]) - {"higher", "lower", ""})
+    if strange:
+        refuse(f"column 'better' says {strange[0]!r}", "Say 'higher', 'lower' or nothing.")
+    twice = results.loc[results.duplicated(KEY), KEY]
+    if len(twice):
+        refuse(f"two rows are called {twice.iloc[0].to_dict()}", "Keep one, or tell them apart.")
+    return results
+
+
+def _write(table, path):
+    """As CSV, whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        text = table.to_csv(index=False, float_format=DIGITS, lineterminator="\n")
+        partial.write_text(text, encoding="utf-8", newline="")
+        partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _is_report(out):
+    if not out.is_dir():
+        return False
+    names = {path.name for path in out.iterdir()}
+    return not names or {"index.html", "results.csv"} <= names
+
+
+@contextlib.contextmanager
+def _work_folder(out):
+    """A hidden folder beside `out`, on the same disk, so that a rename will do; gone afterwards."""
+    work = None
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        yield work
+    except OSError as error:
+        raise ReportError(
+            f"the report could not be written to {out}: {error.strerror or error}. What was there is unchanged. "
+            "Make room or give the right to write there, or choose another folder with --out."
+        ) from error
+    finally:
+        # If moving the older report back has failed as well, the work folder holds its only copy.
+        if work and (out.exists() or not (work / "previous").exists()):
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def _assemble(chosen, executed, work):
+    """Make `work/report` of the executed notebooks and of the numbers that they wrote to `work/numbers`."""
+    import pandas as pd
+
+    from privnb import ledger, pages
+
+    tables = []
+    for notebook in chosen:
+        path = work / "numbers" / f"{notebook.name}.results.csv"
+        if not path.is_file():
+            raise ReportError(
+                f"{notebook.path.name} ran and wrote no numbers. "
+                f'End it with `report.save(results, OUT, "{notebook.name}")`.'
+            )
+        tables.append(read(path))
+    results = pd.concat(tables, ignore_index=True)
+    compared = ledger.compare(results)
+    files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
+    files |= pages.make(chosen, executed, compared)
+    (work / "report" / "notebooks").mkdir(parents=True)
+    _write(results, work / "report" / "results.csv")
+    _write(compared, work / "report" / "ledger.csv")
+    for name, text in files.items():
+        (work / "report" / name).write_text(text, encoding="utf-8")
+
+
+def _swap(new, out, previous):
+    if out.exists():
+        out.rename(previous)
+    try:
+        new.rename(out)
+    except OSError:
+        if previous.exists():
+            previous.rename(out)
+        raise

@@ -1,0 +1,127 @@
+"""The command line: what it passes on, and how it says no. What a report holds is tested in test_report."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from privnb import cli, report
+from privnb.report import ReportError
+from privnb.runs import notebooks_folder
+
+
+@pytest.fixture
+def project(tmp_path, write_notebook, monkeypatch):
+    """A project with two notebooks; the current folder is somewhere inside it."""
+    for name, more in (("01_load", ""), ("04_attack", "\nK = 10")):
+        write_notebook(tmp_path / "notebooks", name, "# Why?", ("parameters", 'DATASET = "adult"\nOUT = ""' + more))
+    (tmp_path / "docs").mkdir()
+    monkeypatch.chdir(tmp_path / "docs")
+    return tmp_path
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What `report.build` is called with."""
+    calls = []
+
+    def build(out, notebooks, parameters, *, jobs):
+        calls.append((Path(out), notebooks, parameters, jobs))
+        return Path(out) / "index.html"
+
+    monkeypatch.setattr(report, "build", build)
+    return calls
+
+
+def test_report_of_all_notebooks(project, asked, capsys):
+    assert cli.main(["report"]) == 0
+    assert asked == [(project / "reports" / "adult", None, {}, None)]
+    assert capsys.readouterr().out == f"{project}/reports/adult/index.html\n"
+
+
+def test_report_of_one_notebook_goes_beside_the_whole_one(project, asked):
+    cli.main(["report", "--notebook", "04_attack.ipynb", "-p", "K", "25", "-p", "DATASET", "mine", "--jobs", "1"])
+    assert asked == [
+        (project / "reports" / "mine-04_attack", ["04_attack.ipynb"], {"K": "25", "DATASET": "mine"}, 1)
+    ]
+
+
+def test_report_of_an_owners_table_to_a_folder_of_choice(project, asked):
+    cli.main(["report", "--dataset", "../mine/mine.toml", "--out", "here"])
+    assert asked == [(Path("here"), None, {"DATASET": str(project / "mine" / "mine.toml")}, None)]
+    cli.main(["report", "--dataset", "../mine/mine.toml"])
+    assert asked[1][0] == project / "reports" / "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--notebook", "09_no"], "privnb: there is no notebook '09_no' in {}. There are: 01_load, 04_attack.\n"),
+        (["-p", "L", "3"], "privnb: no parameter 'L' in 01_load, 04_attack. There are: DATASET, K.\n"),
+    ],
+)
+def test_wrong_requests_get_one_message_and_status_2(project, arguments, said, capsys):
+    assert cli.main(["report", *arguments]) == 2
+    assert capsys.readouterr().err == said.format(project / "notebooks")
+    assert not (project / "reports").exists()
+
+
+def test_stopping_it_by_hand_is_no_fault(project, monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "build", stopped)
+    assert cli.main(["report"]) == 130
+    assert capsys.readouterr().err == "privnb: stopped.\n"
+
+
+def test_a_fault_keeps_its_traceback(project, monkeypatch):
+    monkeypatch.setattr(report, "build", lambda *_, **__: json.loads("no JSON"))
+    with pytest.raises(json.JSONDecodeError):
+        cli.main(["report"])
+
+
+def test_notebooks_are_found_from_anywhere_in_a_project(project, monkeypatch, tmp_path_factory):
+    assert notebooks_folder() == project / "notebooks"
+    assert notebooks_folder(project / "notebooks") == project / "notebooks"
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.setattr("privnb.runs.__file__", str(elsewhere / "privnb" / "runs.py"))
+    with pytest.raises(ReportError, match="no notebooks found: looked for notebooks/NN_name.ipynb in "):
+        notebooks_folder(elsewhere)
+
+
+def test_help_names_the_commands():
+    done = subprocess.run([sys.executable, "-m", "privnb.cli", "--help"], capture_output=True, text=True, check=True)
+    assert "report" in done.stdout
+    assert "lab" in done.stdout
+
+
+def test_lab_serves_this_machine_only_and_asks_for_its_token(project):
+    environment = os.environ | {name: str(project / name) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
+    command = [sys.executable, "-m", "privnb.cli", "lab", "--", "--no-browser", "--port=0"]
+    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            found = list((project / "JUPYTER_RUNTIME_DIR").glob("jpserver-*.json"))
+            if found or server.poll() is not None:
+                break
+            time.sleep(0.1)
+        about = json.loads(found[0].read_text())
+        assert about["url"].startswith("http://127.0.0.1:")
+        assert about["root_dir"] == str(project / "notebooks")
+        assert len(about["token"]) >= 32
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(about["url"] + "api/contents", timeout=10)
+        with urllib.request.urlopen(f"{about['url']}lab/api/settings/@jupyterlab/apputils-extension:notification"
+                                    f"?token={about['token']}", timeout=10) as answer:  # fmt: skip
+            settings = json.load(answer)["schema"]["properties"]
+        assert settings["fetchNews"]["default"] == "false"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

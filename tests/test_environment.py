@@ -1,0 +1,65 @@
+"""conda, pip and the lock install the same thing; without conda this is proven of the files, not of its channel."""
+
+import re
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def declared(requirements):
+    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, requirements)}
+
+
+WANTED = declared(PROJECT["project"]["dependencies"])
+
+
+def of_conda():
+    """`{name: bounds}` of environment.yml, conda's and pip's entries together."""
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert environment["channels"] == ["conda-forge", "nodefaults"]
+    lines = [line for line in environment["dependencies"] if isinstance(line, str)]
+    (by_pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    assert "-e ." in by_pip
+    return {
+        canonicalize_name(name): SpecifierSet(bounds.replace(" ", ""))
+        for name, bounds in (
+            re.fullmatch(r"([\w.-]+)\s*(.*)", line).groups() for line in lines + by_pip if line != "-e ."
+        )
+    }
+
+
+def test_conda_has_the_same_names_and_bounds():
+    conda = of_conda()
+    assert conda.pop("pip") == SpecifierSet()
+    assert conda.pop("python") == SpecifierSet(PROJECT["project"]["requires-python"])
+    assert conda == WANTED
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_installed_version_is_within_the_bounds(name):
+    assert metadata.version(name) in WANTED[name]
+
+
+def test_python_is_within_the_bounds():
+    assert ".".join(map(str, sys.version_info[:3])) in SpecifierSet(PROJECT["project"]["requires-python"])
+
+
+def test_lock_pins_every_package_with_hashes_and_no_address():
+    text = (ROOT / "requirements.lock").read_text()
+    pinned = {canonicalize_name(n): v for n, v in re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE)}
+    wanted = WANTED | declared(PROJECT["dependency-groups"]["test"])
+    assert {name for name, bounds in wanted.items() if pinned.get(name, "0") not in bounds} == set()
+    assert "://" not in text
+    packages = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
+    assert len(packages) > len(wanted)
+    assert [package.split()[0] for package in packages if "--hash=sha256:" not in package] == []

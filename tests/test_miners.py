@@ -1,0 +1,220 @@
+"""Miners: naive Bayes against scikit-learn's, honest cross-validation, and no trace left on a miner."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+
+from privnb.encoding import encode
+from privnb.miners import SETS, Miner, NaiveBayes, able, cross_val_predictions, fold_numbers, reference_set
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema
+
+SCHEMA = Schema(
+    "town",
+    (
+        Attribute("age", Role.NEUTRAL, Numbers(0, 99)),
+        Attribute("hours", Role.NEUTRAL, Numbers(0, 99)),
+        Attribute("job", Role.NEUTRAL, Categories(("clerk", "medic", "nurse", "pilot"))),
+        Attribute("sex", Role.NEUTRAL, Categories(("Female", "Male"))),
+        Attribute("pay", Role.NEUTRAL, Categories(("high", "low", "none"))),
+    ),
+)
+
+
+def people(n, seed=0):
+    """n people whose pay depends on all four other columns, with some chance."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(0, 100, n),
+            "hours": rng.integers(0, 100, n),
+            "job": rng.choice(["clerk", "medic", "nurse", "pilot"], n),
+            "sex": rng.choice(["Female", "Male"], n),
+        }
+    )
+    score = table["age"] + table["hours"] + 60 * (table["job"] == "pilot") + rng.normal(0, 20, n)
+    return table.assign(pay=np.select([score > 130, score > 60], ["high", "low"], "none"))
+
+
+def encoded(table, names=("age", "hours", "job", "sex")):
+    return encode(table, names, SCHEMA, {})
+
+
+TABLE = people(300)
+ENCODED = encoded(TABLE)
+ALL = reference_set("five")
+
+
+def test_naive_bayes_on_numbers_is_gaussian():
+    numbers = encoded(TABLE, ["age", "hours"]).labels
+    target = pd.factorize(TABLE["pay"], sort=True)[0]
+    reference = GaussianNB().fit(numbers.to_numpy(), target)
+    np.testing.assert_allclose(
+        NaiveBayes().fit(numbers, target).log_likelihood(numbers), reference.predict_joint_log_proba(numbers.to_numpy())
+    )
+
+
+def test_naive_bayes_on_labels_is_categorical_with_one_added():
+    labels = encoded(TABLE, ["job", "sex"]).labels
+    target = pd.factorize(TABLE["pay"], sort=True)[0]
+    codes = labels.apply(lambda column: column.cat.codes).to_numpy()
+    few = slice(0, 40)  # so that the vocabulary is larger than what training shows of one class
+    reference = CategoricalNB(alpha=1, min_categories=[4, 2]).fit(codes[few], target[few])
+    np.testing.assert_allclose(
+        NaiveBayes().fit(labels.iloc[few], target[few]).log_likelihood(labels), reference.predict_joint_log_proba(codes)
+    )
+
+
+def test_naive_bayes_adds_the_two_kinds():
+    labels, target = ENCODED.labels, pd.factorize(TABLE["pay"], sort=True)[0]
+    both, numbers, texts = (
+        NaiveBayes().fit(labels[names], target).log_likelihood(labels[names])
+        for names in (["age", "hours", "job", "sex"], ["age", "hours"], ["job", "sex"])
+    )
+    np.testing.assert_allclose(both, numbers + texts - np.log(np.bincount(target) / len(target)))
+
+
+def test_naive_bayes_ignores_what_training_did_not_show():
+    trained = encoded(TABLE[TABLE["job"] != "pilot"], ["job", "sex"])
+    target = pd.factorize(TABLE["pay"][TABLE["job"] != "pilot"], sort=True)[0]
+    asked = encode(pd.DataFrame({"job": ["pilot"], "sex": ["Male"]}), ["job", "sex"], SCHEMA, {}, like=trained)
+    alone = NaiveBayes().fit(trained.labels[["sex"]], target).log_likelihood(asked.labels[["sex"]])
+    np.testing.assert_allclose(NaiveBayes().fit(trained.labels, target).log_likelihood(asked.labels), alone)
+
+
+def test_naive_bayes_bears_a_constant_number():
+    constant = encoded(TABLE.assign(age=40, hours=40), ["age", "hours"])
+    target = pd.factorize(TABLE["pay"], sort=True)[0]
+    commonest = np.bincount(target).argmax()
+    assert (NaiveBayes().fit(constant.labels, target).predict(constant.labels) == commonest).all()
+
+
+@pytest.mark.parametrize("miner", ALL, ids=lambda miner: miner.name)
+@pytest.mark.parametrize("target", ["pay", "hours"])
+def test_equal_records_are_asked_for_once_and_the_answer_is_the_same(miner, target):
+    """Resubstitution through `predict` equals the model's own answer for every record."""
+    names = ["age", "job", "sex"]
+    table = pd.concat([TABLE.assign(age=TABLE["age"] // 25)] * 2).iloc[::-1]
+    if not miner.predicts(table[target]):
+        pytest.skip(f"{miner.name} does not predict {target}")
+    records = encoded(table, names)
+    assert len(np.unique(records.row)) < 40 < len(records)
+    fitted = miner.fit(records, table[target])
+    answers = fitted.model.predict(getattr(records, miner.view))
+    if fitted.values is None:
+        np.testing.assert_allclose(fitted.predict(records), answers, rtol=1e-12)
+    else:
+        assert fitted.predict(records).tolist() == fitted.values[answers].tolist()
+
+
+@pytest.mark.parametrize("miner", ALL, ids=lambda miner: miner.name)
+def test_every_miner_beats_the_majority_or_equals_it(miner):
+    target = "pay" if miner.predicts(TABLE["pay"]) else "hours"
+    records = encoded(TABLE, [name for name in TABLE if name not in (target, "pay")])
+    guesses = miner.fit(records, TABLE[target]).predict(records)
+    base = ALL[0].fit(records, TABLE[target]).predict(records)
+    wrong = (lambda a: np.mean(a != TABLE[target])) if target == "pay" else (lambda a: np.var(a - TABLE[target]))
+    assert wrong(guesses) <= wrong(base)
+
+
+def test_majority_is_the_commonest_label_or_the_mean():
+    assert ALL[0].name == "majority"
+    assert set(ALL[0].fit(ENCODED, TABLE["pay"]).predict(ENCODED)) == {TABLE["pay"].mode()[0]}
+    np.testing.assert_allclose(ALL[0].fit(ENCODED, TABLE["age"]).predict(ENCODED), TABLE["age"].mean())
+
+
+def test_fitting_leaves_the_miner_as_it_was():
+    tree = reference_set("decision tree")[0]
+    fitted = tree.fit(ENCODED, TABLE["pay"])
+    other = tree.fit(ENCODED, TABLE["sex"])
+    assert tree.model is None
+    assert set(fitted.predict(ENCODED)) == set(TABLE["pay"])
+    assert set(other.predict(ENCODED)) == set(TABLE["sex"])
+    with pytest.raises(ValueError, match="'decision tree' has learned nothing yet"):
+        tree.predict(ENCODED)
+
+
+@pytest.mark.parametrize("miner", ALL, ids=lambda miner: miner.name)
+def test_same_input_same_guesses_whatever_the_index(miner):
+    target = "pay" if miner.predicts(TABLE["pay"]) else "age"
+    odd = TABLE.set_index(pd.Index(np.arange(300) % 7))
+    names = [name for name in ("age", "hours", "job") if name != target]
+    first = miner.fit(encoded(TABLE, names), TABLE[target]).predict(encoded(TABLE, names))
+    again = miner.fit(encoded(odd, names), odd[target]).predict(encoded(odd, names))
+    assert first.tolist() == again.tolist()
+
+
+def test_trees_for_numbers_do_not_repeat_the_noise_that_they_were_shown():
+    """On noise alone small leaves reproduce the released number; these miners stay near the mean."""
+    table = people(1000, seed=3)
+    noise = np.random.default_rng(4).laplace(scale=100, size=1000)
+    records = encoded(table)
+    from sklearn.tree import DecisionTreeRegressor
+
+    memory = Miner("small leaves", regressor=DecisionTreeRegressor(min_samples_leaf=2, random_state=0))
+    assert np.corrcoef(memory.fit(records, noise).predict(records), noise)[0, 1] > 0.75
+    for miner in reference_set("decision tree, random forest"):
+        assert np.corrcoef(miner.fit(records, noise).predict(records), noise)[0, 1] < 0.4
+
+
+def test_miners_that_cannot_guess_a_target_are_named():
+    miners, left_out = able(ALL, TABLE["age"])
+    assert left_out == ["naive Bayes"]
+    assert [m.name for m in miners] == [n for n in SETS["five"] if n != "naive Bayes"]
+    assert able(ALL, TABLE["pay"])[1] == ["linear regression"]
+    with pytest.raises(ValueError, match="'naive Bayes' does not predict numbers"):
+        reference_set("naive Bayes")[0].fit(ENCODED, TABLE["age"])
+
+
+def test_reference_sets_by_name():
+    assert tuple(m.name for m in reference_set("three")) == ("naive Bayes", "decision tree", "random forest")
+    assert [m.name for m in reference_set("random forest, majority,majority")] == ["random forest", "majority"]
+    with pytest.raises(ValueError, match=r"no miner \['J48'\]. Name a set, three, five, or miners: majority, decision"):
+        reference_set("three, J48")
+
+
+@pytest.mark.parametrize("n", [10, 23, 40])
+def test_folds_spread_each_label_evenly(n):
+    target = TABLE["pay"].to_numpy()[:n]
+    fold = fold_numbers(target, 10, seed=1)
+    assert sorted(set(fold)) == list(range(10))
+    for part in (np.ones(n, bool), *(target == value for value in set(target))):
+        sizes = np.bincount(fold[part], minlength=10)
+        assert sizes.max() - sizes.min() <= 1
+    assert fold.tolist() == fold_numbers(target, 10, seed=1).tolist()
+    assert fold.tolist() != fold_numbers(target, 10, seed=2).tolist()
+
+
+class Witness:
+    """Guesses whether it saw a record in training, by the record's number in its first feature."""
+
+    def fit(self, features, target):
+        self.seen = set(features[:, 0].tolist())
+
+    def predict(self, features):
+        return np.array([int(number in self.seen) for number in features[:, 0].tolist()])
+
+
+def test_cross_validation_guesses_each_record_unseen_and_in_order():
+    numbered = encoded(TABLE.iloc[:90].assign(age=np.arange(90)), ["age"])
+    target = np.array(["seen", "unseen"] * 45)
+    witness = Miner("witness", Witness(), Witness())
+    # Code 0 of the sorted labels is "seen": the witness says code 1, "unseen", only for what it saw.
+    assert set(witness.fit(numbered, target).predict(numbered)) == {"unseen"}
+    assert set(cross_val_predictions(witness, numbered, target)) == {"seen"}
+    assert cross_val_predictions(witness, numbered, np.arange(90.0), folds=3).tolist() == [0.0] * 90
+    tree = reference_set("decision tree")[0]
+    ages = encoded(TABLE, ["age"])
+    halves = np.where(TABLE["age"] > 50, "old", "young")
+    assert np.mean(cross_val_predictions(tree, ages, halves) == halves) > 0.98  # any other order gives about a half
+
+
+@pytest.mark.parametrize("folds", [1, 301])
+def test_a_number_of_folds_that_cannot_be_is_refused(folds):
+    with pytest.raises(ValueError, match=f"needs 2 to 300 folds .the number of records., got {folds}"):
+        cross_val_predictions(ALL[0], ENCODED, TABLE["pay"], folds=folds)
+
+
+def test_a_label_rarer_than_folds_is_no_obstacle():
+    rare = TABLE["pay"].where(np.arange(300) > 0, "once")
+    assert "once" not in cross_val_predictions(reference_set("naive Bayes")[0], ENCODED, rare)

@@ -1,0 +1,89 @@
+import io
+import json
+import sys
+
+import pytest
+
+from privnb import progress
+from privnb.progress import Bars, latest, track
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """Neither a report's run, nor JupyterLab, nor a terminal."""
+    monkeypatch.delenv(progress.FILE, raising=False)
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+
+
+def test_nothing_is_shown_where_nobody_looks(quiet, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert list(track(range(3), "step")) == [0, 1, 2]
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_terminal_gets_a_bar_that_goes_away(quiet, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert list(track(iter("ab"), "letters", total=2)) == ["a", "b"]
+    shown = sys.stderr.getvalue()
+    assert "letters" in shown
+    assert "/2" in shown
+    assert shown.endswith("\r")
+
+
+def test_a_run_of_the_report_gets_lines_in_its_file_and_no_bar(quiet, monkeypatch, tmp_path):
+    monkeypatch.setenv(progress.FILE, str(tmp_path / "notes"))
+    monkeypatch.setattr(progress, "SECONDS", 0)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    step = track([10, 20], "counting")
+    assert next(step) == 10
+    assert latest(tmp_path / "notes") == {"cell": 0, "step": "counting", "done": 0, "total": 2}
+    assert next(step) == 20
+    assert latest(tmp_path / "notes")["done"] == 1
+    assert list(step) == []
+    assert latest(tmp_path / "notes")["step"] == ""
+    assert sys.stderr.getvalue() == ""
+
+
+def test_lines_are_few_and_small_however_many_items(quiet, monkeypatch, tmp_path):
+    monkeypatch.setenv(progress.FILE, str(tmp_path / "notes"))
+    monkeypatch.setattr(progress, "SECONDS", 3600)
+    assert sum(track(range(100_000), "counting")) == sum(range(100_000))
+    lines = (tmp_path / "notes").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == ["counting", ""]
+
+
+def test_a_file_that_cannot_be_written_stops_no_computation(quiet, monkeypatch, tmp_path):
+    monkeypatch.setenv(progress.FILE, str(tmp_path / "missing" / "notes"))
+    assert list(track("ab", "letters")) == ["a", "b"]
+
+
+def test_latest_of_a_file_in_the_making(tmp_path):
+    assert latest(tmp_path / "none")["cell"] == 0
+    (tmp_path / "notes").write_text('{"cell": 3, "step": ""}\n{"step": "k', encoding="utf-8")
+    assert latest(tmp_path / "notes") == {"cell": 3, "step": "", "done": 0, "total": None}
+
+
+def test_plain_lines_say_each_change_once():
+    file = io.StringIO()
+    bars = Bars({"01_a": 4}, file)
+    for cell, step in [(0, ""), (1, ""), (1, "sanitize"), (1, "sanitize"), (2, "")]:
+        bars.show("01_a", {"cell": cell, "step": step, "done": 1, "total": 9})
+    bars.end("01_a", "done")
+    bars.close()
+    assert file.getvalue().splitlines() == ["01_a: running", "01_a: sanitize", "01_a: done in 0 s"]
+
+
+def test_bars_of_a_terminal_show_cells_and_step():
+    file = Terminal()
+    bars = Bars({"01_a": 4, "02_b": 2}, file)
+    bars.show("01_a", {"cell": 1, "step": "sanitize", "done": 3, "total": 9})
+    bars.end("02_b", "done")
+    bars.close()
+    assert "01_a  25%" in file.getvalue()
+    assert "1/4 cells, sanitize 3/9" in file.getvalue()
+    assert "2/2 cells, done in 0 s" in file.getvalue()

@@ -1,0 +1,489 @@
+"""Small notebooks through the real build: papermill, kernels, pages and the swap into place."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from privnb import ledger, pages, report, runs
+from privnb.evaluation import COLUMNS
+from privnb.report import ReportError, build, save
+from privnb.runs import choose
+
+PARAMETERS = """\
+DATASET = "small"  # a folder under data/
+K = 10  # 2 to the number of records
+SHARE = 0.5  # 0 to 1
+FULL = False  # True or False
+OUT = ""  # folder for the numbers
+"""
+SAVE = """\
+import os, sys
+import pandas as pd
+from privnb import report
+from privnb.evaluation import COLUMNS
+facts = {"k": K / 3, "hash": hash("privnb") % 1000, "threads": int(os.environ["OMP_NUM_THREADS"]),
+         "here": os.path.basename(os.getcwd()) == "notebooks", "executable": len(sys.executable)}
+rows = [dict(dataset=DATASET, sanitizer="Identity()", measure=m, miner=NAME, value=v) for m, v in facts.items()]
+report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, NAME)
+"""
+CHART = """\
+import altair as alt, pandas as pd
+from privnb import charts
+charts.setup()
+bars = pd.DataFrame({"class": ["a", "b"], "people": [12, K]})
+alt.Chart(bars, title="b holds K people", description="People in the classes a and b").mark_bar(clip=True).encode(
+    x="class", y="people", color="people")
+"""
+NOISE = """\
+import sys, time, warnings
+from pathlib import Path
+from privnb.progress import track
+for _ in track(range(5), "a long step"):
+    time.sleep(0.1)
+warnings.warn("careful")
+print("in", Path.cwd(), "by", sys.executable)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, write_notebook):
+    """Two notebooks: 01_load has a chart, a widget and noise; 02_use is plain and has a parameter of its own."""
+    folder = tmp_path_factory.mktemp("project") / "notebooks"
+    write_notebook(
+        folder,
+        "01_load",
+        "# Who is in it?\n\nText with **weight**.",
+        ("parameters", PARAMETERS),
+        NOISE,
+        ("key", CHART),
+        "# Try it",
+        ("interactive", "import ipywidgets\nipywidgets.IntSlider(description='secret slider')"),
+        ("answer", "from IPython.display import Markdown\nMarkdown(f'There are **{K}** people.')"),
+        "NAME = '01_load'\n" + SAVE,
+    )
+    write_notebook(
+        folder,
+        "02_use",
+        "# What is it for?",
+        ("parameters", PARAMETERS + "SEEDS = 1  # 1 to 100\n"),
+        "import pandas as pd\npd.DataFrame({'<b>': [1.5]})",
+        ("answer", "# Much.\n\nFor *much*."),
+        "NAME = '02_use'\n" + SAVE,
+    )
+    (folder / "scratch.ipynb").write_text("no numbered notebook")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(folder):
+    """The report of both notebooks, run at the same time; the progress that stderr showed lies beside it."""
+    out = folder.parent / "reports" / "small"
+    with open(folder.parent / "progress.txt", "w+") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", file)
+        index = build(out, parameters={"K": "25", "SEEDS": 3}, jobs=2, folder=folder)
+    assert index == out / "index.html"
+    return out
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+# --- a report that is made ---
+
+
+def test_what_a_report_holds(built):
+    assert list(files(built)) == [
+        "01_load.html",
+        "02_use.html",
+        "index.html",
+        "ledger.csv",
+        "notebooks/01_load.ipynb",
+        "notebooks/02_use.ipynb",
+        "results.csv",
+    ]
+    assert [path.name for path in built.parent.iterdir()] == ["small"]
+
+
+def test_results_are_in_the_order_of_the_notebooks(built):
+    results = report.read(built / "results.csv")
+    assert list(results.columns) == COLUMNS
+    assert list(results["miner"]) == ["01_load"] * 5 + ["02_use"] * 5
+    assert results["value"][0] == pytest.approx(25 / 3)
+    assert "8.33333333333," in (built / "results.csv").read_text()
+
+
+def test_kernels_are_this_python_in_the_notebooks_folder_with_one_thread(built):
+    values = report.read(built / "results.csv").query("miner == '01_load'").set_index("measure")["value"]
+    assert values[["threads", "here", "executable"]].tolist() == [1, 1, len(sys.executable)]
+
+
+def test_ledger_holds_every_printed_number(built):
+    written = pd.read_csv(built / "ledger.csv", keep_default_na=False)
+    assert list(written.columns) == list(ledger.COLUMNS)
+    assert len(written) == len(ledger.read_published())
+
+
+def test_one_job_and_two_give_the_same_bytes(built, folder):
+    again = folder.parent / "again"
+    build(again, parameters={"SEEDS": "3", "K": 25}, jobs=1, folder=folder)
+    assert files(again) == files(built)
+    shutil.rmtree(again)
+
+
+def test_index_has_questions_answers_figures_parameters_and_versions(built):
+    html = (built / "index.html").read_text()
+    text = re.sub(r"<[^>]*>", "", html)
+    for said in ("Who is in it?", "There are 25 people.", "What is it for?", "For much.", "2 to the number of records"):
+        assert said in text, said
+    assert '<figure class="chart" role="img" aria-label="People in the classes a and b"><svg' in html
+    assert "25 (by default 10)" in text
+    assert "scikit-learn" in text
+    for status in ledger.STATUSES:
+        assert f"{status}</span>: " in html, status
+
+
+def test_index_tells_the_five_statuses_apart(built, folder):
+    compared = pd.DataFrame(
+        {
+            "source": ["sramka-2010"] * 3 + ["li-li-2009"] * 2,
+            "item": list("abcde"),
+            "published": "1.5",
+            "measured": [1.5, 1.4, 2.0, float("nan"), float("nan")],
+            "difference": [0.0, -0.1, 0.5, float("nan"), float("nan")],
+            "tolerance": 0.1,
+            "status": ledger.STATUSES,
+            "note": ["", "", "seven <folds>", "", ""],
+        }
+    )
+    chosen = choose(folder)
+    executed = {n.name: (built / "notebooks" / n.path.name).read_text() for n in chosen}
+    html = pages.make(chosen, executed, compared)["index.html"]
+    for status, meaning in pages.STATUSES.items():
+        assert re.search(rf"{status}</span>: 1</dt><dd>{re.escape(meaning)}", html), status
+    assert "seven &lt;folds&gt;" in html
+    assert ">nan<" not in html
+    summaries = re.findall(r"<summary>(.*?)</summary>", html.replace("\n", " "))
+    assert [" ".join(s.split()) for s in summaries] == [
+        "sramka-2010: 3 numbers, 1 exact, 1 within, 1 differs",
+        "li-li-2009: 2 numbers, 1 not reproducible, 1 not run",
+    ]
+
+
+def test_page_folds_the_code_and_leaves_widgets_out(built):
+    html = (built / "01_load.html").read_text()
+    assert html.count("<summary>Show the code</summary>") == 6
+    assert "Try it" not in html
+    assert "secret slider" not in html
+    assert "In [" not in html
+    assert 'href="02_use.html"' in html
+
+
+def test_pages_load_nothing_and_link_only_to_the_report(built):
+    for path in built.glob("*.html"):
+        html = path.read_text()
+        assert "<script" not in html
+        assert set(re.findall(r"https?://[\w.]+", html)) <= {"http://www.w3.org"}, "only the names of SVG"
+        assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
+        links = re.findall(r"""(?:src|href|action|srcset)\s*=\s*["']([^"']*)""", html)
+        assert links
+        for link in links:
+            assert (built / link).is_file(), link
+
+
+def test_charts_of_one_page_do_not_share_names(folder, built):
+    chosen = [*choose(folder, ["01_load"])] * 2
+    executed = {"01_load": (built / "notebooks" / "01_load.ipynb").read_text()}
+    html = pages.make(chosen, executed, ledger.compare(report.read(built / "results.csv")))["index.html"]
+    names = re.findall(r'<(?:clipPath|linearGradient)[^>]* id="([^"]*)"', html)
+    used = re.findall(r"url\(#([^)]*)\)", html)
+    assert len(names) >= 4
+    assert len(set(names)) == len(names)
+    assert set(used) == set(names)
+
+
+def test_nothing_of_this_machine_or_moment_is_left(built, folder):
+    for name, content in files(built).items():
+        text = content.decode()
+        for trace in (str(folder.parent), sys.prefix, "ipykernel_", "start_time", "widget-state", '"widgets"'):
+            assert trace not in text, (name, trace)
+    executed = (built / "notebooks" / "01_load.ipynb").read_text()
+    assert "in ./notebooks by python/bin" in executed
+    assert "cell:6: UserWarning: careful" in executed
+    (injected,) = [cell for cell in json.loads(executed)["cells"] if cell["metadata"]["tags"] == ["injected-parameters"]]
+    assert "".join(injected["source"]) == '# Parameters\nK = 25\nOUT = ""\n'
+
+
+def test_progress_is_told_on_stderr_and_in_no_notebook(built, folder):
+    said = (folder.parent / "progress.txt").read_text()
+    assert "01_load: a long step" in said
+    assert re.search(r"02_use: done in \d+ s", said)
+    assert not any("long step" in str(output) for output in outputs(built / "notebooks" / "01_load.ipynb"))
+
+
+def outputs(path):
+    return [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", [])]
+
+
+@pytest.mark.browser
+def test_report_opens_from_disk_without_network(built, offline):
+    requested = []
+    offline.page.on("request", lambda request: requested.append(request.url))
+    for name, width, scheme in [("index", 1280, "light"), ("01_load", 390, "dark"), ("02_use", 390, "light")]:
+        offline.page.set_viewport_size({"width": width, "height": 900})
+        offline.page.emulate_media(color_scheme=scheme)
+        offline.page.goto((built / f"{name}.html").as_uri())
+        assert offline.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+        if name != "02_use":
+            figure = offline.page.get_by_role("img", name="People in the classes a and b")
+            box = figure.locator("svg").bounding_box()
+            assert box["width"] > 50
+            assert box["height"] > 50
+    offline.page.goto((built / "index.html").as_uri())
+    offline.page.get_by_role("link", name="What is it for?").click()
+    assert offline.page.locator("h1").first.inner_text() == "What is it for?"
+    assert [url for url in requested if not url.startswith("file:")] == []
+    assert offline.outside == []
+    assert offline.errors == []
+
+
+# --- a request that is refused: before anything runs, and nothing is written ---
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"parameters": {"k": 25}}, r"no parameter 'k' in 01_load, 02_use. There are: DATASET, FULL, K, SEEDS, SHARE"),
+        ({"parameters": {"SEEDS": 2}, "notebooks": ["01_load"]}, "no parameter 'SEEDS' in 01_load. There are: DATASET,"),
+        ({"parameters": {"OUT": "here"}}, "OUT is set by the report itself. Say with --out"),
+        ({"parameters": {"K": "2.5"}}, r"K of 01_load.ipynb is a whole number \(by default 10\), got '2.5'"),
+        ({"parameters": {"SHARE": "half"}}, "SHARE of 01_load.ipynb is a number"),
+        ({"parameters": {"FULL": "maybe"}}, "FULL of 01_load.ipynb is True or False"),
+        ({"notebooks": ["03_no"]}, "there is no notebook '03_no' in .* There are: 01_load, 02_use"),
+        ({"jobs": 0}, "jobs is how many notebooks run at a time, got 0"),
+    ],
+)
+def test_wrong_requests_are_refused_before_anything_runs(asked, said, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "run", None)
+    with pytest.raises(ReportError, match=said):
+        build(tmp_path / "out", folder=folder, **asked)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["K = 1"], "has 0 cells tagged 'parameters'"),
+        ([("parameters", "K = 1"), ("parameters", "")], "has 2 cells tagged 'parameters'"),
+        ([("parameters", "K = 1")], 'has no parameter OUT. Add `OUT = ""`'),
+        ([("parameters", "OUT = ''\nK = max(1, 2)  # no")], r"says `K = max\(1, 2\)  # no`"),
+        ([("parameters", "OUT = ''\nK = None")], "says `K = None`"),
+        ([("parameters", "OUT = ''\nimport os")], "says `import os`"),
+    ],
+)
+def test_a_notebook_without_plain_parameters_is_refused(cells, said, tmp_path, write_notebook):
+    write_notebook(tmp_path / "notebooks", "01_a", *cells)
+    with pytest.raises(ReportError, match=said):
+        choose(tmp_path / "notebooks")
+
+
+def test_parameters_take_their_default_s_type_and_go_where_they_are_known(folder):
+    asked = {"K": "7", "SHARE": "1", "FULL": "true", "DATASET": 5, "SEEDS": "2"}
+    first, second = choose(folder, ["02_use.ipynb", "01_load"], asked)
+    assert (first.name, second.name) == ("01_load", "02_use")
+    expected = {"K": 7, "SHARE": 1.0, "FULL": True, "DATASET": "5"}
+    assert first.asked == expected
+    assert [type(value) for value in first.asked.values()] == [str, int, float, bool]
+    assert second.asked == expected | {"SEEDS": 2}
+    assert first.parameters["K"].meaning == "2 to the number of records"
+
+
+def test_an_out_that_is_no_report_is_left_alone(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "run", None)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "index.html").write_text("years of work")
+    (tmp_path / "file").write_text("a file")
+    before = files(tmp_path)
+    for name in ("thesis", "file"):
+        with pytest.raises(ReportError, match="exists and is no report"):
+            build(tmp_path / name, folder=folder)
+    assert files(tmp_path) == before
+
+
+# --- a notebook that fails ---
+
+
+def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write_notebook):
+    folder, out = tmp_path / "notebooks", tmp_path / "out"
+    wait = "import os, time\nfrom pathlib import Path\nPath('pid').write_text(str(os.getpid()))\ntime.sleep(300)"
+    fail = "# a comment first\nimport time\nfrom pathlib import Path\nwhile not Path('pid').exists(): time.sleep(0.1)\n1 / 0"
+    write_notebook(folder, "01_slow", ("parameters", "OUT = ''"), wait)
+    write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), ("", " " + fail), "print('never')")
+    out.mkdir()
+    (out / "index.html").write_text("older")
+    (out / "results.csv").write_text("older")
+    before, start = files(out), time.monotonic()
+    with pytest.raises(ReportError) as caught:
+        build(out, jobs=2, folder=folder)
+    assert time.monotonic() - start < 60
+    message = str(caught.value)
+    assert message.startswith("02_bad.ipynb failed in cell In [3], which begins `# a comment first`:\nZeroDivisionError")
+    assert str(tmp_path / "out-failed") in message
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text()), 0)
+    assert files(out) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notebooks", "out", "out-failed"]
+    assert [path.name for path in (tmp_path / "out-failed").iterdir()] == ["02_bad.ipynb"]
+    cells = json.loads((tmp_path / "out-failed" / "02_bad.ipynb").read_text())["cells"]
+    marks = [place for place, cell in enumerate(cells) if "papermill-error-cell-tag" in cell["metadata"].get("tags", [])]
+    assert marks[0] == 0
+    assert "1 / 0" in "".join(cells[marks[1] + 1]["source"])
+    assert cells[-1]["outputs"] == []
+    assert str(tmp_path) not in json.dumps(cells)
+
+    write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), "while True: pass")
+    (folder / "01_slow.ipynb").unlink()
+    with pytest.raises(ReportError, match=r"failed in cell In \[.*\], which begins `while True: pass`:\nTimeoutError: .* after 2 s"):
+        build(out, folder=folder, seconds=2)
+    assert files(out) == before
+
+
+def test_failed_copies_go_away_when_the_notebook_runs(tmp_path, folder):
+    failed = tmp_path / "out-failed"
+    failed.mkdir()
+    (failed / "01_load.ipynb").touch()
+    (failed / "other.txt").touch()
+    runs.forget_failures(choose(folder), tmp_path / "out")
+    assert [path.name for path in failed.iterdir()] == ["other.txt"]
+    (failed / "other.txt").unlink()
+    runs.forget_failures(choose(folder), tmp_path / "out")
+    assert not failed.exists()
+
+
+# --- a disk that is full, a folder that is not ours ---
+
+
+def tidy(name="01_load", **columns):
+    row = dict.fromkeys(COLUMNS) | {"dataset": "small", "sanitizer": "Identity()", "measure": "k", "miner": name, "value": 1}
+    return pd.DataFrame([row | columns])
+
+
+@pytest.fixture
+def older(built, tmp_path, monkeypatch):
+    """An older report at `out`, and a build that takes the notebooks as already run."""
+
+    def run(chosen, work, out, **_):
+        for notebook in chosen:
+            save(tidy(notebook.name), work / "numbers", notebook.name)
+        return {n.name: (built / "notebooks" / n.path.name).read_text() for n in chosen}
+
+    monkeypatch.setattr(report, "run", run)
+    shutil.copytree(built, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_an_older_report_is_replaced(older, folder):
+    before = files(older)
+    build(older, ["01_load"], folder=folder)
+    assert set(before) - set(files(older)) == {"02_use.html", "notebooks/02_use.ipynb"}
+    assert [path.name for path in older.parent.iterdir()] == ["out"]
+
+
+def failing(monkeypatch, owner, name, number, when):
+    """Let calls of `owner.name` fail with errno `number` if `when(*args)`."""
+    real = getattr(owner, name)
+
+    def fake(*args, **kwargs):
+        if when(*map(str, args)):
+            raise OSError(number, os.strerror(number), str(args[0]) if args else None)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, fake)
+
+
+FAULTS = {
+    "the work folder": (tempfile, "mkdtemp", lambda *_: True),
+    "results.csv": (Path, "write_text", lambda path, *_: "report" in path and path.endswith("results.csv.partial")),
+    "a page": (Path, "write_text", lambda path, *_: path.endswith("02_use.html")),
+    "moving the older report away": (Path, "rename", lambda path, to: to.endswith("previous")),
+    "moving the new report in": (Path, "rename", lambda path, to: path.endswith("report")),
+}
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC], ids=["EACCES", "ENOSPC"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_disk_leaves_the_older_report_as_it_was(older, folder, monkeypatch, fault, number):
+    before = files(older)
+    failing(monkeypatch, *FAULTS[fault][:2], number, FAULTS[fault][2])
+    said = f"could not be written to {older}: {os.strerror(number)}. What was there is unchanged."
+    with pytest.raises(ReportError, match=re.escape(said)):
+        build(older, folder=folder)
+    monkeypatch.undo()
+    assert files(older) == before
+    assert [path.name for path in older.parent.iterdir()] == ["out"]
+
+
+def test_the_only_copy_of_an_older_report_is_never_removed(older, folder, monkeypatch):
+    before = files(older)
+    failing(monkeypatch, Path, "rename", errno.EIO, lambda path, to: to == str(older))
+    with pytest.raises(ReportError):
+        build(older, folder=folder)
+    (work,) = older.parent.iterdir()
+    assert files(work / "previous") == before
+
+
+# --- the numbers of one notebook ---
+
+
+def test_save_writes_the_same_text_for_the_same_numbers(tmp_path):
+    save(tidy(value=0.1 + 0.2, seed="3", baseline=None, better="higher"), tmp_path, "01_a")
+    assert (tmp_path / "01_a.results.csv").read_bytes() == (
+        ",".join(COLUMNS) + "\nsmall,Identity(),,3,k,01_load,,0.3,,,,higher\n"
+    ).encode()
+    back = report.read(tmp_path / "01_a.results.csv")
+    assert back["parameters"][0] == ""
+    assert back["value"][0] == 0.3
+
+
+def test_save_without_a_folder_checks_and_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(tidy(), "", "01_a")
+    with pytest.raises(ReportError, match="no rows"):
+        save(tidy().iloc[:0], "", "01_a")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (tidy().drop(columns="seed"), "missing columns: seed; unknown columns: none"),
+        (tidy().assign(note=""), "missing columns: none; unknown columns: note"),
+        (tidy(value="many"), "column 'value' holds something else than numbers"),
+        (tidy(measure=None), "column 'measure' is empty in row 0"),
+        (tidy(better="more"), "column 'better' says 'more'"),
+        (pd.concat([tidy(), tidy(value=2)]), "two rows are called .*'measure': 'k'"),
+    ],
+)
+def test_save_refuses_tables_that_are_not_tidy(table, said, tmp_path):
+    with pytest.raises(ReportError, match=said):
+        save(table, tmp_path, "01_a")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["write_text", "replace"])
+def test_save_on_a_full_disk_leaves_the_older_numbers(name, tmp_path, monkeypatch):
+    save(tidy(), tmp_path, "01_a")
+    before = files(tmp_path)
+    failing(monkeypatch, Path, name, errno.ENOSPC, lambda *_: True)
+    with pytest.raises(OSError, match="No space left"):
+        save(tidy(value=2), tmp_path, "01_a")
+    assert files(tmp_path) == before
