@@ -8,86 +8,89 @@ import pandas as pd
 
 
 def who_stands_out(results):
-    """How many people are unique, and what identifies them most."""
-    unique = results[results.measure == "unique"].assign(known=lambda r: r.target.str.count(", ") + 1)
+    """How many people are unique, and which two facts identify most."""
+    unique = _of(results, "unique").assign(known=lambda r: r.target.str.count(", ") + 1)
     whole = unique.loc[unique.known.idxmax()]
-    pairs = unique[unique.known == min(2, unique.known.max())]
-    worst = pairs.loc[pairs.value.idxmax()]
-    records = _value(results, "records")
-    return _say(
-        f"**{whole.value:.0%} of the {records:,.0f} people are the only one with their {whole.known} quasi-identifiers** "
-        f"(95 % interval {whole.low:.1%} to {whole.high:.1%}): whoever knows those finds their record in an unsanitized release.",
-        f"Even {worst.target} alone single out {_share(worst.value)}. Without any release nobody is singled out; lower is better.",
-    )
+    pairs = unique[unique.known == min(2, unique.known.max())].dropna(subset="value")
+    records = _of(results, "records").value.iloc[0]
+    sentences = [
+        f"**{_share(whole)} of the {records:,.0f} people are the only one with their {whole.known} "
+        f"quasi-identifiers** (95 % interval {whole.low:.1%} to {whole.high:.1%}): whoever knows those finds their "
+        "record in an unsanitized release. Without any release nobody is singled out; lower is better."
+    ]
+    if len(pairs):
+        worst = pairs.loc[pairs.value.idxmax()]
+        sentences.append(f"Even {worst.target.replace(', ', ' and ')} alone single out {_share(worst)} of them.")
+    return _say(*sentences)
 
 
 def what_it_costs(results):
     """What generalization and noise cost, and whether every k that was asked for was reached."""
-    cost = _of(results, "certainty_penalty")
     sentences = []
+    cost = _of(results, "certainty_penalty")
+    cost = cost[cost.sanitizer == "KMember"]
     if len(cost):
-        first, last = cost.iloc[0], cost.iloc[-1]
+        least, most = cost.loc[cost.value.idxmin()], cost.loc[cost.value.idxmax()]
         sentences.append(
-            f"**{_name(first)} leaves each published cell on average {first.value:.0%} as wide as its attribute's domain, "
-            f"{_name(last)} {last.value:.0%}**; 0 % keeps every value, 100 % is the table without quasi-identifiers."
+            f"**A cell published by {_name(least)} spans {least.value:.0%} of its attribute's domain on average, by "
+            f"{_name(most)} {most.value:.0%}.** 0 % keeps every value, 100 % is the table without quasi-identifiers; "
+            "lower keeps more."
         )
-    reached = _of(results, "k_achieved")
-    reached = reached[reached.sanitizer == "KMember"]
-    if len(reached):
-        levels = ", ".join(f"{int(row.value)} for {row.parameters}" for row in reached.itertuples())
-        sentences.append(f"Counted from the published labels alone, the smallest class has {levels}.")
+        reached = _of(results, "k_achieved").query("sanitizer == 'KMember'")
+        levels = ", ".join(f"{row.value:.0f} ({row.parameters})" for row in reached.itertuples())
+        sentences.append(f"The smallest class, counted anew from the published labels, has this many people: {levels}.")
     noise = _of(results, "displacement")
     if len(noise):
+        least, most = noise.loc[noise.value.idxmin()], noise.loc[noise.value.idxmax()]
         sentences.append(
-            f"Noise moves a number by {noise.value.min():.1f} to {noise.value.max():.1f} times the width of its whole domain "
-            f"({_name(noise.iloc[0])} to {_name(noise.iloc[-1])}), and leaves every other column as it is."
+            f"Noise moves a number by {least.value:.1f} ({_name(least)}) to {most.value:.1f} ({_name(most)}) times the "
+            "width of its whole domain, and leaves every other column as it is."
         )
     return _say(*sentences)
 
 
 def what_users_keep(results):
-    """Which sanitizer costs an honest user most."""
-    worst = results[
-        (results.measure == "utility_decline") & (results.miner == "worst") & (results.sanitizer != "Identity")
-    ]
-    good = results[results.measure == "good_utility"]
-    people = _people(results, good)
-    floor = good.baseline.iloc[0]
-    most = worst.loc[worst.value.idxmax()]
-    least = worst.loc[worst.value.idxmin()]
-    after = good[(good.sanitizer != "Identity")].value.min()
+    """Which sanitizer costs an honest user most, and how far down the way to a mere guess that is."""
+    declines = _of(results, "utility_decline")
+    declines = declines[(declines.miner == "worst") & (declines.sanitizer != "Identity")]
+    most, least = declines.loc[declines.value.idxmax()], declines.loc[declines.value.idxmin()]
+    good = _of(results, "good_utility")
+    before, after = good[good.sanitizer == "Identity"].value.max(), good[good.sanitizer != "Identity"].value.min()
+    guess = good.baseline.iloc[0]
     return _say(
-        f"**The largest utility decline is {most.value:.2%} ({_name(most)}), the smallest {least.value:.2%} ({_name(least)}).** "
-        "0 % keeps all that the original gives; lower is better.",
-        f"Beside it stands what needs no release: always guessing the commonest value is right for {floor:,.0f} people, and the "
-        f"worst miner on the worst release here is right for {after:,.0f}"
-        + (f", {(after - floor) / people:.1%} of all people more." if people else "."),
-        "A small decline is therefore no proof that much was kept: compare it with the whole way down to the guess.",
+        f"**The largest utility decline is {most.value:.2%} ({_name(most)}), the smallest {least.value:.2%} "
+        f"({_name(least)}).** 0 % keeps all that the original gives; lower is better.",
+        f"A guess needs no release at all: always naming the commonest value is right for {guess:,.0f} people. The "
+        f"best miner on the original table is right for {before:,.0f}, the worst miner on the worst release for "
+        f"{after:,.0f}. The whole way from the guess to the best is {1 - guess / before:.1%} of the utility: measure a "
+        "decline against that.",
     )
 
 
 def what_the_adversary_gains(results, links):
     """Nearer predictions and correct links against what a guess reaches."""
-    rows = results[results.miner == "worst"]
     sentences = []
-    for sanitizer, part in rows[rows.measure == "anti_utility_A"].groupby("sanitizer", sort=False):
+    rows = results[(results.miner == "worst") & (results.measure == "anti_utility_A")].dropna(subset="value")
+    for _, part in rows.groupby("sanitizer", sort=False):
         top = part.loc[part.value.idxmax()]
-        verdict = "more" if top.value > top.baseline else "no more"
+        more = "more than the guess" if top.low > top.baseline else "no more than the guess, within its 95 % interval"
         sentences.append(
-            f"**{_name(top)}: the best miner comes nearer to the truth for {_people_text(top.value)} people; "
-            f"guessing the middle of the public domain, without any release, does so for {_people_text(top.baseline)}.** "
-            f"The miner gains {verdict} than the guess."
+            f"**{_name(top)}: the best miner comes nearer to the truth for {_people(top.value)}; naming the middle of "
+            f"the public domain, without any release, does so for {_people(top.baseline)}.** The miner gains {more}."
         )
     if (rows.sanitizer == "LaplaceNoise").any():
         sentences.append(
-            "Under noise this number grows with the noise, because a record thrown further is easier to come nearer to: there it "
-            "measures the noise, not a leak."
+            "Under noise this number grows with the noise, because a record thrown further is easier to come nearer "
+            "to: there it measures the noise, not a leak."
         )
-    worst = links.loc[links.value.idxmax()]
+    worst = links[links.sanitizer != "Identity"]
+    worst = worst.loc[worst.value.idxmax()]
+    intact = links[links.sanitizer == "Identity"].value.iloc[0]
     sentences.append(
-        f"A neighbour who knows every quasi-identifier links {_share(worst.value)} correctly under {_name(worst)} "
-        f"({worst.low:.2%} to {worst.high:.2%}); drawing a row at random succeeds for {worst.baseline:.3%}. Lower is better, and "
-        "an attack that fails here does not make a release safe."
+        f"A neighbour who knows every quasi-identifier finds the right record of {worst.value:.1%} of all people under "
+        f"{_name(worst)} (95 % interval {worst.low:.1%} to {worst.high:.1%}), of {intact:.1%} in the original; a row "
+        f"drawn at random is right for {worst.baseline:.3%}. Lower is better. An attack that fails does not make a "
+        "release safe."
     )
     return _say(*sentences)
 
@@ -97,20 +100,16 @@ def what_predictions_add(results):
     wide = results.pivot_table(index=["sanitizer", "parameters"], columns="measure", values="value", sort=False)
     sentences = []
     for gain in ("accuracy_gain", "knowledge_gain"):
-        if f"{gain}_with_predictions" not in wide:
-            continue
-        mined = wide[f"{gain}_with_predictions"] - wide[gain]
-        random = wide[f"{gain}_with_random_labels"] - wide[gain]
+        mined, random = (wide[f"{gain}_with_{labels}"] - wide[gain] for labels in ("predictions", "random_labels"))
         sentences.append(
-            f"**Putting the worst miner's nearer predictions in raises the {gain.replace('_', ' ')} in {(mined > 0).sum()} of "
-            f"{len(wide)} releases, by {mined.min():+.4f} to {mined.max():+.4f}; as many random labels raise it in "
-            f"{(random > 0).sum()}, by {random.min():+.4f} to {random.max():+.4f}.**"
+            f"**The worst miner's nearer predictions change the {gain.replace('_', ' ')} by {mined.min():+.4f} to "
+            f"{mined.max():+.4f}, upwards in {(mined > 0).sum()} of {len(wide)} releases; as many random labels change "
+            f"it by {random.min():+.4f} to {random.max():+.4f}, upwards in {(random > 0).sum()}.**"
         )
-    if sentences:
-        sentences.append(
-            "Splitting a class can only raise either gain, whatever the labels say, so the increase alone is no evidence that the "
-            "miner learned anything."
-        )
+    sentences.append(
+        "Splitting a class can only raise either gain, whatever the labels say: an increase that random labels show as "
+        "well is no evidence that the miner learned anything."
+    )
     return _say(*sentences)
 
 
@@ -124,23 +123,13 @@ def _of(results, measure):
     return results[results.measure == measure]
 
 
-def _value(results, measure):
-    return _of(results, measure).value.iloc[0]
-
-
-def _people(results, good):
-    """Number of people behind good utilities, from a Wilson interval being one of a share: None where it is not known."""
-    known = _of(results, "records").value
-    return known.iloc[0] if len(known) else None
-
-
 def _name(row):
     return f"{row.sanitizer}({row.parameters.split(', ')[0]})"
 
 
-def _people_text(value):
-    return "fewer than 10" if pd.isna(value) or 0 < value < 10 else f"{value:,.0f}"
+def _people(value):
+    return "fewer than 10 people" if pd.isna(value) else f"{value:,.0f} people"
 
 
-def _share(value):
-    return f"{value:.1%} of all people" if value >= 0.0005 else "fewer than 0.05 % of all people"
+def _share(row):
+    return "hardly any" if pd.isna(row.value) else f"{row.value:.1%}"

@@ -11,6 +11,7 @@ import pandas as pd
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 FEWEST = 10
+WIDTH = 520
 # Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 
@@ -79,7 +80,9 @@ def _render(spec, **_):
 
 
 def people(counts, fewest=FEWEST):
-    """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their neighbours."""
+    """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
+    neighbours.
+    """
     import altair as alt
 
     unit = str(counts.index.name)
@@ -117,80 +120,83 @@ def uniqueness(results):
         )
         + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond").encode(y="mean:Q"),
         "The more an adversary knows, the more people stand alone",
-        "For each number of known quasi-identifiers: range over all sets (bar) and their mean (diamond) of the share unique.",
+        "Share of people who are unique by number of known quasi-identifiers: range over all sets (bar), mean (diamond).",
     )
 
 
 def bars(results, measure, title, unit, format=".2f"):
-    """Bars of one measure, one bar a setting, with the number written beside it."""
-    import altair as alt
-
-    rows = _settings(results[results.measure == measure])[["setting", "value"]]
-    base = alt.Chart(Aggregate(rows, {"setting": "setting", "value": unit}).rows).encode(
-        x=alt.X("value:Q", title=unit), y=alt.Y("setting:N", sort=None, title=None)
-    )
-    return _finish(
-        base.mark_bar(color=COLOURS[0])
-        + base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=format)),
-        title,
-        f"Bars: {unit} by setting.",
-    )
-
-
-def dots(results, measure, title, unit, *, of, format="%"):
-    """One dot a setting and miner, with its 95 % interval; a black tick marks the baseline. Values are divided by
-    `of`.
+    """Bars of one measure, one bar a setting, with the number beside it; its interval as a line, its baseline as a
+    tick.
     """
     import altair as alt
 
-    rows = _settings(results[results.measure == measure])
-    rows = rows[["setting", "miner", "value", "low", "high", "baseline"]]
-    rows[["value", "low", "high", "baseline"]] = rows[["value", "low", "high", "baseline"]] / of
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(
-        y=alt.Y("setting:N", sort=None, title=None),
-        yOffset=alt.YOffset("miner:N"),
-        color=alt.Color("miner:N", scale=alt.Scale(range=COLOURS), title="miner"),
+    rows = _settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=alt.Axis(format=format)))
+    chart += base.mark_text(align="left", dx=6).encode(
+        x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=format)
     )
-    x = alt.X("value:Q", title=unit, axis=alt.Axis(format=format), scale=alt.Scale(zero=False))
+    if rows.low.notna().all():
+        chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
+    if rows.baseline.notna().all():
+        chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
+    return _finish(chart, title, f"Bars: {unit} by setting; lines: 95 % intervals; black ticks: the baseline.")
+
+
+def dots(results, measure, title, unit, *, of):
+    """One dot a setting and miner, its 95 % interval as a line; black ticks mark the baseline. Values are divided by
+    `of`.
+    """
+    rows = _settings(results[results.measure == measure])
+    rows[["value", "low", "high", "baseline"]] /= of
     return _finish(
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unit), x2="high:Q")
-        + base.mark_point(filled=True, size=60, opacity=1).encode(x=x, shape=alt.Shape("miner:N", title="miner"))
-        + alt.Chart(base.data)
-        .mark_tick(color="black", thickness=2, size=22)
-        .encode(x="baseline:Q", y=alt.Y("setting:N", sort=None)),
+        _ranges(rows, "miner", unit, zero=False, format=".0%"),
         title,
         f"Dots: {unit} by setting and miner, with 95 % intervals; black ticks: the baseline.",
     )
 
 
+def gains(results, measure, title, unit):
+    """A gain by setting before and after an attack, with its control and, as black ticks, what chance alone shows."""
+    kinds = {
+        measure: "the release",
+        f"{measure}_with_predictions": "with the worst miner's nearer predictions",
+        f"{measure}_with_random_labels": "control: as many random labels",
+    }
+    rows = _settings(results[results.measure.isin(kinds)]).assign(kind=lambda r: r.measure.map(kinds))
+    return _finish(
+        _ranges(rows, "kind", unit),
+        title,
+        f"{unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
+    )
+
+
 def spans(results, measure, title, unit, *, of):
-    """From the average to the worst miner for each setting, and the baseline as a black tick. Values are divided by
-    `of`.
-    """
+    """From the average to the worst miner by setting, the baseline as a black tick. Values are divided by `of`."""
     import altair as alt
 
     rows = _settings(results[(results.measure == measure) & results.miner.isin(["average", "worst"])])
-    wide = rows.pivot_table(index=["sanitizer", "setting"], columns="miner", values="value", sort=False) / of
-    wide["baseline"] = rows.groupby(["sanitizer", "setting"], sort=False).baseline.first() / of
-    wide = wide.reset_index()
+    rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
+    means = rows.groupby(["sanitizer", "setting", "miner"], sort=False)[["value", "baseline"]].mean() / of
+    wide = means.value.unstack("miner")
+    wide["baseline"] = means.baseline.groupby(level=[0, 1]).first()
+    wide = wide.loc[means.index.droplevel("miner").unique()].reset_index()
     panels = []
     for name, part in wide.groupby("sanitizer", sort=False):
         base = alt.Chart(Aggregate(part, dict.fromkeys(part, "")).rows).encode(
             y=alt.Y("setting:N", sort=None, title=None)
         )
-        x = alt.X("average:Q", title=unit, axis=alt.Axis(format="%"))
+        average = alt.X("average:Q", title=unit, axis=alt.Axis(format="%"))
+        point = {"filled": True, "size": 70, "opacity": 1}
+        panel = (
+            base.mark_bar(size=8, color=COLOURS[5]).encode(x=average, x2="worst:Q")
+            + base.mark_point(color=COLOURS[0], **point).encode(x="average:Q")
+            + base.mark_point(color=COLOURS[1], shape="triangle-right", **point).encode(x="worst:Q")
+            + base.mark_tick(color="black", thickness=2, size=18).encode(x="baseline:Q")
+        )
+        explained = "circle: average miner, triangle: worst miner, black tick: guess without the release"
         panels.append(
-            (
-                base.mark_bar(size=8, color=COLOURS[5]).encode(x=x, x2="worst:Q")
-                + base.mark_point(filled=True, size=70, color=COLOURS[0], opacity=1).encode(x="average:Q")
-                + base.mark_point(filled=True, size=70, color=COLOURS[1], shape="triangle-right", opacity=1).encode(
-                    x="worst:Q"
-                )
-                + base.mark_tick(color="black", thickness=2, size=18).encode(x="baseline:Q")
-            ).properties(
-                title=f"{name}: circle = average miner, triangle = worst miner, tick = guess without the release",
-                width=520,
-            )
+            panel.properties(title=alt.Title(f"{name} ({explained})", fontWeight="normal", fontSize=12), width=WIDTH)
         )
     return _finish(
         alt.vconcat(*panels),
@@ -199,52 +205,50 @@ def spans(results, measure, title, unit, *, of):
     )
 
 
-def gains(results, measure, title, unit):
-    """A gain by setting before and after an attack, with its control and what chance alone shows."""
+def _ranges(rows, series, unit, *, zero=True, format=".3f"):
+    """A point for each setting and member of `series`, told apart by colour and shape, with interval and baseline."""
     import altair as alt
 
-    kinds = {
-        measure: "the release",
-        f"{measure}_with_predictions": "with the worst miner's nearer predictions",
-        f"{measure}_with_random_labels": "control: as many random labels",
-    }
-    rows = _settings(results[results.measure.isin(kinds)]).assign(kind=lambda r: r.measure.map(kinds))
-    rows = rows[["setting", "kind", "value", "low", "high", "baseline"]]
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(
-        y=alt.Y("setting:N", sort=None, title=None),
-        yOffset=alt.YOffset("kind:N", sort=list(kinds.values())),
-        color=alt.Color("kind:N", scale=alt.Scale(range=COLOURS), title=None, sort=list(kinds.values())),
+    columns = ["setting", series, "value", "low", "high", "baseline"]
+    order = list(dict.fromkeys(rows[series]))
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+        y=alt.Y("setting:N", sort=None, title=None), yOffset=alt.YOffset(f"{series}:N", sort=order)
     )
-    return _finish(
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unit), x2="high:Q")
+    x = alt.X("value:Q", title=unit, axis=alt.Axis(format=format), scale=alt.Scale(zero=zero))
+    return (
+        base.mark_rule(color="#888888").encode(x=alt.X("low:Q", title=unit), x2="high:Q")
         + base.mark_point(filled=True, size=60, opacity=1).encode(
-            x=alt.X("value:Q", title=unit), shape=alt.Shape("kind:N", title=None, sort=list(kinds.values()))
+            x=x,
+            # The same domain stated twice makes one legend of colour and shape.
+            color=alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=COLOURS), title=None),
+            shape=alt.Shape(f"{series}:N", scale=alt.Scale(domain=order), title=None),
         )
-        + base.mark_tick(color="black", thickness=2, size=10).encode(x="baseline:Q"),
-        title,
-        f"{unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
+        + base.mark_tick(color="black", thickness=2, size=10).encode(x="baseline:Q")
     )
 
 
 def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
-    """A small table of results to look at: values with their 95 % interval, and the baseline where there is one.
+    """A small table of results to look at: values with their 95 % interval, and the guess that they have to beat.
 
     `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10".
     """
     shown = _settings(results)
     bounded = shown.low.notna()
-    cell = shown.value.map(format.format, na_action="ignore").fillna(
-        "fewer than " + (shown.high + 1).map("{:.0f}".format)
-    )
+    few = "fewer than " + (shown.high + 1).map("{:.0f}".format)
+    cell = shown.value.map(format.format).where(shown.value.notna(), few)
     interval = " (" + shown.low.map(format.format) + " to " + shown.high.map(format.format) + ")"
     shown["cell"] = cell + interval.where(bounded & shown.value.notna(), "")
     rows, columns = ([names] if isinstance(names, str) else list(names) for names in (rows, columns))
+    per_row = (shown.groupby(rows, sort=False).baseline.nunique() <= 1).all()
+    if not per_row:
+        shown["cell"] += ("; baseline " + shown.baseline.map(format.format)).where(shown.baseline.notna(), "")
     wide = shown.pivot_table(index=rows, columns=columns, values="cell", aggfunc=_one, sort=False).fillna("")
-    guesses = shown.groupby(rows, sort=False).baseline.agg(["nunique", "first"])
-    if (guesses["nunique"] == 1).all():
-        wide[("baseline", *[""] * (len(columns) - 1)) if len(columns) > 1 else "baseline"] = guesses["first"].map(
-            format.format
-        )
+    guess = shown.groupby(rows, sort=False).baseline.first()
+    if per_row and guess.notna().any():
+        name = "baseline"
+        wide[(name, *[""] * (len(columns) - 1)) if len(columns) > 1 else name] = guess.map(
+            format.format, "ignore"
+        ).fillna("")
     wide.index.names, wide.columns.names = [None] * len(rows), [None] * len(columns)
     return wide
 
@@ -262,6 +266,10 @@ def _settings(results):
 
 def _finish(chart, title, description):
     """The looks that all charts share: a title that says something, a description for those who cannot see it."""
+    import altair as alt
+
+    if not isinstance(chart, alt.VConcatChart):
+        chart = chart.properties(width=WIDTH)
     return (
         chart.properties(title=title, description=f"{title}. {description}")
         .configure_view(stroke=None)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 
 def main(arguments=None):
-    """Run one subcommand; returns the exit status: 0 done, 2 refused or failed (one message on stderr), 130 stopped."""
+    """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`), 2 refused or failed (one message
+    on stderr), 130 stopped."""
     args = _parser().parse_args(arguments)
     try:
         return args.run(args) or 0
@@ -45,6 +46,42 @@ def lab(args):
     os.execv(sys.executable, lab_command(notebooks_folder()) + args.rest)
 
 
+def new(args):
+    """Draft the description of an owner's table."""
+    from privnb.draft import draft
+
+    path = draft(args.file, args.name)
+    print(f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'.")
+
+
+def check(args):
+    """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
+    from privnb.dataset import load
+    from privnb.draft import read
+    from privnb.grading import grade
+    from privnb.privacy_models import check_k
+
+    if args.at_least_k is not None:
+        check_k(args.at_least_k)
+    described = args.file if args.file.endswith(".toml") else args.dataset
+    dataset = load(described) if described else None
+    table = dataset.table if described == args.file else read(args.file).table
+    names, sensitive = args.quasi_identifiers and args.quasi_identifiers.split(","), args.sensitive
+    if dataset:
+        names = names or [name for name in dataset.schema.quasi_identifiers if name in table and name != sensitive]
+        known = (name for name in dataset.schema.sensitive if name in table and name not in names)
+        sensitive = sensitive or next(known, None)
+    grades = grade(table, names, sensitive)
+    for row in grades.itertuples():
+        number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.12g}"
+        print(f"{row.measure:<20}{number:>10}  {row.meaning}")
+    print("Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report.")
+    reached = grades.set_index("measure").value["k achieved"]
+    if args.at_least_k is not None and reached < args.at_least_k:
+        print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)
+        return 1
+
+
 def lab_command(folder):
     """The command that starts JupyterLab on `folder`."""
     command = [
@@ -59,9 +96,7 @@ def _parser():
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     command = commands.add_parser("report", help="run the notebooks and make a report of them")
-    command.add_argument(
-        "--notebook", nargs="+", action="extend", metavar="NAME", help="only these, such as 04_attack"
-    )
+    command.add_argument("--notebook", nargs="+", action="extend", metavar="NAME", help="only these, such as 04_attack")
     command.add_argument(
         "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
         help="set a parameter of the notebooks, such as -p K 25",
@@ -74,6 +109,19 @@ def _parser():
     command = commands.add_parser("lab", help="open JupyterLab on the notebooks")
     command.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="passed on to JupyterLab")
     command.set_defaults(run=lab)
+
+    command = commands.add_parser("new", help="draft the description of a table of your own")
+    command.add_argument("file", metavar="FILE", help="a CSV file with a line of column names")
+    command.add_argument("--name", metavar="NAME", help="its folder under data/ (the file's name)")
+    command.set_defaults(run=new)
+
+    command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
+    command.add_argument("file", metavar="FILE", help="a CSV file, such as a release, or a dataset's .toml file")
+    command.add_argument("--quasi-identifiers", metavar="A,B", help="what an adversary may know (all other columns)")
+    command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
+    command.add_argument("--dataset", metavar="NAME", help="take both from this dataset's description")
+    command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
+    command.set_defaults(run=check)
 
     return parser
 

@@ -138,8 +138,8 @@ def _read_files(folder, text):
         found = hashlib.sha256(content).hexdigest()
         if "sha256" in entry and found != entry["sha256"]:
             raise SchemaError(
-                f"{entry['path']} is not the file that {text['dataset']['name']}.toml describes: its SHA-256 is {found}, "
-                f"not {entry['sha256']}. Fetch the original again, or correct the checksum if you changed it on purpose."
+                f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
+                f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
             )
         lines = content.decode("utf-8").splitlines()[entry.get("skip_lines", 0) :]
         # adult.test ends each line in a full stop that is no part of the value.

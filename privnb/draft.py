@@ -100,10 +100,11 @@ def _header(path, cells):
 
 
 def draft(file, name=None, folder="data"):
-    """Write `<folder>/<name>/`: a copy of `file`, `<name>.toml`, `hierarchies/default/<attribute>.csv`; return the toml.
+    """Write the folder `<folder>/<name>` for the owner to correct; return the path of its `<name>.toml`.
 
-    `name` defaults to the file's name. All or nothing is written, and nothing that exists is changed. Raises
-    FileExistsError if the folder is there, SchemaError for a table that cannot be read (see `read`) or has one record.
+    The folder holds a copy of `file`, `<name>.toml` and `hierarchies/default/<attribute>.csv`. `name` defaults to the
+    file's name. All or nothing is written, and nothing that exists is changed. Raises FileExistsError if the folder is
+    there, OSError if it cannot be written, SchemaError for a table that cannot be read (see `read`) or has one record.
     """
     file = Path(file)
     text = read(file)
@@ -117,16 +118,19 @@ def draft(file, name=None, folder="data"):
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
     mark, table = _with_mark(text.table)
     columns = [_column(column, table[column], mark) for column in table]
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
-        work = Path(unfinished) / name
-        (work / "hierarchies" / "default").mkdir(parents=True)
-        (work / file.name).write_bytes(file.read_bytes())
-        for column in columns:
-            if column.tree:
-                column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-        (work / f"{name}.toml").write_text(_description(name, file, text, mark, columns), encoding="utf-8")
-        work.rename(place)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
+            work = Path(unfinished) / name
+            (work / "hierarchies" / "default").mkdir(parents=True)
+            (work / file.name).write_bytes(file.read_bytes())
+            for column in columns:
+                if column.tree:
+                    column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
+            (work / f"{name}.toml").write_text(_description(name, file, text, mark, columns), encoding="utf-8")
+            work.rename(place)
+    except OSError as error:
+        raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
     return place / f"{name}.toml"
 
 
@@ -147,7 +151,7 @@ def _column(name, values, mark):
     if not records:
         return Column(name, Role.UNUSED, "every value is missing")
     numbers = _numbers(given)
-    # Ages may all differ in a small table; record numbers and survey weights have more values than a reader tells apart.
+    # Record numbers and survey weights differ from person to person; so may ages, in a small table: better safe.
     unlimited = numbers is None or (numbers.step == 1 and (different == records or numbers.width > LEAVES))
     if unlimited and different > records / 2:
         return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
@@ -170,7 +174,7 @@ def _numbers(values):
         return None
     numbers = [Decimal(value) for value in values.unique()]
     step = Decimal(10) ** min(0, *(number.normalize().as_tuple().exponent for number in numbers))
-    if (max(numbers) - min(numbers)) / step > STEPS:
+    if (max(numbers) - min(numbers)) / step > STEPS or max(map(abs, numbers)) > 10**12:
         return None
     # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
     grain = _round_number(max((max(numbers) - min(numbers)) / 20, step))

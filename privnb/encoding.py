@@ -42,9 +42,10 @@ class Encoded:
 def encode(table, names, schema, hierarchies, like=None):
     """Encode the columns `names` of a DataFrame of published or exact cells.
 
-    `hierarchies` may lack attributes, which then generalize flat. `like`: an `Encoded` of the same columns whose
-    vocabulary is used. A cell that it does not hold is read as the narrowest of its labels that covers the cell
-    (42 as 40-44), or as the middle of its ends where `like` holds numbers.
+    `hierarchies` may lack attributes, which then generalize flat. `like`: the records that a miner learned from, in
+    the same columns. A cell that they do not hold is read as one that they do, since a miner knows no other: as the
+    narrowest label that covers it (42 as 40-44), else as the commonest that it covers (40-44 as 42); where they hold
+    numbers, as the middle of its ends. Without any such it keeps its own features and the reserved code.
 
     Raises SchemaError for a column that the table lacks, a label that its hierarchy lacks, other columns than those of
     `like`, or two forms of one attribute.
@@ -78,21 +79,20 @@ def _check(table, names, schema, like):
 
 def _column(column, attribute, hierarchy, seen):
     """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column."""
-    if attribute.numeric and is_numeric_dtype(column):
-        numbers = column.to_numpy(dtype=float)
-        features = np.column_stack([numbers, numbers]).astype(np.float32)
-        if seen is None or is_numeric_dtype(seen):
-            return features, numbers
-        codes, cells = pd.factorize(numbers)
-        return features, _recoded(codes, cells, np.column_stack([cells, cells]), attribute, hierarchy, seen)
-    codes, cells = pd.factorize(column.astype(str), sort=True)
-    ends = _ends(cells, attribute, hierarchy)
-    features = (ends if attribute.numeric else _shares(ends, hierarchy)).astype(np.float32)[codes]
+    numbers = attribute.numeric and is_numeric_dtype(column)
+    codes, cells = pd.factorize(column.astype(float if numbers else str), sort=True)
+    ends = np.column_stack([cells, cells]) if numbers else _ends(cells, attribute, hierarchy)
     if seen is None:
-        return features, pd.Categorical.from_codes(codes, cells)
-    if is_numeric_dtype(seen):
-        return features, ends.mean(axis=1)[codes]
-    return features, _recoded(codes, cells, ends, attribute, hierarchy, seen)
+        labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
+    elif is_numeric_dtype(seen):
+        ends = np.repeat(ends.mean(axis=1), 2).reshape(-1, 2)
+        labels = ends[codes, 0]
+    else:
+        spans = _ends(seen.cat.categories, attribute, hierarchy)
+        found = _read_as(cells, ends, seen, spans, attribute)
+        ends = np.where(found[:, None] >= 0, spans[found], ends)
+        labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
+    return (ends if attribute.numeric else _shares(ends, hierarchy)).astype(np.float32)[codes], labels
 
 
 def _ends(labels, attribute, hierarchy):
@@ -108,16 +108,17 @@ def _shares(ends, hierarchy):
     return covered / covered.sum(axis=1, keepdims=True)
 
 
-def _recoded(codes, cells, ends, attribute, hierarchy, seen):
-    """The cells as Categorical of the labels in `seen`: the same label, else the narrowest that covers the cell."""
-    labels = seen.cat.categories
-    spans = _ends(labels, attribute, hierarchy)
+def _read_as(cells, ends, seen, spans, attribute):
+    """Which label of `seen` (they cover `spans`) each cell is read as: integer array (cells,), -1 for none."""
     if attribute.numeric:
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
         spans, ends = (np.clip(each, attribute.domain.low, attribute.domain.high) for each in (spans, ends))
-    covers = (spans[:, 0] <= ends[:, :1]) & (ends[:, 1:] <= spans[:, 1])
-    narrowest = np.where(covers, spans[:, 1] - spans[:, 0], np.inf).argmin(axis=1)
-    found = np.where(covers.any(axis=1), narrowest, -1)
+    (low, high), (first, last) = ends.T[:, :, None], spans.T
+    covers, within = (first <= low) & (high <= last), (low <= first) & (last <= high)
+    narrowest = np.where(covers, last - first, np.inf).argmin(axis=1)
+    times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(spans))
+    commonest = np.where(within, times, -1).argmax(axis=1)
+    found = np.select([covers.any(axis=1), within.any(axis=1)], [narrowest, commonest], -1)
     # Two labels may cover the same leaves, as a node with one child does: the same label comes first.
-    same = labels.get_indexer(pd.Index(cells).astype(str))
-    return pd.Categorical.from_codes(np.where(same >= 0, same, found)[codes], labels)
+    same = seen.cat.categories.get_indexer(pd.Index(cells).astype(str))
+    return np.where(same >= 0, same, found)

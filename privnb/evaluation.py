@@ -58,7 +58,7 @@ def first_number(dataset):
 
 
 def releases(dataset, sanitizers, *, seeds=1):
-    """Yield (release, seed) for each sanitizer, and for each of `seeds` seeds where it is randomized; shows progress."""
+    """Yield (release, sanitizer, seed), for each of `seeds` seeds where a sanitizer is randomized; shows progress."""
     runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
     for sanitizer, seed in track(runs, "sanitize and measure"):
         yield sanitizer.sanitize(dataset, rng=_seed(seed, sanitizer)), sanitizer, seed
@@ -313,7 +313,7 @@ def _tidy(rows):
 
 
 def _withheld(results, fewest):
-    """Counts of 1 to `fewest` - 1 people have no value any more, only the bounds 1 and `fewest` - 1: they are persons."""
+    """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
     few = results.value.between(0, fewest, inclusive="neither")
     results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
     return results.assign(baseline=results.baseline.mask(results.baseline.between(0, fewest, inclusive="neither")))

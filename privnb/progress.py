@@ -62,14 +62,14 @@ def latest(path):
 
 
 class Bars:
-    """One line a notebook on `file` (stderr): a bar in a terminal, elsewhere a plain line when something changes.
+    """One line a notebook on `file` (stderr): a bar in a terminal, elsewhere a plain line for each new step.
 
     `cells`: `{notebook: number of its cells}`.
     """
 
     def __init__(self, cells, file=None):
         self.cells, self.file = cells, file or sys.stderr
-        self.said, self.since, self.bars = {}, {}, {}
+        self.since, self.bars, self.shown, self.said = {}, {}, {}, set()
         if self.file.isatty():
             from tqdm import tqdm
 
@@ -82,27 +82,30 @@ class Bars:
 
     def show(self, name, state):
         """Show `state` (as `latest` gives it) of one notebook."""
-        self.since.setdefault(name, time.monotonic())
-        step = state["step"] or ("running" if name not in self.said else "")
-        counted = f"{step} {state['done']}/{state['total']}" if state["step"] and state["total"] else step
-        self._put(name, state["cell"], step, counted)
+        step = state["step"]
+        counted = f"{step} {state['done']}/{state['total']}" if step and state["total"] else step
+        line = step or ("" if name in self.since else "running")
+        self._put(name, state["cell"], ", ".join(filter(None, [self._time(name), counted])), line)
 
     def end(self, name, word):
         """Close the line of one notebook with `word`, such as "done", and its time."""
-        now = time.monotonic()
-        text = f"{word} in {now - self.since.get(name, now):.0f} s"
+        text = f"{word} in {self._time(name)}"
         self._put(name, self.cells[name] if word == "done" else None, text, text)
 
-    def _put(self, name, cell, text, counted):
-        if name in self.bars:
-            if cell is not None:
-                self.bars[name].n = min(cell, self.cells[name])
-            self.bars[name].set_postfix_str(counted, refresh=False)
-            self.bars[name].refresh()
-        elif text and self.said.get(name) != text:
-            print(f"{name}: {text}", file=self.file, flush=True)
-        if text:
-            self.said[name] = text
+    def _time(self, name):
+        now = time.monotonic()
+        return f"{now - self.since.setdefault(name, now):.0f} s"
+
+    def _put(self, name, cell, postfix, line):
+        bar = self.bars.get(name)
+        if bar is None:
+            if line and (name, line) not in self.said:
+                print(f"{name}: {line}", file=self.file, flush=True)
+                self.said.add((name, line))
+        elif (cell, postfix) != self.shown.get(name):
+            self.shown[name] = cell, postfix
+            bar.n = bar.n if cell is None else min(cell, bar.total)
+            bar.set_postfix_str(postfix)
 
     def close(self):
         for bar in self.bars.values():

@@ -22,9 +22,9 @@ DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up m
 def save(results, out, name):
     """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
 
-    `results`: DataFrame with the columns `evaluation.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure` are
-    never empty; a missing `value` was withheld (it counts too few people); `better` is "higher", "lower" or empty (a
-    number that is no score); no two rows have the same `KEY`.
+    `results`: DataFrame with the columns `evaluation.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure`
+    are never empty; a missing `value` was withheld (it counts too few people); `better` is "higher", "lower" or empty
+    (a number that is no score); no two rows have the same `KEY`.
     `name`: the notebook's file name less its ending, "03_utility". Numbers are written with 12 digits.
     Raises ReportError for a table made otherwise.
     """

@@ -25,7 +25,7 @@ POSTCODES = tuple(
 
 
 def clinic():
-    """The text of clinic.csv. Diabetes and hypertension come with age and weight, so that there is something to mine."""
+    """The text of clinic.csv. Diabetes and hypertension come with age and weight: there is something to mine."""
     random = Random(20)  # its random() is the same in every version of Python; its other methods need not be
     rows = []
     for number in range(RECORDS):

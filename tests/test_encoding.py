@@ -57,10 +57,24 @@ def test_an_exact_cell_is_read_as_the_narrowest_label_that_covers_it():
     assert labels["job"].tolist() == ["care", "clerk"]
 
 
+def test_both_views_read_a_cell_alike():
+    """Else a tree that learned from "care" would take an exact nurse for someone outside care."""
+    seen = encoded(RELEASED)
+    np.testing.assert_array_equal(encoded(EXACT, like=seen).features[0], np.float32([40, 44, 0.5, 0.5, 0, 0, 1]))
+    numbers = encoded(RELEASED, like=encoded(EXACT)).features[:, :2]
+    np.testing.assert_array_equal(numbers, [[42, 42], [58, 58], [17, 17]])
+
+
 def test_a_generalized_cell_is_read_as_the_middle_where_training_had_numbers():
-    labels = encoded(RELEASED, like=encoded(EXACT)).labels
-    assert labels["age"].tolist() == [42.0, 58.0, 17.0]
-    assert labels["job"].cat.codes.tolist() == [-1, -1, 0]  # neither label, nor one that covers it, was seen
+    assert encoded(RELEASED, like=encoded(EXACT)).labels["age"].tolist() == [42.0, 58.0, 17.0]
+
+
+def test_a_generalized_cell_is_read_as_the_commonest_that_it_covers_where_no_label_covers_it():
+    seen = encode(pd.DataFrame({"job": ["nurse", "medic", "medic"]}), ["job"], SCHEMA, HIERARCHIES)
+    asked = pd.DataFrame({"job": ["care", "*", "clerk", "nurse"]})
+    met = encode(asked, ["job"], SCHEMA, HIERARCHIES, like=seen)
+    assert met.labels["job"].cat.codes.tolist() == [0, 0, -1, 1]  # medic, medic, nothing like it, nurse
+    np.testing.assert_array_equal(met.features, np.float32([[0, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]))
 
 
 def test_the_same_label_comes_before_another_of_the_same_cover():

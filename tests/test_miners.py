@@ -89,14 +89,13 @@ def test_naive_bayes_bears_a_constant_number():
     assert (NaiveBayes().fit(constant.labels, target).predict(constant.labels) == commonest).all()
 
 
-@pytest.mark.parametrize("miner", ALL, ids=lambda miner: miner.name)
-@pytest.mark.parametrize("target", ["pay", "hours"])
+@pytest.mark.parametrize(
+    ("miner", "target"), [(m, t) for m in ALL for t in ("pay", "hours") if m.predicts(TABLE[t])], ids=str
+)
 def test_equal_records_are_asked_for_once_and_the_answer_is_the_same(miner, target):
     """Resubstitution through `predict` equals the model's own answer for every record."""
     names = ["age", "job", "sex"]
     table = pd.concat([TABLE.assign(age=TABLE["age"] // 25)] * 2).iloc[::-1]
-    if not miner.predicts(table[target]):
-        pytest.skip(f"{miner.name} does not predict {target}")
     records = encoded(table, names)
     assert len(np.unique(records.row)) < 40 < len(records)
     fitted = miner.fit(records, table[target])

@@ -68,14 +68,14 @@ def test_latest_of_a_file_in_the_making(tmp_path):
     assert latest(tmp_path / "notes") == {"cell": 3, "step": "", "done": 0, "total": None}
 
 
-def test_plain_lines_say_each_change_once():
+def test_plain_lines_say_each_step_once():
     file = io.StringIO()
     bars = Bars({"01_a": 4}, file)
-    for cell, step in [(0, ""), (1, ""), (1, "sanitize"), (1, "sanitize"), (2, "")]:
+    for cell, step in [(0, ""), (1, "sanitize"), (1, "sanitize"), (1, "mine"), (2, "sanitize"), (3, "")]:
         bars.show("01_a", {"cell": cell, "step": step, "done": 1, "total": 9})
     bars.end("01_a", "done")
     bars.close()
-    assert file.getvalue().splitlines() == ["01_a: running", "01_a: sanitize", "01_a: done in 0 s"]
+    assert file.getvalue().splitlines() == ["01_a: running", "01_a: sanitize", "01_a: mine", "01_a: done in 0 s"]
 
 
 def test_bars_of_a_terminal_show_cells_and_step():
@@ -85,5 +85,5 @@ def test_bars_of_a_terminal_show_cells_and_step():
     bars.end("02_b", "done")
     bars.close()
     assert "01_a  25%" in file.getvalue()
-    assert "1/4 cells, sanitize 3/9" in file.getvalue()
+    assert "1/4 cells, 0 s, sanitize 3/9" in file.getvalue()
     assert "2/2 cells, done in 0 s" in file.getvalue()

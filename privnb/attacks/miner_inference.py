@@ -37,12 +37,8 @@ class MinerInference(Attack):
         if self.target not in published.table:
             raise ValueError(f"{self!r}: the release has no column '{self.target}'; it has {list(published.table)}.")
         encoded = encode(published.table, names, published.schema, published.hierarchies)
-        # Only the vocabulary is needed from here on, not the records.
-        return {
-            "_names": names,
-            "_like": encoded[:0],
-            "_fitted": self.miner.fit(encoded, published.table[self.target]),
-        }
+        fitted = self.miner.fit(encoded, published.table[self.target])
+        return {"_names": names, "_encoded": encoded, "_fitted": fitted}
 
     def predict(self, known):
         """The guesses, as the target's cells are published: array (m,) of labels or numbers.
@@ -51,7 +47,7 @@ class MinerInference(Attack):
         The target is not read, if it is there. Raises SchemaError for a column that is missing.
         """
         published = self.published
-        encoded = encode(known, self._names, published.schema, published.hierarchies, like=self._like)
+        encoded = encode(known, self._names, published.schema, published.hierarchies, like=self._encoded)
         return self._fitted.predict(encoded)
 
     def baseline(self, known):

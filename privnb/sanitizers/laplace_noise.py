@@ -41,8 +41,8 @@ class LaplaceNoise(Sanitizer):
         noisy = [name for name in schema.quasi_identifiers if schema[name].numeric]
         if not noisy:
             raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{dataset.name}' is numeric ({', '.join(schema.quasi_identifiers)}). "
-                "Choose a study with numbers, or another sanitizer."
+                f"{self!r}: no quasi-identifier of '{dataset.name}' is numeric; they are "
+                f"{', '.join(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
             )
         unknown = sorted(set(self.sensitivity or ()) - set(noisy))
         if unknown:

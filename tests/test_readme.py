@@ -1,0 +1,36 @@
+"""What the README shows runs as it stands there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_loop_runs(monkeypatch, capsys):
+    """On a sample, for time's sake; every call is the README's."""
+    from privnb import dataset
+
+    whole = dataset.load
+    monkeypatch.setattr(dataset, "load", lambda name: whole(name, records=800))
+    code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
+    exec(compile(code, "README.md", "exec"), {})
+    assert "correct_links" in capsys.readouterr().out
+
+
+def test_ten_lines():
+    code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
+    statements = [line for line in code.splitlines() if line and not line.startswith(("from ", "import "))]
+    assert len(statements) <= 10
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", TEXT))))
+def test_links_lead_somewhere(path):
+    assert (ROOT / path).exists()
+
+
+def test_every_notebook_is_named():
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        assert f"`{notebook.stem}`" in TEXT
