@@ -162,7 +162,11 @@ def _figure(numbers, data):
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#chart{number}-\1)", svg)
     # A label on each mark would hide a second copy of the data, and inside role=img nobody is read it.
     svg = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
-    return Markup(f'<figure class="chart" role="img" aria-label="{escape(name)}">{svg}</figure>')
+    width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
+    style = f"--width: {width[1]}px" if width else ""
+    return Markup(
+        f'<figure class="chart" role="img" aria-label="{escape(name)}" style="{style}" tabindex="0">{svg}</figure>'
+    )
 
 
 def _draw(spec):

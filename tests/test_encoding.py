@@ -70,11 +70,11 @@ def test_a_generalized_cell_is_read_as_the_middle_where_training_had_numbers():
 
 
 def test_a_generalized_cell_is_read_as_the_commonest_that_it_covers_where_no_label_covers_it():
-    seen = encode(pd.DataFrame({"job": ["nurse", "medic", "medic"]}), ["job"], SCHEMA, HIERARCHIES)
-    asked = pd.DataFrame({"job": ["care", "*", "clerk", "nurse"]})
+    seen = encode(pd.DataFrame({"job": ["nurse", "medic", "nurse"]}), ["job"], SCHEMA, HIERARCHIES)
+    asked = pd.DataFrame({"job": ["care", "*", "clerk", "medic"]})
     met = encode(asked, ["job"], SCHEMA, HIERARCHIES, like=seen)
-    assert met.labels["job"].cat.codes.tolist() == [0, 0, -1, 1]  # medic, medic, nothing like it, nurse
-    np.testing.assert_array_equal(met.features, np.float32([[0, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]))
+    assert met.labels["job"].cat.codes.tolist() == [1, 1, -1, 0]  # nurse, nurse, nothing like it, medic
+    np.testing.assert_array_equal(met.features, np.float32([[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]]))
 
 
 def test_the_same_label_comes_before_another_of_the_same_cover():

@@ -16,8 +16,10 @@ def test_the_loop_runs(monkeypatch, capsys):
     whole = dataset.load
     monkeypatch.setattr(dataset, "load", lambda name: whole(name, records=800))
     code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
-    exec(compile(code, "README.md", "exec"), {})
-    assert "correct_links" in capsys.readouterr().out
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert set(names["links"].measure) == {"correct_links"}
+    assert "measure" in capsys.readouterr().out
 
 
 def test_ten_lines():

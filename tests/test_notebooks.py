@@ -1,0 +1,153 @@
+"""The notebooks: their form, and the real job on a made-up table and on a sample of Adult, with a scan of all it leaves."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from made_up import CLINIC, IDENTIFIER, RARE
+
+from privnb import evaluation, leaks, report
+from privnb.dataset import load
+
+NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def cells(path, kind):
+    return [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == kind]
+
+
+@every
+def test_form(path):
+    first, *_ = cells(path, "markdown")
+    assert re.match(r"# .+\?\n", first.source), "the title is a question"
+    assert "You will learn" in first.source
+    code = cells(path, "code")
+    assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
+    assert sum("answer" in cell.metadata.get("tags", []) for cell in code) == 1
+    assert not any(cell.outputs or cell.execution_count for cell in code), "outputs are not committed"
+    assert not any(re.search(r"^\s*(def|for|while|class) ", cell.source, re.MULTILINE) for cell in code)
+    assert "## Sources" in cells(path, "markdown")[-1].source
+
+
+@every
+def test_every_parameter_is_explained(path):
+    (parameters,) = (cell for cell in cells(path, "code") if "parameters" in cell.metadata.get("tags", []))
+    for line in parameters.source.splitlines():
+        # papermill cannot read a comment with = or ; in it.
+        assert re.fullmatch(r'[A-Z_]+ = ("[^"]*"|[\d.]+)  # [^=;]{10,}', line), line
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory):
+    """The report of the made-up table, built as `privnb report` builds it."""
+    out = tmp_path_factory.mktemp("clinic") / "report"
+    report.build(out, parameters={"DATASET": str(CLINIC), "K": "5, 20", "EPSILON": "0.5, 0.1"})
+    return out
+
+
+@pytest.fixture(scope="module")
+def adult(tmp_path_factory):
+    """The report of a sample of Adult."""
+    out = tmp_path_factory.mktemp("adult") / "report"
+    report.build(out, parameters={"RECORDS": "1200", "K": "10, 50", "EPSILON": "0.5"})
+    return out
+
+
+@pytest.fixture(scope="module")
+def by_jobs(tmp_path_factory):
+    """Two notebooks on a small sample, one at a time and both at once."""
+    folder = tmp_path_factory.mktemp("jobs")
+    asked = {"RECORDS": "500", "K": "10", "EPSILON": "0.5"}
+    for jobs in (1, 2):
+        report.build(folder / str(jobs), ["02_sanitize", "04_attack"], asked, jobs=jobs)
+    return folder
+
+
+def shown(out):
+    return [path for path in sorted(out.rglob("*")) if path.suffix in (".html", ".ipynb", ".csv")]
+
+
+def released(dataset, k):
+    return [s.sanitize(dataset, rng=1).table for s in evaluation.settings(k=k)]
+
+
+def found(out, dataset, **planted):
+    return [str(leak) for path in shown(out) for leak in leaks.scan(path, original=dataset.table, **planted)]
+
+
+def test_another_table_goes_through_the_whole_loop(clinic):
+    assert len(shown(clinic)) == 2 * len(NOTEBOOKS) + 3
+    results = report.read(clinic / "results.csv")
+    assert set(results.dataset) == {"clinic/clinic"}
+    measures = {
+        "correct_links",
+        "good_utility",
+        "anti_utility_A",
+        "accuracy_gain",
+        "knowledge_gain",
+        "certainty_penalty",
+    }
+    assert measures <= set(results.measure)
+    with open(clinic / "ledger.csv", encoding="utf-8", newline="") as file:
+        assert {row["status"] for row in csv.DictReader(file)} == {"not run", "not reproducible"}
+
+
+def test_nothing_of_the_clinics_people_is_shown(clinic):
+    dataset = load(CLINIC)
+    canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
+    assert found(clinic, dataset, canaries=canaries, released=released(dataset, "5, 20")) == []
+
+
+def test_the_scan_would_see_a_record(clinic, tmp_path):
+    """The same scan of the same page with one original record in it."""
+    dataset = load(CLINIC)
+    page = (clinic / "01_load_adult.html").read_text(encoding="utf-8")
+    record = dataset.table.iloc[57]
+    row = "<table><tr>" + "".join(f"<td>{value}</td>" for value in record) + "</tr></table>"
+    planted = tmp_path / "page.html"
+    planted.write_text(page.replace("</main>", row + "</main>"), encoding="utf-8")
+    assert row in planted.read_text(encoding="utf-8")
+    assert leaks.scan(planted, original=dataset.table)
+
+
+def test_nothing_of_adults_people_is_shown(adult):
+    dataset = load("adult", records=1200)
+    assert found(adult, dataset, released=released(dataset, "10, 50")) == []
+
+
+@pytest.mark.parametrize("name", ["results.csv", "ledger.csv"])
+def test_neither_jobs_nor_repetition_change_a_number(by_jobs, name):
+    assert (by_jobs / "1" / name).read_bytes() == (by_jobs / "2" / name).read_bytes()
+
+
+def test_executed_notebooks_carry_no_widgets_and_no_paths(adult):
+    for path in (adult / "notebooks").glob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert "widgets" not in json.loads(text)["metadata"]
+        assert str(Path(__file__).parent.parent) not in text
+
+
+def test_every_risk_has_its_baseline(adult):
+    """Interval and baseline stand beside each number that says what an adversary reaches."""
+    results = report.read(adult / "results.csv")
+    risks = results[(results.better == "lower") & results.measure.str.match("anti|correct|accuracy|knowledge|unique")]
+    risks = risks[(risks.miner != "average") & risks.value.notna()]
+    assert risks.low.notna().all()
+    assert risks.high.notna().all()
+    withheld = risks.measure.str.startswith("anti")
+    assert risks[~withheld].baseline.notna().all()
+
+
+@pytest.mark.browser
+def test_pages_draw_without_a_network(adult, offline):
+    for path in adult.glob("*.html"):
+        offline.page.goto(path.as_uri())
+        figures = offline.page.locator("figure.chart svg")
+        assert figures.count() >= 1
+        assert all(figures.nth(i).bounding_box()["height"] > 50 for i in range(figures.count()))
+    assert offline.outside == []
+    assert offline.errors == []
