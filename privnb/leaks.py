@@ -27,9 +27,9 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from html.parser import HTMLParser
-from itertools import chain
+from itertools import chain, islice
+from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -93,7 +93,7 @@ def _scan_file(file, name, known, words, tuples, fewest, limit):
     for place, node in chain([("file name", name)], _open(file.suffix.lower(), text)):
         found = list(_canaries(node, words, tuples))
         seen = seen or bool(found)
-        records = list(known.records(node))
+        records = list(islice(known.records(node), limit + 1))
         found += [*_crowds(records, limit), *_raw(records), *_small_counts(node, known, fewest)]
         yield from ((place, *leak) for leak in found)
     if not seen:  # nothing that the walk has opened, yet perhaps a corner that it does not know
@@ -134,13 +134,14 @@ def _canaries(node, words, tuples):
         for values in tuples:
             if all(value in text for value in values):
                 patterns = [_alone(value) for value in values]
-                if any(all(re.search(pattern, line) for pattern in patterns) for line in _lines(text)):
+                lines = (line for line in _lines(text) if all(value in line for value in values))
+                if any(all(re.search(pattern, line) for pattern in patterns) for line in lines):
                     yield "planted combination of values", _shortened(*values)
 
 
 def _crowds(records, limit):
     if len(records) > limit:
-        yield f"more than {limit} record-like rows", f"{len(records)} rows"
+        yield f"more than {limit} record-like rows", f"row {records[0][0]} to row {records[-1][0]} and perhaps more"
 
 
 def _raw(records):
@@ -210,14 +211,15 @@ class _Columns:
             self.codes.append(codes)
             self.index.append({value: code for code, value in enumerate(values)})
         self.domain = dict(zip(self.names, self.index, strict=True))
-        self._counts = cache(lambda names: Counter(zip(*(self.codes[self.names.index(n)] for n in names), strict=True)))
 
     def count(self, shown):
         """How many records have all the values of `shown`, `{attribute: value}`."""
-        names = tuple(sorted(shown))
-        if not names or any(name not in self.domain for name in names):
+        if not shown or any(value not in self.domain.get(name, ()) for name, value in shown.items()):
             return 0
-        return self._counts(names)[tuple(self.domain[name].get(shown[name], -1) for name in names)]
+        alike = np.ones(len(self.codes[0]), dtype=bool)
+        for name, value in shown.items():
+            alike &= self.codes[self.names.index(name)] == self.domain[name][value]
+        return int(alike.sum())
 
     def told(self, cells):
         """`{attribute: value}` of the record that shares most values with `cells`, a Counter."""
@@ -267,6 +269,7 @@ class _Known:
             yield from found
         elif not any(name.casefold() in self.attributes for name in node.names):
             told = [i for i, name in enumerate(node.names) if not _counts_people(name)]
+            told = told[any(node.names) and not node.names[0] :]  # without the number of the row
             for number, row in enumerate([node.names, *node.rows]):
                 yield from self._unnamed(number, [row[i] for i in told])
 
@@ -341,6 +344,7 @@ class _Known:
 
     def _words_of(self, line):
         """The cells of a line whatever stands between them; several words are one cell if they are one value."""
+        line = re.sub(r"^\s*\d+(?:\s{2,}|\s*[\t,;|])", "", line)  # the number of the row
         for chunk in filter(None, map(str.strip, BETWEEN.split(line))):
             cell = _cell(chunk)
             if cell in self.values or " " not in cell:
@@ -439,7 +443,7 @@ def _inside(place, value):
             yield from _content(place, value)
     elif isinstance(value, list):
         if value and all(isinstance(row, dict) for row in value):
-            yield _table_of([_flat(row) for row in value], place)
+            yield _table_of([_plain(row) | _plain(row.get("properties", {})) for row in value], place)
         elif len(value) > 1 and all(isinstance(row, list) for row in value):
             yield place, _table((), [[c for c in row if not isinstance(c, dict | list)] for row in value])
         elif len(value) > 2 and not any(isinstance(cell, dict | list) for cell in value):
@@ -454,7 +458,7 @@ def _inside(place, value):
             else:
                 yield from _inside(place, inner)
     elif isinstance(value, dict):
-        plain = {key: cell for key, cell in value.items() if not isinstance(cell, dict | list)}
+        plain = _plain(value)
         if len(plain) > 1:
             yield place, Table(tuple(map(str, plain)), [tuple(map(_cell, plain.values()))], listed=False)
         yield from _columns(place, value)
@@ -481,7 +485,7 @@ def _columns(place, value):
     for size in {len(v) for v in lists.values()} - {0, 1}:
         same = {k: v for k, v in lists.items() if len(v) == size}
         yield place, _table(same, zip(*same.values(), strict=True))
-    objects = {k: v for k, v in value.items() if isinstance(v, dict) and v and v == _flat(v)}
+    objects = {k: v for k, v in value.items() if isinstance(v, dict) and v and v == _plain(v)}
     if len(objects) > 1:
         yield _table_of(list(objects.values()), place)
     if objects and len({tuple(v) for v in objects.values()}) == 1:
@@ -490,12 +494,9 @@ def _columns(place, value):
         yield place, _table(value["columns"], [row for row in value["data"] if isinstance(row, list)])
 
 
-def _flat(row):
-    """The plain values of an object, those of objects inside it included."""
-    flat = {}
-    for key, value in row.items():
-        flat |= _flat(value) if isinstance(value, dict) else {} if isinstance(value, list) else {key: value}
-    return flat
+def _plain(row):
+    """What an object says itself, without the objects and lists in it."""
+    return {key: cell for key, cell in row.items() if not isinstance(cell, dict | list)}
 
 
 def _table_of(objects, place):
@@ -547,7 +548,6 @@ def _frames(place, text):
     """Tables in plain text: pandas' frames and series, Markdown, comma- and tab-separated values."""
     for block in _unwrapped(text):
         lines = [line for line in block.split("\n") if line.strip() and not re.fullmatch(r"[\s|:+=-]+", line)]
-        series = re.fullmatch(r"(?:Name: (.*?), )?(?:Length: \d+, )?dtype: (\w+)", lines[-1].strip()) if lines else None
         if len(lines) < 2:
             continue
         for mark in "\t,;|":
@@ -556,31 +556,49 @@ def _frames(place, text):
                 rows = [row for row in rows if len(row) > 1]
                 if rows:
                     yield place, _table(rows[0], [row for row in rows[1:] if len(row) == len(rows[0])])
-        rows = [re.split(r"\s{2,}", line.strip()) for line in lines[: -1 if series else None]]
-        first = next((i for i, row in enumerate(rows) if len(row) > 1), None)
-        if first is None:
-            continue
-        head = rows[first]
-        body = rows[first + 1 :]
+        series = re.fullmatch(r"(?:Name: (.*?), )?(?:Length: \d+, )?dtype: (\w+)", lines[-1].strip())
+        first = next((i for i, line in enumerate(lines) if re.search(r"\S\s{2,}\S", line)), len(lines))
+        # The name of a single column stands above it, at the right; that of the index below, at the left.
+        above = [i for i in range(max(0, first - 2), first) if lines[i].startswith(" ")]
+        start = max(0, first - 1) if series else min([*above, first])
+        head, *body = _aligned(lines[start : -1 if series else None], wide=bool(series))
         if series:  # the heading, if there is one, names the index
-            named = bool(body) and len(body[0]) > len(head)
-            index = head if named else next((row for row in rows[:first]), [])
-            body = body if named else rows[first:]
-            head = [*index, series[1] or ("(size)" if index and series[2].startswith("int") else "")]
-        elif above := [i for i in range(max(0, first - 2), first) if lines[i].startswith(" ")]:
-            head, body = rows[above[-1]], rows[first:]  # a single column: its name stands at the right, over the cells
-        yield place, _table(head, [row for row in body if len(row) > 1])
+            head, body = (head, body) if head and not head[-1] else ([], [head, *body])
+            head = [*head[:-1], series[1] or ("(size)" if head and series[2].startswith("int") else "")]
+        yield place, _table(head, [row for row in body if sum(map(bool, row)) > 1])
+
+
+def _aligned(lines, wide):
+    """The cells of lines that are set in columns: those end where all lines are blank, or where the next name begins.
+
+    `wide`: a column ends only where two blanks stand side by side.
+    """
+    width = max(map(len, lines), default=0)
+    lines = [line.ljust(width) for line in lines]
+    inked = "".join("x" if any(mark.strip() for mark in column) else " " for column in zip(*lines, strict=True))
+    columns = []
+    for run in re.finditer("x+", inked):
+        begin, end = run.span()
+        near = bool(columns) and begin - columns[-1][1] == 1
+        if near and (wide or lines[0][begin] == " "):
+            columns[-1] = columns[-1][0], end
+        elif near and not any(line[slice(*columns[-1])].strip() for line in lines[1:]):
+            columns[-1] = columns[-1][0], end  # a name of several words, over its cells with the last of them
+        else:
+            columns.append((begin, end))
+    return [[line[slice(*column)].strip() for column in columns] for line in lines] or [[]]
 
 
 def _unwrapped(text):
     """The paragraphs of a text; a frame that pandas has broken into blocks of columns is put together again."""
     blocks = []
     for block in re.split(r"\n[^\S\n]*\n", text.replace("\r", "\n")):
-        last = blocks[-1].split("\n") if blocks else [""]
-        lines = block.split("\n")
+        last, lines = blocks[-1].split("\n") if blocks else [], block.split("\n")
         if any(line.endswith("\\") for line in last[:2]) and len(lines) >= len(last):
-            lines = [re.sub(r"^\S+", "", line) for line in lines]  # the row's label comes again
-            blocks[-1] = "\n".join(f"{a.removesuffix(chr(92))}  {b}" for a, b in zip(last, lines, strict=False))
+            rows = list(zip(last, lines, strict=False))
+            label = min(len(commonprefix(pair)) for pair in rows)  # noqa: RUF071 the rows' labels come again
+            width = max(map(len, last))
+            blocks[-1] = "\n".join(f"{a.removesuffix(chr(92)).ljust(width)}  {b[label:]}" for a, b in rows)
         else:
             blocks.append(block)
     return blocks

@@ -1,4 +1,4 @@
-"""Warm seconds of greedy k-member clustering on all of Adult: `python tests/benchmarks/bench_k_member.py`."""
+"""Warm seconds of greedy k-member clustering on all of Adult: `python tests/benchmarks/bench_clustering.py`."""
 
 from statistics import median
 from time import perf_counter
@@ -6,7 +6,7 @@ from time import perf_counter
 import numpy as np
 
 from privnb.dataset import load
-from privnb.sanitizers.k_member import greedy_k_member
+from privnb.clustering import greedy_k_member
 
 for study in "sramka", "sramka-taxonomy":
     dataset = load("adult", study)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from privnb.dataset import load
 from privnb.hierarchy import Extent, Intervals, Ranges
-from privnb.sanitizers.k_member import greedy_k_member, integer_weights
+from privnb.clustering import greedy_k_member, integer_weights
 from privnb.schema import Numbers
 
 
