@@ -81,7 +81,12 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     Raises SchemaError for a wrong checksum, a column, value or hierarchy that does not fit, or an unknown study.
     """
     path = find(name, folder)
-    text = tomllib.loads(path.read_text(encoding="utf-8"))
+    text = _described(path)
+    if text.get("draft"):
+        raise SchemaError(
+            f"{path.name} is still a draft: roles and domains in it are guesses. Go through it as its first lines say, "
+            "then delete the line 'draft = true'."
+        )
     table = _read_files(path.parent, text)
     described = Schema(path.stem, tuple(_attribute(column, entry) for column, entry in text["columns"].items()))
     described.check(table)  # all columns, also those that the study leaves out
@@ -103,7 +108,7 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
 
 def load_studies(name, *, records=None, rng=0, folder=None):
     """The dataset once in each of its studies, in the description's order; once in its own roles if it has none."""
-    names = tomllib.loads(find(name, folder).read_text(encoding="utf-8")).get("studies", [None])
+    names = _described(find(name, folder)).get("studies", [None])
     return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
 
 
@@ -128,6 +133,17 @@ def find(name, folder=None):
 PROJECT = Path(__file__).resolve().parent.parent
 
 
+def _described(path):
+    try:
+        text = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{path.name} cannot be read: {error}. Correct that line.") from None
+    absent = [section for section in ("dataset", "files", "columns") if section not in text]
+    if absent:
+        raise SchemaError(f"{path.name} has no section {absent}. See data/adult/adult.toml for one that is whole.")
+    return text
+
+
 def _read_files(folder, text):
     """All records of the data files in file order, as text, less those with a missing value if the file says so."""
     layout = text.get("format", {})
@@ -141,26 +157,41 @@ def _read_files(folder, text):
                 f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
                 f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
             )
-        lines = content.decode("utf-8").splitlines()[entry.get("skip_lines", 0) :]
-        # adult.test ends each line in a full stop that is no part of the value.
-        lines = [line.removesuffix(entry.get("line_end", "")) for line in lines if line.strip()]
-        part = pd.read_csv(
-            io.StringIO("\n".join(lines)),
-            sep=layout.get("separator", ","),
-            header=0 if layout.get("header", True) else None,
-            names=None if layout.get("header", True) else names,
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-            index_col=False,
-        ) if lines else pd.DataFrame(columns=names)  # fmt: skip
-        parts.append(part)
+        parts.append(_read_csv(entry, content, names, layout))
     table = pd.concat(parts, ignore_index=True)
     missing = layout.get("missing", "")
     if layout.get("records_with_missing", "keep") == "drop":
         table = table[~(table == missing).any(axis=1)].reset_index(drop=True)
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
     return table.replace("", missing or np.nan)
+
+
+def _read_csv(entry, content, names, layout):
+    """The records of one file, every cell as text."""
+    try:
+        lines = content.decode("utf-8-sig").splitlines()[entry.get("skip_lines", 0) :]
+        # adult.test ends each line in a full stop that is no part of the value.
+        lines = [line.removesuffix(entry.get("line_end", "")) for line in lines if line.strip()]
+        cells = pd.read_csv(
+            io.StringIO("\n".join(lines)),
+            sep=layout.get("separator", ","),
+            header=None,  # pandas would rename columns of the same name
+            dtype=str,
+            keep_default_na=False,
+            skipinitialspace=True,
+        )
+    except pd.errors.EmptyDataError:
+        return pd.DataFrame(columns=names)
+    except (UnicodeDecodeError, pd.errors.ParserError) as error:
+        raise SchemaError(f"{entry['path']} cannot be read as CSV in UTF-8: {error}. Correct the file.") from None
+    if layout.get("header", True):
+        names, cells = cells.iloc[0].tolist(), cells.iloc[1:]
+    if len(names) != cells.shape[1]:
+        raise SchemaError(
+            f"{entry['path']} has {cells.shape[1]} columns, {len(names)} are described. Correct the description or its "
+            "separator."
+        )
+    return cells.set_axis(names, axis=1)
 
 
 def _attribute(name, entry):

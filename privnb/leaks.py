@@ -265,9 +265,9 @@ class _Known:
             yield from _blunt(node) if isinstance(node, Table) else ()
         elif not isinstance(node, Table):
             yield from self._in_text(node)
-        elif found := list(self._named(node)):
-            yield from found
-        elif not any(name.casefold() in self.attributes for name in node.names):
+        elif any(name.casefold() in self.attributes for name in chain(node.names, (row[0] for row in node.rows))):
+            yield from self._named(node)
+        else:
             told = [i for i, name in enumerate(node.names) if not _counts_people(name)]
             told = told[any(node.names) and not node.names[0] :]  # without the number of the row
             for number, row in enumerate([node.names, *node.rows]):
@@ -441,29 +441,36 @@ def _inside(place, value):
     if isinstance(value, str):
         if len(value) >= 24 or "\n" in value or ";" in value:
             yield from _content(place, value)
-    elif isinstance(value, list):
-        if value and all(isinstance(row, dict) for row in value):
-            yield _table_of([_plain(row) | _plain(row.get("properties", {})) for row in value], place)
-        elif len(value) > 1 and all(isinstance(row, list) for row in value):
-            yield place, _table((), [[c for c in row if not isinstance(c, dict | list)] for row in value])
-        elif len(value) > 2 and not any(isinstance(cell, dict | list) for cell in value):
-            yield place, Table(("",) * len(value), [tuple(map(_cell, value))], listed=False)
-        if value and all(isinstance(line, str) for line in value) and len(value) > 1:
-            yield from _content(place, "\n".join(value))
-        for inner in value:
-            if isinstance(inner, dict):
-                yield from _columns(place, inner)
-                for key, deeper in inner.items():
-                    yield from _inside(_under(place, inner, key), deeper)
-            else:
-                yield from _inside(place, inner)
     elif isinstance(value, dict):
         plain = _plain(value)
         if len(plain) > 1:
             yield place, Table(tuple(map(str, plain)), [tuple(map(_cell, plain.values()))], listed=False)
-        yield from _columns(place, value)
-        for key, inner in value.items():
-            yield from _inside(_under(place, value, key), inner)
+        yield from _fields(place, value)
+    elif isinstance(value, list):
+        if all(isinstance(row, dict) for row in value):
+            yield place, _table_of([_plain(row) | _plain(row.get("properties") or {}) for row in value])
+        elif all(isinstance(row, list) for row in value):
+            yield place, _table((), [[cell for cell in row if not isinstance(cell, CONTAINERS)] for row in value])
+        elif not any(isinstance(cell, CONTAINERS) for cell in value):
+            yield place, Table(("",) * len(value), [tuple(map(_cell, value))], listed=False)
+        if all(isinstance(line, str) for line in value):
+            yield from _content(place, "\n".join(value))
+        for inner in value:
+            if isinstance(inner, dict):
+                yield from _fields(place, inner)
+            elif isinstance(inner, list) and not any(isinstance(cell, CONTAINERS) for cell in inner):
+                yield from chain.from_iterable(_inside(place, cell) for cell in inner)  # the row itself stands above
+            else:
+                yield from _inside(place, inner)
+
+
+def _fields(place, value):
+    yield from _columns(place, value)
+    for key, inner in value.items():
+        yield from _inside(_under(place, value, key), inner)
+
+
+CONTAINERS = (dict, list)
 
 
 def _under(place, parent, key):
@@ -487,7 +494,7 @@ def _columns(place, value):
         yield place, _table(same, zip(*same.values(), strict=True))
     objects = {k: v for k, v in value.items() if isinstance(v, dict) and v and v == _plain(v)}
     if len(objects) > 1:
-        yield _table_of(list(objects.values()), place)
+        yield place, _table_of(list(objects.values()))
     if objects and len({tuple(v) for v in objects.values()}) == 1:
         yield place, _table(objects, zip(*(v.values() for v in objects.values()), strict=True))
     if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
@@ -499,9 +506,9 @@ def _plain(row):
     return {key: cell for key, cell in row.items() if not isinstance(cell, dict | list)}
 
 
-def _table_of(objects, place):
+def _table_of(objects):
     names = list(dict.fromkeys(chain.from_iterable(objects)))
-    return place, _table(names, [[row.get(name) for name in names] for row in objects])
+    return _table(names, [[row.get(name) for name in names] for row in objects])
 
 
 def _table(names, rows):
@@ -509,7 +516,8 @@ def _table(names, rows):
     rows = [tuple(map(_cell, row)) for row in rows]
     names = tuple(_cell(name) for name in names)
     width = max([len(names), *map(len, rows)], default=0)
-    return Table(*((("",) * (width - len(names)) + names), [("",) * (width - len(row)) + row for row in rows]))
+    rows = [("",) * (width - len(row)) + row for row in rows] if width else []
+    return Table(("",) * (width - len(names)) + names, rows)
 
 
 def _content(place, text):
