@@ -5,6 +5,7 @@ checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a name
 their hierarchies, so that one table can serve several papers.
 """
 
+import csv
 import hashlib
 import io
 import tomllib
@@ -42,6 +43,7 @@ class Dataset:
                     f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
                     "Add one, or use hierarchy.flat(attribute)."
                 )
+            self.hierarchies[name].codes(table[name])  # every value has its place
 
     def __len__(self):
         return len(self.table)
@@ -84,8 +86,8 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     text = _described(path)
     if text.get("draft"):
         raise SchemaError(
-            f"{path.name} is still a draft: roles and domains in it are guesses. Go through it as its first lines say, "
-            "then delete the line 'draft = true'."
+            f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through it "
+            "as its first lines say, then delete the line 'draft = true'."
         )
     table = _read_files(path.parent, text)
     described = Schema(path.stem, tuple(_attribute(column, entry) for column, entry in text["columns"].items()))
@@ -137,10 +139,12 @@ def _described(path):
     try:
         text = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"{path.name} cannot be read: {error}. Correct that line.") from None
+        raise SchemaError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
     absent = [section for section in ("dataset", "files", "columns") if section not in text]
     if absent:
-        raise SchemaError(f"{path.name} has no section {absent}. See data/adult/adult.toml for one that is whole.")
+        raise SchemaError(
+            f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
+        )
     return text
 
 
@@ -161,7 +165,7 @@ def _read_files(folder, text):
     table = pd.concat(parts, ignore_index=True)
     missing = layout.get("missing", "")
     if layout.get("records_with_missing", "keep") == "drop":
-        table = table[~(table == missing).any(axis=1)].reset_index(drop=True)
+        table = table[~table.isin(["", missing]).any(axis=1)].reset_index(drop=True)
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
     return table.replace("", missing or np.nan)
 
@@ -169,34 +173,29 @@ def _read_files(folder, text):
 def _read_csv(entry, content, names, layout):
     """The records of one file, every cell as text."""
     try:
-        lines = content.decode("utf-8-sig").splitlines()[entry.get("skip_lines", 0) :]
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"{entry['path']} is not UTF-8 text: {error.reason}. Save it as CSV in UTF-8.") from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=layout.get("separator", ","), skipinitialspace=True)
+    rows = [row for row in reader if any(cell.strip() for cell in row)][entry.get("skip_lines", 0) :]
+    if layout.get("header", True) and rows:
+        names, *rows = rows
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(names):
+            raise SchemaError(
+                f"{entry['path']}: record {number} has {len(row)} cells, not {len(names)}. Correct the record, or the "
+                "separator in the description."
+            )
         # adult.test ends each line in a full stop that is no part of the value.
-        lines = [line.removesuffix(entry.get("line_end", "")) for line in lines if line.strip()]
-        cells = pd.read_csv(
-            io.StringIO("\n".join(lines)),
-            sep=layout.get("separator", ","),
-            header=None,  # pandas would rename columns of the same name
-            dtype=str,
-            keep_default_na=False,
-            skipinitialspace=True,
-        )
-    except pd.errors.EmptyDataError:
-        return pd.DataFrame(columns=names)
-    except (UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise SchemaError(f"{entry['path']} cannot be read as CSV in UTF-8: {error}. Correct the file.") from None
-    if layout.get("header", True):
-        names, cells = cells.iloc[0].tolist(), cells.iloc[1:]
-    if len(names) != cells.shape[1]:
-        raise SchemaError(
-            f"{entry['path']} has {cells.shape[1]} columns, {len(names)} are described. Correct the description or its "
-            "separator."
-        )
-    return cells.set_axis(names, axis=1)
+        row[-1] = row[-1].removesuffix(entry.get("line_end", ""))
+    return pd.DataFrame(rows, columns=names, dtype=str)
 
 
 def _attribute(name, entry):
     domain = entry.get("domain")
     if isinstance(domain, Mapping):
+        if not {"low", "high"} <= set(domain) <= {"low", "high", "step"}:
+            raise SchemaError(f"column '{name}': a domain of numbers is {{ low, high, step }}, got {dict(domain)}.")
         domain = Numbers(**domain)
     elif domain is not None:
         domain = Categories(tuple(domain))
@@ -231,11 +230,20 @@ def _roles(choice):
 def _hierarchy(path, attribute, chosen_set, recoding):
     """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else flat."""
     how = recoding.get(attribute.name)
+    if how is not None and not attribute.numeric:
+        raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: only numbers have ranges.")
+    if isinstance(how, str) and how != "range":
+        raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give \"range\" or a list.")
     if how == "range":
         return hierarchy.Ranges(attribute.domain)
     if isinstance(how, Mapping):
         return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
     if how is not None:
         return hierarchy.Intervals(attribute.domain, tuple(how))
-    file = path.parent / "hierarchies" / chosen_set / f"{attribute.name}.csv"
+    folder = path.parent / "hierarchies" / chosen_set
+    if chosen_set != "default" and not folder.is_dir():
+        raise SchemaError(
+            f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
+        )
+    file = folder / f"{attribute.name}.csv"
     return hierarchy.Taxonomy.read(file, attribute.domain) if file.is_file() else hierarchy.flat(attribute)

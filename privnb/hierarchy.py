@@ -12,6 +12,7 @@ generalize (`Taxonomy`, `Intervals`, `Ranges`) share the methods
 """
 
 import csv
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from privnb.schema import Categories, Numbers, SchemaError
+from privnb.schema import Categories, Numbers, SchemaError, commonest
 
 SUPPRESSED = "*"  # the root of every hierarchy
 INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
@@ -57,7 +59,7 @@ class Taxonomy:
         if not self.rows:
             raise SchemaError(f"hierarchy '{self.name}' is empty. Give one line a leaf: leaf;level 1;...;*")
         lengths = {len(row) for row in self.rows}
-        if len(lengths) > 1 or lengths < {2}:
+        if len(lengths) > 1 or min(lengths) < 2:
             short = min(self.rows, key=len)
             raise SchemaError(
                 f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, others have "
@@ -88,7 +90,7 @@ class Taxonomy:
     @classmethod
     def read(cls, path, domain):
         """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain."""
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="") as file:
             rows = tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
         tree = cls(Path(path).stem, rows)
         leaves = _leaves(domain)
@@ -148,8 +150,15 @@ class Taxonomy:
                     )
 
     def codes(self, values):
-        distinct, positions = np.unique(np.asarray(values), return_inverse=True)
-        return np.array([self._index[_text(value)] for value in distinct], dtype=np.int64)[positions]
+        values = pd.Series(np.asarray(values), dtype=object)
+        index, distinct = pd.factorize(values)
+        codes = np.array([self._index.get(_text(value), -1) for value in distinct], dtype=np.int64)[index]
+        if (codes < 0).any():
+            lost = values[codes < 0]
+            raise SchemaError(
+                f"hierarchy '{self.name}' lacks {lost.nunique()} values: {commonest(lost)}. Add a line for each."
+            )
+        return codes
 
     def generalize(self, values, level):
         """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
@@ -163,6 +172,7 @@ class Taxonomy:
         return self.rows[low][self.level(low, high)]
 
     def cover(self, label):
+        label = _text(label)
         if label not in self._spans:
             raise SchemaError(f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?")
         return self._spans[label]
@@ -182,6 +192,9 @@ class _OnNumbers:
     domain: Numbers
 
     def codes(self, values):
+        outside = self.domain.outside(pd.Series(np.asarray(values)))
+        if len(outside):
+            raise SchemaError(f"{len(outside)} numbers lie outside {self.domain}: {commonest(outside.tolist())}.")
         return self.domain.codes(values)
 
     def bounds(self, label):
@@ -196,7 +209,11 @@ class _OnNumbers:
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
         low, high = (np.array(self.bounds(label)) - self.domain.low) / self.domain.step
         last = int(self.domain.codes(self.domain.high))
-        return int(np.clip(np.ceil(low), 0, last)), int(np.clip(np.floor(high), 0, last))
+        # Decimals such as 0.01 are not exact.
+        first, last = max(0, math.ceil(low - 1e-6)), min(last, math.floor(high + 1e-6))
+        if first > last:
+            raise SchemaError(f"the label '{label}' covers no value of {self.domain}. Was it made for another domain?")
+        return first, last
 
 
 @dataclass(frozen=True)
@@ -230,8 +247,11 @@ class Intervals(_OnNumbers):
     widths: tuple[int, ...]
 
     def __post_init__(self):
-        if list(self.widths) != sorted(set(self.widths)) or not all(w > 0 and w == int(w) for w in self.widths):
+        rising = list(self.widths) == sorted(set(self.widths)) and len(self.widths) > 0
+        if not rising or not all(w > 0 and w == int(w) for w in self.widths):
             raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
+        if self.domain.step != 1 or self.domain.low != int(self.domain.low):
+            raise SchemaError(f"intervals are for whole numbers, the domain is {self.domain}. Use 'range'.")
         if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
             raise SchemaError(
                 f"no interval of width {self.widths[-1]} holds the whole domain {self.domain}. Add a wider one."

@@ -27,6 +27,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from html.parser import HTMLParser
 from itertools import chain, islice
 from os.path import commonprefix
@@ -182,6 +183,10 @@ MEASURE = re.compile(
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
+def _all_numbers(cells):
+    return all(NUMBER.fullmatch(cell) for cell in cells if cell)
+
+
 def _counts_people(name):
     name = name.casefold().replace("_", " ") if not name.startswith("__") else name
     return bool(COUNT.search(name)) and not NO_COUNT.search(name)
@@ -290,7 +295,8 @@ class _Known:
             if not columns:
                 continue
             counts = [i for i, name in enumerate(names) if _counts_people(name) and name not in self.attributes]
-            bare = all(name in self.attributes or name in ("", "index") for name in names)
+            beside = [i for i, name in enumerate(names) if name not in self.attributes]
+            bare = all(names[i] in ("", "index") and _all_numbers(row[i] for row in candidate.rows) for i in beside)
             needed = min(3, self.needed) if bare else self.needed
             shown = [tuple(row[i] for i in columns.values()) for row in candidate.rows]
             repeated = bare and table.listed and len(set(shown)) < len(shown)
@@ -328,6 +334,8 @@ class _Known:
     def _in_text(self, text):
         shown = {}
         for number, line in enumerate(_lines(text), 1):
+            if not line.strip():
+                continue
             pair = PAIR.match(line)
             if pair and (name := pair[1].casefold()) in self.attributes:  # a record set out from top to bottom
                 if name in shown:
@@ -358,7 +366,7 @@ class _Known:
 
 
 PAIR = re.compile(r"[\s{'\"]*([\w .()-]*?[\w)])['\"]?(?:\s*[:=]\s*|\s{2,})(\S.*)")
-BETWEEN = re.compile(r"[\t,;|(){}\[\]'\"]|\s{2,}|:\s|(?<![<>!])=")
+BETWEEN = re.compile(r"[\t,;|(){}\[\]'\"]|\s{2,}|\s&\s|:\s|(?<![<>!])=")
 
 
 def _blunt(table):
@@ -388,31 +396,33 @@ def _open(suffix, text):
             document = json.loads(text)
         except ValueError:
             return _content("text", text)
-        return _notebook(document) if suffix == ".ipynb" else _json("data", document)
+        walk = _notebook if suffix == ".ipynb" and isinstance(document, dict) else partial(_json, "data")
+        return walk(document)
     if suffix == ".csv":
         return chain([("text", text)], _frames("table", text))
     return _page("", text) if suffix in (".html", ".htm", ".svg", ".xml") else _content("text", text)
 
 
 def _notebook(notebook):
-    yield from _json("notebook metadata", notebook.get("metadata", {}))
+    yield from _json("notebook metadata", _without(notebook, "cells"))
     for number, cell in enumerate(notebook.get("cells", ()), 1):
         place = f"cell {number}"
         yield from _content(f"{place}, source", _joined(cell.get("source", "")))
-        yield from _json(f"{place}, metadata", cell.get("metadata", {}))
-        yield from _json(f"{place}, attachments", cell.get("attachments", {}))
+        yield from _json(f"{place}, metadata", _without(cell, "source", "outputs"))
         for count, output in enumerate(cell.get("outputs", ()), 1):
             here = f"{place}, output {count}"
-            yield from _json(f"{here}, metadata", output.get("metadata", {}))
-            if "text" in output:
-                yield from _content(f"{here}, {output.get('name', 'stream')}", _joined(output["text"]))
-            if "traceback" in output:
-                error = [output.get("ename", ""), output.get("evalue", ""), *output["traceback"]]
-                yield from _content(f"{here}, traceback", re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error)))
+            yield from _json(f"{here}, metadata", _without(output, "text", "data", "traceback"))
+            yield from _content(f"{here}, {output.get('name', 'text')}", _joined(output.get("text", "")))
+            traceback = "\n".join(output.get("traceback", ()))
+            yield from _content(f"{here}, traceback", re.sub(r"\x1b\[[\d;]*m", "", traceback))
             for kind, data in output.get("data", {}).items():
-                data = _joined(data)
+                data = data if "json" in kind else _joined(data)
                 walk = _content if isinstance(data, str) else _json
                 yield from walk(f"{here}, {kind}", data)
+
+
+def _without(parent, *keys):
+    return {key: value for key, value in parent.items() if key not in keys}
 
 
 def _joined(lines):
@@ -616,14 +626,14 @@ class _Page(HTMLParser):
     """Tables, labels, scripts, attributes, comments and text of a page."""
 
     BLOCKS = frozenset(
-        "p div li tr td th h1 h2 h3 h4 h5 h6 dt dd br text title desc section summary caption pre".split()
+        "p div li tr td th h1 h2 h3 h4 h5 h6 dt dd br text title desc section summary caption pre script style".split()
     )
     QUIET = frozenset(("d", "points", "transform"))
 
     def __init__(self, text):
         super().__init__()
         self.tables, self.labels, self.attributes, self.scripts, self.pre, self.comments = [], [], [], [], [], []
-        self.texts, self.text, self.open, self.raw = [], [], [], ""
+        self.data, self.texts, self.text, self.open, self.raw = [], [], [], [], ""
         self.feed(text)
         self.close()
         self._flush()
@@ -636,7 +646,10 @@ class _Page(HTMLParser):
                 (self.labels if name in ("aria-label", "title", "alt", "aria-description") else self.attributes).append(
                     value
                 )
-        if tag in self.BLOCKS or tag in ("script", "style"):
+        data = {name.removeprefix("data-"): value for name, value in attributes if name.startswith("data-")}
+        if len(data) > 1:
+            self.data.append(data)
+        if tag in self.BLOCKS and tag != "dd":
             self._flush()
         if tag in ("script", "style", "pre", "title", "desc", "text"):
             self.raw = tag
@@ -652,7 +665,9 @@ class _Page(HTMLParser):
                 table["cell"], table["tag"], table["span"] = [], tag, int(span) if span.isdigit() else 1
 
     def handle_endtag(self, tag):
-        if tag in self.BLOCKS or tag in ("script", "style"):
+        if tag == "dt":
+            self.text.append(": ")
+        elif tag in self.BLOCKS:
             self._flush()
             self.raw = "" if tag == self.raw else self.raw
         if self.open and tag in ("td", "th", "tr"):
@@ -705,6 +720,7 @@ def _page(place, text, own=""):
     for number, table in enumerate(page.tables, 1):
         yield f"{place}table {number}", table
     yield f"{place}attributes", "\n".join(page.attributes)
+    yield f"{place}attributes", _table_of(page.data)
     yield f"{place}text", "\n\n".join(page.texts)
     yield f"{place}labels", "\n".join(page.labels)
     yield from ((f"{place}labels", table) for table in _labelled(chain(page.labels, page.texts)))

@@ -15,6 +15,11 @@ class SchemaError(ValueError):
     """A table, a schema or a hierarchy that do not fit each other."""
 
 
+def commonest(values):
+    """The three commonest values with their counts, for errors: "'green' (2), 'pink' (1)"."""
+    return ", ".join(f"{value!r} ({count})" for value, count in pd.Series(values).value_counts().head(3).items())
+
+
 class Role(StrEnum):
     """What an attribute means for privacy."""
 
@@ -40,6 +45,8 @@ class Numbers:
     def __post_init__(self):
         if not (self.low < self.high and self.step > 0):
             raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
+        if not self._on_a_step(self.width / self.step):
+            raise SchemaError(f"a domain's high must lie a whole number of steps above low, got {self}.")
 
     def __str__(self):
         return f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
@@ -61,9 +68,12 @@ class Numbers:
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
         numbers = pd.to_numeric(column, errors="coerce")
-        steps = (numbers - self.low) / self.step
-        fits = numbers.between(self.low, self.high) & ((steps - steps.round()).abs() < 1e-9)
+        fits = numbers.between(self.low, self.high) & self._on_a_step((numbers - self.low) / self.step)
         return column[~fits]
+
+    @staticmethod
+    def _on_a_step(steps):
+        return abs(steps - np.rint(steps)) < 1e-6  # decimals such as 0.01 are not exact
 
 
 @dataclass(frozen=True)
@@ -212,8 +222,7 @@ class Schema:
             )
         outside = attribute.domain.outside(column)
         if len(outside):
-            # Identifying values must not end in a log: show the commonest few, with counts.
-            found = ", ".join(f"{value!r} ({count})" for value, count in outside.value_counts().head(3).items())
+            found = commonest(outside)
             raise SchemaError(
                 f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
                 f"domain: {found}. Correct the table or the domain in the schema."

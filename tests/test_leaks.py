@@ -164,6 +164,8 @@ TEXT_PLACES = {
     "CSV": ("a.csv", lambda t: f"dataset,value\nx,{t}\n"),
     "JSON": ("a.json", lambda t: json.dumps({"a": {"b": [t]}})),
     "text": ("a.txt", lambda t: f"see {t}"),
+    "old notebook": ("a.ipynb", lambda t: json.dumps({"worksheets": [{"cells": [{"input": t}]}]})),
+    "unknown key": ("a.ipynb", lambda t: json.dumps({"cells": [{"outputs": [{"png": t}], "prompt": 1}]})),
     "broken notebook": ("a.ipynb", lambda t: f'{{"cells": [{t}'),
 }  # fmt: skip
 
@@ -273,6 +275,11 @@ RECORD_PLACES = {
     "to_csv": ("a.ipynb", notebook(new_output("stream", text=ROWS.to_csv()))),
     "pre": ("a.html", page(f"<pre>{html.escape(ROWS.to_string())}</pre>")),
     "markdown": ("a.ipynb", notebook(source="\n".join("| " + " | ".join(map(str, row)) + " |" for row in ROWS.values))),
+    "LaTeX": ("a.ipynb", mime("text/latex", "\n".join(" & ".join(map(str, row)) + r" \\" for row in ROWS.values))),
+    "data attributes": (
+        "a.html",
+        page("".join("<p " + " ".join(f"data-{k}='{v}'" for k, v in row.items()) + "></p>" for row in RECORDS)),
+    ),
     "tuples": ("a.ipynb", notebook(new_output("stream", text=str([*ROWS.itertuples(name=None)])))),
     "dictionaries": ("a.ipynb", notebook(source=f"rows = {RECORDS}")),
     "script JSON": ("a.html", page(f'<script type="application/json">{RAW_JSON}</script>')),
@@ -310,6 +317,10 @@ ONE_RECORD = {
     "head": new_output("execute_result", data={"text/html": ORIGINAL.head(3).to_html()}),
     "vertical": new_output("execute_result", data={"text/html": ONE.to_frame().to_html()}),
     "dictionary": new_output("stream", text=json.dumps(ONE.to_dict(), default=int)),
+    "list of terms": new_output(
+        "display_data",
+        data={"text/html": "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in ONE.items()) + "</dl>"},
+    ),
     "chart": new_output("display_data", data={V5: chart([ONE.astype(str).to_dict()])}),
     "with a predicted value": new_output("stream", text=(ORIGINAL.assign(predicted="baker").head(2).to_string())),
     "most of it": new_output("execute_result", data={"text/html": ORIGINAL.iloc[:2, 2:].to_html()}),
@@ -479,6 +490,8 @@ LEGITIMATE = {
         "a.html", page(people(20_000).groupby(["sex", "region", "job"]).size().rename("people").reset_index().to_html())
     ),
     "rates by group": ("a.html", page(GROUPS.assign(rate=1.0, people=50).to_html())),
+    "spread of numbers": ("a.html", page(ORIGINAL.assign(years=ORIGINAL.age).describe().to_html())),
+    "spread of numbers, turned": ("a.ipynb", mime("text/plain", ORIGINAL.describe().T.to_string())),
     "matrix of results": ("a.html", page(MATRIX.to_html())),
     "parameters": (
         "a.ipynb", notebook(metadata={"papermill": {"parameters": {"RECORDS": 5, "N": 3, "K": "2,10", "SEEDS": 2}}})
