@@ -100,8 +100,11 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     for column in chosen.names():
         if chosen[column].numeric:
             table[column] = pd.to_numeric(table[column])
+    recoding = choice.get("recoding", {})
+    for name in recoding:
+        chosen[name]  # refuses a name that does not exist
     hierarchies = {
-        name: _hierarchy(path, chosen[name], choice.get("hierarchies", "default"), choice.get("recoding", {}))
+        name: _hierarchy(path, chosen[name], choice.get("hierarchies", "default"), recoding)
         for name in chosen.quasi_identifiers
     }
     dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)

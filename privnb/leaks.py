@@ -173,8 +173,8 @@ def _small_counts(node, known, fewest):
         yield f"fewer than {fewest} people", f"{len(small)} counts of '{small[0][1] or 'no name'}', {where}"
 
 
-COUNT = re.compile(r"^(?:people|counts?|n|size|__count|\(size\))$|people|persons|records")
-NO_COUNT = re.compile(r"share|rate|ratio|fraction|percent|proportion|probability|mean|average|median|%|\bper\b")
+COUNT = re.compile(r"^(?:people|counts?|n|size|__count)$|people|persons|records")
+NO_COUNT = re.compile(r"\b(?:shares?|rates?|ratio|fraction|per|percent|proportion|probability|mean|average|median)\b|%")
 MEASURE = re.compile(
     NO_COUNT.pattern
     + r"|value|measure|printed|published|baseline|worst|difference|tolerance|score|accuracy|gain|loss|risk"
@@ -195,7 +195,12 @@ def _counts_people(name):
 def _unnamed_count(names, attributes):
     """The last column if it has no telling name and all before it are attributes: what `groupby(...).size()` leaves."""
     groups = [name for name in names[:-1] if name]
-    alone = names and groups and names[-1] in ("", "0", "value", "values") and all(g in attributes for g in groups)
+    alone = (
+        names
+        and groups
+        and names[-1] in ("", "0", "(size)", "value", "values")
+        and all(g in attributes for g in groups)
+    )
     return [len(names) - 1] if alone else []
 
 
@@ -273,20 +278,20 @@ class _Known:
         elif any(name.casefold() in self.attributes for name in chain(node.names, (row[0] for row in node.rows))):
             yield from self._named(node)
         else:
-            told = [i for i, name in enumerate(node.names) if not _counts_people(name)]
-            told = told[any(node.names) and not node.names[0] :]  # without the number of the row
+            numbered = any(node.names) and not node.names[0]  # the first column tells the number of the row
+            told = [i for i, name in enumerate(node.names) if not (_counts_people(name) or (numbered and i == 0))]
             for number, row in enumerate([node.names, *node.rows]):
                 yield from self._unnamed(number, [row[i] for i in told])
 
     def grid(self, table):
         """Columns of counts in a table of one attribute (rows) by another (columns), known by its values at the top."""
-        totals = {"all", "total", ""}
-        inner = [i for i, name in enumerate(table.names) if i and name.casefold() not in totals]
-        names, labels = {table.names[i] for i in inner}, {row[0] for row in table.rows} - totals - {"All", "Total"}
-        across = {a for a, values in self.domain.items() if len(names) > 1 and names <= values}
-        down = {a for a, values in self.domain.items() if labels and labels <= values}
-        whole = all(re.fullmatch(r"\d*", row[i]) for row in table.rows for i in inner)
-        return inner if across and down and len(across | down) > 1 and whole else []
+        totals = {"All", "Total", ""}
+        inner = [i for i, name in enumerate(table.names) if i and name not in totals]
+        names, labels = {table.names[i] for i in inner}, {row[0] for row in table.rows} - totals
+        across = {attribute for attribute, values in self.domain.items() if len(names) > 1 and names <= values}
+        down = {attribute for attribute, values in self.domain.items() if labels and labels <= values}
+        fits = across and down and len(across | down) > 1
+        return inner if fits and all(re.fullmatch(r"\d*", row[i]) for row in table.rows for i in inner) else []
 
     def _named(self, table):
         for candidate in (table, _turned(table)):
@@ -332,23 +337,19 @@ class _Known:
             yield number, list(told), len(raw) > len(public) and len(raw) >= self.many
 
     def _in_text(self, text):
-        shown = {}
-        for number, line in enumerate(_lines(text), 1):
+        upright = {}  # a record set out from top to bottom
+        for number, line in enumerate([*_lines(text), "."], 1):
             if not line.strip():
                 continue
             pair = PAIR.match(line)
-            if pair and (name := pair[1].casefold()) in self.attributes:  # a record set out from top to bottom
-                if name in shown:
-                    yield from self._named(Table(tuple(shown), [tuple(shown.values())], listed=False))
-                    shown = {}
-                shown[name] = _cell(pair[2].strip("'\" ,"))
-            elif shown:
-                yield from self._named(Table(tuple(shown), [tuple(shown.values())], listed=False))
-                shown = {}
+            name = pair and pair[1].casefold()
+            if upright and (name in upright or name not in self.attributes):
+                yield from self._named(Table(tuple(upright), [tuple(upright.values())], listed=False))
+                upright = {}
+            if name in self.attributes:
+                upright[name] = _cell(pair[2].strip("'\" ,"))
             if len(line) >= 2 * self.many - 1:
                 yield from self._unnamed(number, self._words_of(line))
-        if shown:
-            yield from self._named(Table(tuple(shown), [tuple(shown.values())], listed=False))
 
     def _words_of(self, line):
         """The cells of a line whatever stands between them; several words are one cell if they are one value."""
@@ -371,7 +372,9 @@ BETWEEN = re.compile(r"[\t,;|(){}\[\]'\"]|\s{2,}|\s&\s|:\s|(?<![<>!])=")
 
 def _blunt(table):
     """The record-like rows of a table of which nothing is known but its names."""
-    if not table.listed or any(_counts_people(name) or MEASURE.search(name.casefold()) for name in table.names):
+    if not table.listed or any(
+        _counts_people(name) or MEASURE.search(name.casefold().replace("_", " ")) for name in table.names
+    ):
         return
     start = int(any(table.names) and table.names[0] in ("", "index"))
     for number, row in enumerate(table.rows, 1):
@@ -404,14 +407,14 @@ def _open(suffix, text):
 
 
 def _notebook(notebook):
-    yield from _json("notebook metadata", _without(notebook, "cells"))
+    yield from _json("notebook", _without(notebook, "cells"))
     for number, cell in enumerate(notebook.get("cells", ()), 1):
         place = f"cell {number}"
         yield from _content(f"{place}, source", _joined(cell.get("source", "")))
-        yield from _json(f"{place}, metadata", _without(cell, "source", "outputs"))
+        yield from _json(place, _without(cell, "source", "outputs"))
         for count, output in enumerate(cell.get("outputs", ()), 1):
             here = f"{place}, output {count}"
-            yield from _json(f"{here}, metadata", _without(output, "text", "data", "traceback"))
+            yield from _json(here, _without(output, "text", "data", "traceback"))
             yield from _content(f"{here}, {output.get('name', 'text')}", _joined(output.get("text", "")))
             traceback = "\n".join(output.get("traceback", ()))
             yield from _content(f"{here}, traceback", re.sub(r"\x1b\[[\d;]*m", "", traceback))
@@ -458,7 +461,9 @@ def _inside(place, value):
         yield from _fields(place, value)
     elif isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
-            yield place, _table_of([_plain(row) | _plain(row.get("properties") or {}) for row in value])
+            yield place, _table_of([_plain(row) for row in value])
+            features = [row["properties"] for row in value if isinstance(row.get("properties"), dict)]  # of a map
+            yield place, _table_of(features)
         elif all(isinstance(row, list) for row in value):
             yield place, _table((), [[cell for cell in row if not isinstance(cell, CONTAINERS)] for row in value])
         elif not any(isinstance(cell, CONTAINERS) for cell in value):
@@ -493,7 +498,7 @@ def _under(place, parent, key):
         return f"{place}, chart data '{str(parent[key].get('name', 'inline'))[:24]}'"
     if key == "state" and "model_name" in parent:
         return f"{place}, widget state {parent['model_name']}"
-    return f"{place}, {key}" if key in ("papermill", "widgets", "buffers", "parameters") else place
+    return f"{place}, {key}" if key in ("metadata", "attachments", "papermill", "widgets", "parameters") else place
 
 
 def _columns(place, value):
@@ -532,7 +537,7 @@ def _table(names, rows):
 
 def _content(place, text):
     """A text of unknown format: JSON, HTML, tables set in columns, and what is encoded in it."""
-    markup = re.search(r"<(?:table|svg|div|iframe|script)\b", text)
+    markup = re.search(r"<(?:html|table|svg|div|p|pre|dl|ul|ol|iframe|script)[\s>]", text)
     if not markup:
         yield place, text
     for decoded in _base64(text):
@@ -628,7 +633,8 @@ class _Page(HTMLParser):
     BLOCKS = frozenset(
         "p div li tr td th h1 h2 h3 h4 h5 h6 dt dd br text title desc section summary caption pre script style".split()
     )
-    QUIET = frozenset(("d", "points", "transform"))
+    QUIET = frozenset(("d", "points", "transform"))  # of shapes: long, and numbers only
+    SAID = frozenset(("aria-label", "aria-description", "title", "alt"))
 
     def __init__(self, text):
         super().__init__()
@@ -643,9 +649,7 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         for name, value in attributes:
             if value and name not in self.QUIET:
-                (self.labels if name in ("aria-label", "title", "alt", "aria-description") else self.attributes).append(
-                    value
-                )
+                (self.labels if name in self.SAID else self.attributes).append(value)
         data = {name.removeprefix("data-"): value for name, value in attributes if name.startswith("data-")}
         if len(data) > 1:
             self.data.append(data)
@@ -654,7 +658,7 @@ class _Page(HTMLParser):
         if tag in ("script", "style", "pre", "title", "desc", "text"):
             self.raw = tag
         elif tag == "table":
-            self.open.append({"rows": [], "heads": 0, "cell": None})
+            self.open.append({"rows": [], "cell": None})
         elif self.open and tag in ("tr", "td", "th"):
             self._end_cell()
             table = self.open[-1]
@@ -688,14 +692,9 @@ class _Page(HTMLParser):
     def _flush(self):
         text, self.text = "".join(self.text), []
         if text.strip():
-            where = {
-                "style": self.comments,
-                "script": self.scripts,
-                "pre": self.pre,
-                "title": self.labels,
-                "desc": self.labels,
-            }
-            where.get(self.raw, self.texts).append(text if self.raw in ("script", "pre") else " ".join(text.split()))
+            kinds = {"title": self.labels, "desc": self.labels, "pre": self.pre}
+            kinds |= {"style": self.comments, "script": self.scripts}
+            kinds.get(self.raw, self.texts).append(text)
 
     def _end_cell(self):
         table = self.open[-1]
@@ -705,13 +704,15 @@ class _Page(HTMLParser):
 
     def _end_table(self):
         self._end_cell()
-        rows = [row for row in self.open.pop()["rows"] if row]
-        heads = [row for row in rows if all(tag == "th" for _, tag in row)]
-        names = []
-        for row in heads:  # pandas names the index in a second heading: the last word counts
-            names += [""] * (len(row) - len(names))
-            names = [cell.strip() or names[i] for i, (cell, _) in enumerate(row)] + names[len(row) :]
-        self.tables.append(_table(names, [[cell for cell, _ in row] for row in rows if row not in heads]))
+        names, rows = [], []
+        for row in self.open.pop()["rows"]:
+            cells = [cell.strip() for cell, _ in row]
+            if any(tag == "td" for _, tag in row):
+                rows.append(cells)
+            else:  # pandas names the index in a second heading: the last word counts
+                names += [""] * (len(cells) - len(names))
+                names = [cell or name for cell, name in zip(cells, names, strict=False)] + names[len(cells) :]
+        self.tables.append(_table(names, rows))
 
 
 def _page(place, text, own=""):
@@ -721,12 +722,13 @@ def _page(place, text, own=""):
         yield f"{place}table {number}", table
     yield f"{place}attributes", "\n".join(page.attributes)
     yield f"{place}attributes", _table_of(page.data)
-    yield f"{place}text", "\n\n".join(page.texts)
-    yield f"{place}labels", "\n".join(page.labels)
-    yield from ((f"{place}labels", table) for table in _labelled(chain(page.labels, page.texts)))
+    texts, labels = ([" ".join(text.split()) for text in said] for said in (page.texts, page.labels))
+    yield f"{place}text", "\n".join(texts)
+    yield f"{place}labels", "\n".join(labels)
+    yield from ((f"{place}labels", table) for table in _labelled(labels + texts))
     parts = {"script": page.scripts, "pre": page.pre, "comment": page.comments}
     parts["attribute"] = [value for value in page.attributes if len(value) >= 24]
-    parts["text"] = [value for value in page.texts if len(value) >= 24]
+    parts["text"] = [value for value in page.texts if re.search(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}", value)]
     for kind, values in parts.items():
         for number, value in enumerate(values, 1):
             if len(value) < len(own or text):

@@ -7,6 +7,8 @@ Enforcing and measuring share one function, `level(counts, whole)`, from class-b
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
+
 from privnb.counts import class_value_counts
 
 
@@ -60,8 +62,9 @@ def achieved(model, release):
     """
     if release.classes is None:
         raise ValueError(f"{model} cannot be graded: {release.provenance.sanitizer} publishes no equivalence classes.")
-    column = model.sensitive or release.table.columns[0]
-    counts = class_value_counts(release.classes, release.table[column])
+    # Of a model without a sensitive attribute the sizes of classes are all that counts.
+    values = release.table[model.sensitive] if model.sensitive else np.zeros(len(release))
+    counts = class_value_counts(release.classes, values)
     levels = model.level(counts, counts.sum(axis=0))
     # The worst class, not the mean: one small class is enough to expose its members.
     return levels.min() if model.better == "higher" else levels.max()

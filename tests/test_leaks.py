@@ -492,6 +492,9 @@ LEGITIMATE = {
     "rates by group": ("a.html", page(GROUPS.assign(rate=1.0, people=50).to_html())),
     "spread of numbers": ("a.html", page(ORIGINAL.assign(years=ORIGINAL.age).describe().to_html())),
     "spread of numbers, turned": ("a.ipynb", mime("text/plain", ORIGINAL.describe().T.to_string())),
+    "sizes of marks": (
+        "a.ipynb", mime(V5, {"layer": [{"mark": {"type": t, "size": 2}} for t in ("bar", "tick")], "config": {"n": 2}})
+    ),
     "matrix of results": ("a.html", page(MATRIX.to_html())),
     "parameters": (
         "a.ipynb", notebook(metadata={"papermill": {"parameters": {"RECORDS": 5, "N": 3, "K": "2,10", "SEEDS": 2}}})

@@ -1,4 +1,4 @@
-"""The notebooks: their form, and the real job on a made-up table and on a sample of Adult, with a scan of all it leaves."""
+"""The notebooks: their form; the real job on a made-up table and on a sample of Adult; a scan of all that it leaves."""
 
 import csv
 import json

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_loop_runs(monkeypatch, capsys):
+def test_the_loop_runs(monkeypatch):
     """On a sample, for time's sake; every call is the README's."""
     from privnb import dataset
 
@@ -19,7 +19,6 @@ def test_the_loop_runs(monkeypatch, capsys):
     names = {}
     exec(compile(code, "README.md", "exec"), names)
     assert set(names["links"].measure) == {"correct_links"}
-    assert "measure" in capsys.readouterr().out
 
 
 def test_ten_lines():

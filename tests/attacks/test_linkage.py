@@ -10,7 +10,7 @@ from privnb.dataset import Dataset, load
 from privnb.hierarchy import Intervals, Ranges, Taxonomy
 from privnb.measures.linkage import correct_links, singled_out
 from privnb.release import Provenance, Release
-from privnb.sanitizers import Identity, LaplaceNoise, Suppress
+from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 REGIONS = (("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*"))
@@ -221,6 +221,15 @@ def test_refusals():
         attack.predict(dataset.table.assign(region="e"))
     with pytest.raises(ValueError, match="the key has 29 rows, 'people' 30 records"):
         correct_links(attack, dataset, key[1:])
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_k_anonymity_leaves_at_most_one_chance_in_k(k):
+    attack, dataset, key = _pair(people(200, 12), KMember(k).sanitize(people(200, 12), rng=0))
+    assert attack.candidates(dataset.table).min() >= k
+    assert attack.chance(dataset.table, attack.truth(dataset, key)).min() > 0  # one's own row always fits
+    assert correct_links(attack, dataset, key)[0] <= 1 / k
+    assert singled_out(attack, dataset, key) == 0
 
 
 def test_all_of_adult():
