@@ -29,9 +29,9 @@ def report(args):
     from privnb.runs import choose, notebooks_folder
 
     parameters = dict(args.parameter)
-    if args.dataset:
-        parameters["DATASET"] = _dataset(args.dataset)
     folder = notebooks_folder()
+    if args.dataset:
+        parameters["DATASET"] = _dataset(args.dataset, folder)
     chosen = choose(folder, args.notebook, parameters)
     print(build(args.out or _default(folder, chosen, args.notebook), args.notebook, parameters, jobs=args.jobs))
 
@@ -126,9 +126,13 @@ def _parser():
     return parser
 
 
-def _dataset(name):
-    """A path means the same in the notebooks' folder as here."""
-    return str(Path(name).resolve()) if name.endswith(".toml") else name
+def _dataset(name, notebooks):
+    """What names the dataset in the notebooks' folder as `name` does here. A dataset that does not load is refused."""
+    from privnb.dataset import find, load
+
+    load(name)
+    path = find(name).resolve()
+    return name if path == notebooks.parent / "data" / name / f"{name}.toml" else str(path)
 
 
 def _default(folder, chosen, named):

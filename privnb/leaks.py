@@ -195,12 +195,7 @@ def _counts_people(name):
 def _unnamed_count(names, attributes):
     """The last column if it has no telling name and all before it are attributes: what `groupby(...).size()` leaves."""
     groups = [name for name in names[:-1] if name]
-    alone = (
-        names
-        and groups
-        and names[-1] in ("", "0", "(size)", "value", "values")
-        and all(g in attributes for g in groups)
-    )
+    alone = names and groups and names[-1] in ("", "0", "value", "values") and all(g in attributes for g in groups)
     return [len(names) - 1] if alone else []
 
 
@@ -579,7 +574,7 @@ def _frames(place, text):
                 rows = [row for row in rows if len(row) > 1]
                 if rows:
                     yield place, _table(rows[0], [row for row in rows[1:] if len(row) == len(rows[0])])
-        series = re.fullmatch(r"(?:Name: (.*?), )?(?:Length: \d+, )?dtype: (\w+)", lines[-1].strip())
+        series = re.fullmatch(r"(?:Name: (.*?), )?(?:Length: \d+, )?dtype: \w+", lines[-1].strip())
         first = next((i for i, line in enumerate(lines) if re.search(r"\S\s{2,}\S", line)), len(lines))
         # The name of a single column stands above it, at the right; that of the index below, at the left.
         above = [i for i in range(max(0, first - 2), first) if lines[i].startswith(" ")]
@@ -587,7 +582,7 @@ def _frames(place, text):
         head, *body = _aligned(lines[start : -1 if series else None], wide=bool(series))
         if series:  # the heading, if there is one, names the index
             head, body = (head, body) if head and not head[-1] else ([], [head, *body])
-            head = [*head[:-1], series[1] or ("(size)" if head and series[2].startswith("int") else "")]
+            head = [*head[:-1], series[1] or ""]
         yield place, _table(head, [row for row in body if sum(map(bool, row)) > 1])
 
 
@@ -603,7 +598,8 @@ def _aligned(lines, wide):
     for run in re.finditer("x+", inked):
         begin, end = run.span()
         near = bool(columns) and begin - columns[-1][1] == 1
-        if near and (wide or lines[0][begin] == " "):
+        labels = columns == [(0, begin - 1)]  # at the left; a label may be of several words
+        if near and (wide or labels or lines[0][begin] == " "):
             columns[-1] = columns[-1][0], end
         elif near and not any(line[slice(*columns[-1])].strip() for line in lines[1:]):
             columns[-1] = columns[-1][0], end  # a name of several words, over its cells with the last of them

@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+from itertools import chain
 from urllib.parse import quote
 
 import numpy as np
@@ -44,6 +45,7 @@ ROWS = ORIGINAL.head(20)
 RECORDS = ROWS.to_dict("records")
 AGES = ORIGINAL.age.value_counts().sort_index().rename_axis("age").rename("people").reset_index()
 GRID = ORIGINAL.groupby(["age", "education"]).size().rename("people").reset_index()
+GROUP_VALUES = {name: sorted(ORIGINAL[name].unique().tolist()) for name in ("age", "sex", "region", "education", "job")}
 GROUPS = ORIGINAL.groupby(["sex", "region"]).size().rename("people").reset_index()
 RESULTS = pd.DataFrame(
     {
@@ -135,6 +137,7 @@ TEXT_PLACES = {
     "chart": ("a.ipynb", lambda t: mime(V5, chart([{"x": 1, "unused": t}]))),
     "chart of another version": ("a.ipynb", lambda t: mime("application/vnd.vega.v9.json", chart([{"x": t}]))),
     "chart of inline text": ("a.ipynb", lambda t: mime(V5, {"data": {"values": f"x,y\n1,{t}"}})),
+    "chart data name": ("a.ipynb", lambda t: mime(V5, {"datasets": {t: [{"x": 1}]}})),
     "chart description": ("a.ipynb", lambda t: mime(V5, {"description": t, "mark": "bar"})),
     "widget state": ("a.ipynb", lambda t: notebook(metadata=widgets({"value": t}))),
     "widget JSON": ("a.ipynb", lambda t: notebook(metadata=widgets({"value": json.dumps({"rows": [{"a": t}]})}))),
@@ -159,6 +162,7 @@ TEXT_PLACES = {
     "frame": ("a.html", lambda t: page(f"<iframe srcdoc='{html.escape(f'<p>{t}</p>')}'></iframe>")),
     "data address": ("a.html", lambda t: page(f"<img src='data:image/svg+xml;base64,{encoded(f'<svg>{t}</svg>')}'>")),
     "data address, escaped": ("a.html", lambda t: page(f"<a href='data:text/csv,{quote(f'a,b;{t}', safe='')}'>x</a>")),
+    "declaration": ("a.html", lambda t: f'<!DOCTYPE html SYSTEM "{t}"><p>x</p>'),
     "CDATA": ("a.svg", lambda t: f"<svg><metadata><![CDATA[ {t} ]]></metadata></svg>"),
     "unfinished table": ("a.html", lambda t: f"<table><tr><td>{t}"),
     "CSV": ("a.csv", lambda t: f"dataset,value\nx,{t}\n"),
@@ -240,7 +244,7 @@ def test_values_of_a_planted_combination_may_stand_apart(found):
 
 
 def wrapped(frame):
-    with pd.option_context("display.width", 40, "display.max_columns", 20, "display.max_rows", 100):
+    with pd.option_context("display.width", 30, "display.max_columns", 20, "display.max_rows", 100):
         return repr(frame)
 
 
@@ -252,6 +256,9 @@ RECORD_PLACES = {
     "chart as CSV": ("a.ipynb", mime(V5, {"data": {"values": ROWS.to_csv(index=False)}})),
     "chart as an address": (
         "a.ipynb", mime(V5, {"data": {"url": f"data:text/csv;base64,{encoded(ROWS.to_csv(index=False))}"}})
+    ),
+    "chart as an escaped address": (
+        "a.ipynb", mime(V5, {"data": {"url": f"data:text/csv,{quote(ROWS.to_csv(index=False))}"}})
     ),
     "by column": ("a.json", json.dumps(ROWS.to_dict("list"))),
     "by column and label": ("a.json", ROWS.to_json()),
@@ -281,6 +288,7 @@ RECORD_PLACES = {
         page("".join("<p " + " ".join(f"data-{k}='{v}'" for k, v in row.items()) + "></p>" for row in RECORDS)),
     ),
     "tuples": ("a.ipynb", notebook(new_output("stream", text=str([*ROWS.itertuples(name=None)])))),
+    "tuples of numpy": ("a.txt", str([tuple(ROWS.iloc[i]) for i in range(20)])),
     "dictionaries": ("a.ipynb", notebook(source=f"rows = {RECORDS}")),
     "script JSON": ("a.html", page(f'<script type="application/json">{RAW_JSON}</script>')),
     "script": ("a.html", page(f"<script>const spec = {json.dumps(chart(RECORDS))}; draw(spec);</script>")),
@@ -354,6 +362,13 @@ def test_a_release_that_kept_a_record_as_it_is_may_show_it(found):
     assert found("a.html", renamed, released=[kept]) == []
 
 
+def test_the_number_of_a_released_row_is_no_age(found):
+    kept = ORIGINAL.assign(age="*").head(12)
+    for shown in (kept.set_index(kept.index * 0 + ORIGINAL.age[:12]), kept.set_index(ORIGINAL.age[:12].rename(None))):
+        for text in (shown.to_string(header=False), shown.to_csv(header=False)):
+            assert found("a.txt", text, released=[kept]) == []
+
+
 @pytest.mark.parametrize("columns", [["age"], ["age", "job"], ["region", "education", "job"]], ids="-".join)
 def test_a_few_columns_of_all_records_are_records(columns, found):
     shown = ORIGINAL[columns].to_dict("records")
@@ -364,6 +379,22 @@ def test_a_list_of_pairs_that_occur_is_none(found):
     pairs = ORIGINAL[["region", "job"]].drop_duplicates()
     assert len(pairs) > 12
     assert found("a.html", page(pairs.to_html())) == []
+
+
+def test_numbers_alone_prove_little_without_names(found):
+    numbers = pd.DataFrame({name: range(10, 50) for name in "abcd"})
+    assert RAW in kinds(found("a.html", page(numbers.head().to_html()), original=numbers))
+    assert found("a.txt", "12 12 12 12\n13, 13, 13, 13\n", original=numbers) == []
+
+
+def test_of_many_attributes_three_may_stand_beside_a_measure(found):
+    wide = pd.DataFrame({name: np.arange(101) for name in "abcdefgh"})
+    assert found("a.html", page(wide[["a", "b", "c"]].assign(rate=0.5).to_html()), original=wide) == []
+    assert found("a.html", page(wide[["a", "b", "c"]].describe().to_html()), original=wide) == []
+    assert {CROWD, RAW} == kinds(found("a.html", page(wide[["a", "b", "c"]].to_html()), original=wide))
+    assert {CROWD, RAW} == kinds(
+        found("a.html", page(wide[["a", "b", "c", "d"]].assign(rate=0.5).to_html()), original=wide)
+    )
 
 
 def altair_chart(frame, **encoding):
@@ -440,6 +471,9 @@ SMALL_COUNTS = {
     "crosstab with totals": ("a.html", page(pd.crosstab(ORIGINAL.age, ORIGINAL.sex, margins=True).to_html())),
     "by column": ("a.json", json.dumps({"age": [85, 86], "people": [120, 1]})),
     "results": ("a.csv", "dataset,measure,value\nx,records,7\n"),
+    "split": ("a.json", pd.DataFrame(SMALL).to_json(orient="split")),
+    "wide heading": ("a.html", page("<table><tr><th>People<th colspan=2>Rate</tr><tr><td>3<td>.1<td>.2</table>")),
+    "summary in text": ("a.txt", "suppressed records    3\nclasses    20\n"),
     "summary": ("a.html", page("<table><tr><td>suppressed records</td><td>3</td></tr></table>")),
     "markdown": ("a.ipynb", notebook(source="| age | people |\n|---|---|\n| 86 | 1 |")),
 }
@@ -509,6 +543,8 @@ LEGITIMATE = {
     ),
     "description": ("a.json", json.dumps(DESCRIPTION)),
     "description in text": ("a.ipynb", notebook(new_output("stream", text=str(DESCRIPTION)))),
+    "all values in a line": ("a.txt", ", ".join(map(str, chain.from_iterable(GROUP_VALUES.values())))),
+    "unfinished markup": ("a.ipynb", notebook(new_output("stream", text="smaller <p and smaller <table x"))),
     "taxonomy": ("a.csv", "".join(f"{e};{'higher' if 'd' in e[-6:] else 'school'};*\n" for e in EDUCATION)),
     "summary": ("a.html", page("<table><tr><td>records<td>45,222</tr><tr><td>people<td>0</table>")),
     "withheld": ("a.html", page("<table><tr><th>age<th>people</tr><tr><td>86<td>fewer than 10</tr></table>")),
@@ -537,9 +573,6 @@ def test_a_drawn_chart_of_groups_passes(found):
     spec = altair_chart(BANDS, x="group", y="people")
     assert found("a.ipynb", mime(V5, spec)) == []
     assert found("a.svg", drawn(spec)) == []
-
-
-GROUP_VALUES = {name: sorted(ORIGINAL[name].unique().tolist()) for name in ("age", "sex", "region", "education", "job")}
 
 
 @st.composite
