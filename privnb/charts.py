@@ -5,6 +5,7 @@ chart is made of an `Aggregate`: a small table with declared columns in which no
 people.
 """
 
+import textwrap
 from dataclasses import dataclass
 
 import pandas as pd
@@ -118,9 +119,9 @@ def uniqueness(results):
         base.mark_bar(color=COLOURS[5], size=14).encode(
             y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
         )
-        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond").encode(y="mean:Q"),
+        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
         "The more an adversary knows, the more people stand alone",
-        "Share of people who are unique by number of known quasi-identifiers: range over all sets (bar), mean (diamond).",
+        "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean.",
     )
 
 
@@ -132,15 +133,19 @@ def bars(results, measure, title, unit, format=".2f"):
 
     rows = _settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
-    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=alt.Axis(format=format)))
+    short = f"{format[:-1]}~{format[-1]}"  # 20%, not 20.00%: digits that say nothing are left out
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=alt.Axis(format=short)))
     chart += base.mark_text(align="left", dx=6).encode(
         x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=format)
     )
+    explained = [f"Bars: {unit} by setting"]
     if rows.low.notna().all():
+        explained.append("lines: 95 % intervals")
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
+        explained.append("black ticks: the baseline, a guess without the release")
         chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
-    return _finish(chart, title, f"Bars: {unit} by setting; lines: 95 % intervals; black ticks: the baseline.")
+    return _finish(chart, title, "; ".join(explained) + ".")
 
 
 def dots(results, measure, title, unit, *, of):
@@ -194,14 +199,12 @@ def spans(results, measure, title, unit, *, of):
             + base.mark_point(color=COLOURS[1], shape="triangle-right", **point).encode(x="worst:Q")
             + base.mark_tick(color="black", thickness=2, size=18).encode(x="baseline:Q")
         )
-        explained = "circle: average miner, triangle: worst miner, black tick: guess without the release"
-        panels.append(
-            panel.properties(title=alt.Title(f"{name} ({explained})", fontWeight="normal", fontSize=12), width=WIDTH)
-        )
+        panels.append(panel.properties(title=alt.Title(name, fontSize=12), width=WIDTH))
     return _finish(
         alt.vconcat(*panels),
         title,
-        f"By setting: {unit}, from the average to the worst miner; tick: the guess without the release.",
+        f"By setting: {unit}, from the average miner (circle) to the worst (triangle); black ticks: the guess without "
+        "the release.",
     )
 
 
@@ -265,15 +268,20 @@ def _settings(results):
 
 
 def _finish(chart, title, description):
-    """The looks that all charts share: a title that says something, a description for those who cannot see it."""
+    """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
+    description for those who cannot see it.
+    """
     import altair as alt
 
     if not isinstance(chart, alt.VConcatChart):
         chart = chart.properties(width=WIDTH)
     return (
-        chart.properties(title=title, description=f"{title}. {description}")
+        chart.properties(
+            title=alt.Title(title, subtitle=textwrap.wrap(description, 100)), description=f"{title}. {description}"
+        )
         .configure_view(stroke=None)
-        .configure_title(anchor="start", fontSize=15)
-        .configure_axis(labelFontSize=12, titleFontSize=12, labelLimit=220)
+        .configure_title(anchor="start", fontSize=15, subtitleFontSize=12, subtitleColor="#444444", offset=12)
+        # A label that is moved inwards at the end of an axis would touch its neighbour.
+        .configure_axis(labelFontSize=12, titleFontSize=12, labelLimit=220, labelFlush=False)
         .configure_legend(orient="bottom", labelFontSize=12, labelLimit=300)
     )

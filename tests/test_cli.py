@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from made_up import CLINIC
 
 from privnb import cli, report
 from privnb.report import ReportError
@@ -51,10 +53,17 @@ def test_report_of_one_notebook_goes_beside_the_whole_one(project, asked):
 
 
 def test_report_of_an_owners_table_to_a_folder_of_choice(project, asked):
-    cli.main(["report", "--dataset", "../mine/mine.toml", "--out", "here"])
-    assert asked == [(Path("here"), None, {"DATASET": str(project / "mine" / "mine.toml")}, None)]
-    cli.main(["report", "--dataset", "../mine/mine.toml"])
-    assert asked[1][0] == project / "reports" / "mine"
+    shutil.copytree(CLINIC.parent, project / "clinic")
+    cli.main(["report", "--dataset", "../clinic/clinic.toml", "--out", "here"])
+    assert asked == [(Path("here"), None, {"DATASET": str(project / "clinic" / "clinic.toml")}, None)]
+    cli.main(["report", "--dataset", "../clinic/clinic.toml"])
+    assert asked[1][0] == project / "reports" / "clinic"
+
+
+def test_a_dataset_that_does_not_load_is_refused_before_anything_runs(project, asked, capsys):
+    assert cli.main(["report", "--dataset", "nobody"]) == 2
+    assert "privnb: there is no dataset 'nobody'" in capsys.readouterr().err
+    assert asked == []
 
 
 @pytest.mark.parametrize(
