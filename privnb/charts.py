@@ -277,7 +277,7 @@ def _finish(chart, title, description):
         chart = chart.properties(width=WIDTH)
     return (
         chart.properties(
-            title=alt.Title(title, subtitle=textwrap.wrap(description, 100)), description=f"{title}. {description}"
+            title=alt.Title(title, subtitle=textwrap.wrap(description, 110)), description=f"{title}. {description}"
         )
         .configure_view(stroke=None)
         .configure_title(anchor="start", fontSize=15, subtitleFontSize=12, subtitleColor="#444444", offset=12)

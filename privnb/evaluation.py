@@ -27,6 +27,8 @@ COLUMNS = [
     "value", "low", "high", "baseline", "better",
 ]  # fmt: skip
 
+PEOPLE = ("anti_utility", "suppressed_records")  # measures that count people start with one of these
+
 
 def settings(k="", epsilon="", sensitivity=None):
     """Sanitizers for the values of `k` and `epsilon`: one number each, or several separated by commas.
@@ -103,7 +105,7 @@ def uniqueness(dataset, *, fewest=10):
     return _tidy(rows)
 
 
-def costs(dataset, sanitizers):
+def costs(dataset, sanitizers, *, fewest=10):
     """What each sanitizer publishes and costs: classes, k, suppressed records, certainty penalty or displacement."""
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
@@ -119,7 +121,7 @@ def costs(dataset, sanitizers):
             row("suppressed_records", release.suppressed, better="lower"),
             row("certainty_penalty", certainty_penalty(release), better="lower"),
         ]
-    return _tidy(rows)
+    return _withheld(_tidy(rows), fewest)
 
 
 def linked(dataset, sanitizers, *, seeds=1):
@@ -314,9 +316,10 @@ def _tidy(rows):
 
 def _withheld(results, fewest):
     """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
-    few = results.value.between(0, fewest, inclusive="neither")
+    few = results.measure.str.startswith(PEOPLE) & results.value.between(0, fewest, inclusive="neither")
     results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
-    return results.assign(baseline=results.baseline.mask(results.baseline.between(0, fewest, inclusive="neither")))
+    guessed = results.measure.str.startswith(PEOPLE) & results.baseline.between(0, fewest, inclusive="neither")
+    return results.assign(baseline=results.baseline.mask(guessed))
 
 
 def _interval(people, of):

@@ -40,7 +40,7 @@ def make(chosen, executed, ledger):
         {
             "name": notebook.name,
             "question": _question(cells) or notebook.name,
-            "cells": cells,
+            "cells": _folded(cells),
             "answer": ([cell for cell in cells if _tagged(cell, "answer")] or [None])[-1],
             "key": [cell for cell in cells if _tagged(cell, "key")],
         }
@@ -76,6 +76,21 @@ def _shown(notebook):
         if not _tagged(cell, "interactive")
         and not (re.fullmatch(r"#+ .*", cell.source.strip()) and after and _tagged(after, "interactive"))
     ]
+
+
+def _folded(cells):
+    """The cells of a page: code that shows nothing is folded together with the code right after it."""
+    from nbformat import NotebookNode
+
+    folded = []
+    for cell in cells:
+        if cell.cell_type == "code" and not cell.source.strip():
+            continue
+        last = folded[-1] if folded else None
+        if cell.cell_type == "code" and last and last.cell_type == "code" and not last.outputs:
+            cell = NotebookNode(cell, source=f"{folded.pop().source}\n\n{cell.source}")
+        folded.append(cell)
+    return folded
 
 
 def _question(cells):
@@ -163,10 +178,9 @@ def _figure(numbers, data):
     # A label on each mark would hide a second copy of the data, and inside role=img nobody is read it.
     svg = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
     width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
-    style = f"--width: {width[1]}px" if width else ""
-    return Markup(
-        f'<figure class="chart" role="img" aria-label="{escape(name)}" style="{style}" tabindex="0">{svg}</figure>'
-    )
+    style = f' style="--width: {width[1]}px"' if width else ""
+    name = f'role="img" aria-label="{escape(name)}"'
+    return Markup(f'<figure class="chart scroll" {name}{style} tabindex="0">{svg}</figure>')
 
 
 def _draw(spec):

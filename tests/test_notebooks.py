@@ -5,11 +5,12 @@ import json
 import re
 from pathlib import Path
 
+import leaks
 import nbformat
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb import evaluation, leaks, report
+from privnb import evaluation, report
 from privnb.dataset import load
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))

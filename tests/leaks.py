@@ -273,7 +273,8 @@ class _Known:
         elif any(name.casefold() in self.attributes for name in chain(node.names, (row[0] for row in node.rows))):
             yield from self._named(node)
         else:
-            numbered = any(node.names) and not node.names[0]  # the first column tells the number of the row
+            # The first column may tell the number of the row; where there is no heading, names are the first row.
+            numbered = any(node.names) and _all_numbers(node.names[:1])
             told = [i for i, name in enumerate(node.names) if not (_counts_people(name) or (numbered and i == 0))]
             for number, row in enumerate([node.names, *node.rows]):
                 yield from self._unnamed(number, [row[i] for i in told])
