@@ -120,7 +120,8 @@ def uniqueness(results):
             y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
         )
         + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
-        "The more an adversary knows, the more people stand alone",
+        f"One known attribute singles out {_percent(spread['mean'].iloc[0])} of all people, "
+        f"all {len(spread)} together single out {_percent(spread['mean'].iloc[-1])}",
         "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean.",
     )
 
@@ -145,7 +146,7 @@ def bars(results, measure, title, unit, format=".2f"):
     if rows.baseline.notna().all():
         explained.append("black ticks: the baseline, a guess without the release")
         chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
-    return _finish(chart, title, "; ".join(explained) + ".")
+    return _finish(chart, _from_to(title, rows, format), "; ".join(explained) + ".")
 
 
 def dots(results, measure, title, unit, *, of):
@@ -155,8 +156,8 @@ def dots(results, measure, title, unit, *, of):
     rows = _settings(results[results.measure == measure])
     rows[["value", "low", "high", "baseline"]] /= of
     return _finish(
-        _ranges(rows, "miner", unit, zero=False, format=".0%"),
-        title,
+        _ranges(rows, "miner", unit, zero=False, format=".1~%"),
+        _from_to(title, rows, ".1%"),
         f"Dots: {unit} by setting and miner, with 95 % intervals; black ticks: the baseline.",
     )
 
@@ -169,9 +170,12 @@ def gains(results, measure, title, unit):
         f"{measure}_with_random_labels": "control: as many random labels",
     }
     rows = _settings(results[results.measure.isin(kinds)]).assign(kind=lambda r: r.measure.map(kinds))
+    change = rows.pivot_table(index="setting", columns="kind", values="value")
+    change = change.sub(change["the release"], axis=0).agg(["min", "max"])
+    mined, random = (f"{change[kind].iloc[0]:+.4f} to {change[kind].iloc[1]:+.4f}" for kind in list(kinds.values())[1:])
     return _finish(
         _ranges(rows, "kind", unit),
-        title,
+        f"{title}: mined labels change it by {mined}, random ones by {random}",
         f"{unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
     )
 
@@ -202,7 +206,7 @@ def spans(results, measure, title, unit, *, of):
         panels.append(panel.properties(title=alt.Title(name, fontSize=12), width=WIDTH))
     return _finish(
         alt.vconcat(*panels),
-        title,
+        _from_to(title, wide.rename(columns={"worst": "value"}), ".1%"),
         f"By setting: {unit}, from the average miner (circle) to the worst (triangle); black ticks: the guess without "
         "the release.",
     )
@@ -259,6 +263,16 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
 def _one(cells):
     """The cell of a table; of repeats with several seeds all, one a line."""
     return "; ".join(dict.fromkeys(cells))
+
+
+def _from_to(title, rows, format):
+    """The title with the smallest and the largest value that the chart shows, and the settings that they belong to."""
+    least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
+    return f"{title}: {least.value:{format}} ({least.setting}) to {most.value:{format}} ({most.setting})"
+
+
+def _percent(share):
+    return f"{share:.0%}" if share >= 0.005 or share == 0 else "less than 1%"
 
 
 def _settings(results):
