@@ -144,6 +144,8 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
     value) and `utility_decline` against the original, per miner and for the miner that loses most (`worst`).
     """
     target = target or dataset.schema.sensitive[0]
+    if dataset.schema[target].numeric:
+        raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose an attribute of categories as TARGET.")
     truth = dataset.table[target].to_numpy()
     commonest = int(dataset.table[target].value_counts().max())
     others = [name for name in dataset.schema.published if name != target]
@@ -151,17 +153,17 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
     for release, sanitizer, seed in releases(dataset, [Identity(), *sanitizers], seeds=seeds):
         row = _rows(dataset, sanitizer, seed)
         encoded = encode(release.table, others, release.schema, release.hierarchies)
-        declines = {}
+        people = {}
         for miner in reference_set(miners):
             predicted = cross_val_predictions(miner, encoded, release.table[target].to_numpy(), folds=folds, seed=1)
-            value = mining.good_utility(predicted, truth)
-            rows.append(
-                row("good_utility", value, miner.name, target, *_interval(value, len(truth)), commonest, "higher")
-            )
-            original.setdefault(miner.name, value)
-            declines[miner.name] = mining.utility_decline(original[miner.name], value)
-        rows += [row("utility_decline", value, name, target, better="lower") for name, value in declines.items()]
-        rows.append(row("utility_decline", max(declines.values()), "worst", target, better="lower"))
+            people[miner.name] = mining.good_utility(predicted, truth)
+        original = original or people  # the first release is the original
+        for name, value in people.items():
+            rows.append(row("good_utility", value, name, target, *_interval(value, len(truth)), commonest, "higher"))
+            decline = mining.utility_decline(original[name], value)
+            rows.append(row("utility_decline", decline, name, target, better="lower"))
+        worst, _ = mining.utility_preserving(original, people)
+        rows.append(row("utility_decline", worst, "worst", target, better="lower"))
     return _tidy(rows)
 
 
