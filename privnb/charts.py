@@ -5,6 +5,7 @@ chart is made of an `Aggregate`: a small table with declared columns in which no
 people.
 """
 
+import re
 import textwrap
 from dataclasses import dataclass
 
@@ -134,8 +135,7 @@ def bars(results, measure, title, unit, format=".2f"):
 
     rows = _settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
-    short = f"{format[:-1]}~{format[-1]}"  # 20%, not 20.00%: digits that say nothing are left out
-    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=alt.Axis(format=short)))
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=_axis(format)))
     chart += base.mark_text(align="left", dx=6).encode(
         x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=format)
     )
@@ -156,7 +156,7 @@ def dots(results, measure, title, unit, *, of):
     rows = _settings(results[results.measure == measure])
     rows[["value", "low", "high", "baseline"]] /= of
     return _finish(
-        _ranges(rows, "miner", unit, zero=False, format=".1~%"),
+        _ranges(rows, "miner", unit, zero=False, format="%"),
         _from_to(title, rows, ".1%"),
         f"Dots: {unit} by setting and miner, with 95 % intervals; black ticks: the baseline.",
     )
@@ -176,7 +176,7 @@ def gains(results, measure, title, unit):
     return _finish(
         _ranges(rows, "kind", unit),
         f"{title}: mined labels change it by {mined}, random ones by {random}",
-        f"{unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
+        f"Dots: {unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
     )
 
 
@@ -195,7 +195,7 @@ def spans(results, measure, title, unit, *, of):
         base = alt.Chart(Aggregate(part, dict.fromkeys(part, "")).rows).encode(
             y=alt.Y("setting:N", sort=None, title=None)
         )
-        average = alt.X("average:Q", title=unit, axis=alt.Axis(format="%"))
+        average = alt.X("average:Q", title=unit, axis=_axis("%"))
         point = {"filled": True, "size": 70, "opacity": 1}
         panel = (
             base.mark_bar(size=8, color=COLOURS[5]).encode(x=average, x2="worst:Q")
@@ -212,7 +212,7 @@ def spans(results, measure, title, unit, *, of):
     )
 
 
-def _ranges(rows, series, unit, *, zero=True, format=".3f"):
+def _ranges(rows, series, unit, *, zero=True, format="f"):
     """A point for each setting and member of `series`, told apart by colour and shape, with interval and baseline."""
     import altair as alt
 
@@ -221,7 +221,7 @@ def _ranges(rows, series, unit, *, zero=True, format=".3f"):
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
         y=alt.Y("setting:N", sort=None, title=None), yOffset=alt.YOffset(f"{series}:N", sort=order)
     )
-    x = alt.X("value:Q", title=unit, axis=alt.Axis(format=format), scale=alt.Scale(zero=zero))
+    x = alt.X("value:Q", title=unit, axis=_axis(format), scale=alt.Scale(zero=zero))
     return (
         base.mark_rule(color="#888888").encode(x=alt.X("low:Q", title=unit), x2="high:Q")
         + base.mark_point(filled=True, size=60, opacity=1).encode(
@@ -275,6 +275,13 @@ def _percent(share):
     return f"{share:.0%}" if share >= 0.005 or share == 0 else "less than 1%"
 
 
+def _axis(format):
+    """An axis with room between its labels and as many digits as tell them apart."""
+    import altair as alt
+
+    return alt.Axis(format=re.sub(r"\.\d", "", format), tickCount=8)
+
+
 def _settings(results):
     """Adds `setting`: how a person names a sanitizer and its main parameter."""
     main = results.parameters.str.split(", ").str[0]
@@ -291,7 +298,8 @@ def _finish(chart, title, description):
         chart = chart.properties(width=WIDTH)
     return (
         chart.properties(
-            title=alt.Title(title, subtitle=textwrap.wrap(description, 110)), description=f"{title}. {description}"
+            title=alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
+            description=f"{title}. {description}",
         )
         .configure_view(stroke=None)
         .configure_title(anchor="start", fontSize=15, subtitleFontSize=12, subtitleColor="#444444", offset=12)

@@ -145,7 +145,7 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
     """
     target = target or dataset.schema.sensitive[0]
     if dataset.schema[target].numeric:
-        raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose an attribute of categories as TARGET.")
+        raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
     truth = dataset.table[target].to_numpy()
     commonest = int(dataset.table[target].value_counts().max())
     others = [name for name in dataset.schema.published if name != target]

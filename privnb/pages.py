@@ -88,7 +88,7 @@ def _folded(cells):
             continue
         last = folded[-1] if folded else None
         if cell.cell_type == "code" and last and last.cell_type == "code" and not last.outputs:
-            cell = NotebookNode(cell, source=f"{folded.pop().source}\n\n{cell.source}")
+            cell = NotebookNode(cell, source=f"{folded.pop().source.strip()}\n\n{cell.source.strip()}")
         folded.append(cell)
     return folded
 
@@ -145,6 +145,7 @@ def _templates():
         "markdown": _markdown,
         "highlight": lambda code: jinja2.utils.markupsafe.Markup(highlight(code)),
         "plain": strip_ansi,
+        "table": _table,
         "figure": functools.partial(_figure, itertools.count(1)),
         "number": _number,
     }
@@ -159,6 +160,13 @@ def _markdown(text, cell=None):
     attachments = cell.get("attachments", {}) if cell else {}
     renderer = IPythonRenderer(escape=False, attachments=attachments, exclude_anchor_links=True)
     return Markup(MarkdownWithMath(renderer=renderer).render(text))
+
+
+def _table(html):
+    """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word."""
+    from markupsafe import Markup
+
+    return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
 
 
 def _figure(numbers, data):

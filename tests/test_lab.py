@@ -1,5 +1,6 @@
 """The notebooks in a real JupyterLab, started by `privnb lab`: they run and their charts draw without a network."""
 
+import contextlib
 import json
 import os
 import re
@@ -74,9 +75,10 @@ def _answering(server, root, seconds=60):
     until = time.monotonic() + seconds
     while time.monotonic() < until and server.poll() is None:
         for path in (root / "JUPYTER_RUNTIME_DIR").glob("jpserver-*.json"):
-            about = json.loads(path.read_text())
-            urllib.request.urlopen(f"{about['url']}api", timeout=10).close()
-            return about
+            with contextlib.suppress(OSError, json.JSONDecodeError):  # the file is there before the server listens
+                about = json.loads(path.read_text())
+                urllib.request.urlopen(f"{about['url']}api", timeout=10).close()
+                return about
         time.sleep(0.1)
     pytest.fail(f"JupyterLab did not start:\n{(root / 'log.txt').read_text()}")
 

@@ -43,6 +43,10 @@ bars = pd.DataFrame({"class": ["a", "b"], "people": [12, K]})
 alt.Chart(bars, title="b holds K people", description="People in the classes a and b").mark_bar(clip=True).encode(
     x="class", y="people", color="people")
 """
+WIDE = """\
+import pandas as pd
+pd.DataFrame({f"<b>{i}": ["1,407 (1,387 to 1,424)"] * 2 for i in range(9)}, index=["KMember k=100", "Suppress"])
+"""
 NOISE = """\
 import sys, time, warnings
 from pathlib import Path
@@ -75,7 +79,7 @@ def folder(tmp_path_factory, write_notebook):
         "02_use",
         "# What is it for?",
         ("parameters", PARAMETERS + "SEEDS = 1  # 1 to 100\n"),
-        "import pandas as pd\npd.DataFrame({'<b>': [1.5]})",
+        WIDE,
         ("answer", "# Much.\n\nFor *much*."),
         "NAME = '02_use'\n" + SAVE,
     )
@@ -181,7 +185,12 @@ def test_index_tells_the_five_statuses_apart(built, folder):
 
 def test_page_folds_the_code_and_leaves_widgets_out(built):
     html = (built / "01_load.html").read_text()
-    assert html.count("<summary>Show the code</summary>") == 6
+    folds = [re.sub(r"<[^>]*>", "", fold) for fold in re.findall(r"<details.*?</details>", html, re.DOTALL)]
+    # One a result: the parameters, those of this run and the first step stand together.
+    begin = ["DATASET =", "import altair", "from IPython", "NAME ="]
+    assert len(folds) == len(begin)
+    assert all(fold.removeprefix("Show the code").strip().startswith(b) for fold, b in zip(folds, begin, strict=True))
+    assert folds[0].index("# Parameters") < folds[0].index("a long step")
     assert "Try it" not in html
     assert "secret slider" not in html
     assert "In [" not in html
@@ -256,6 +265,38 @@ def test_report_opens_from_disk_without_network(built, offline):
     assert [url for url in requested if not url.startswith("file:")] == []
     assert offline.outside == []
     assert offline.errors == []
+
+
+HINT = "frame => getComputedStyle(frame, '::after').visibility"
+WIDEST = "body => Math.max(...[...body.querySelectorAll('table, svg')].map(e => e.getBoundingClientRect().right))"
+
+
+@pytest.mark.browser
+def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
+    page = offline.page
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto((built / "02_use.html").as_uri())
+    frame = page.locator(".output.scroll")
+    row = frame.get_by_role("rowheader", name="KMember k=100")
+    assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth + 200")
+    assert row.evaluate("cell => getComputedStyle(cell).position") == "sticky"
+    assert frame.evaluate(HINT) == "visible"
+    left = row.bounding_box()["x"]
+    frame.evaluate("frame => frame.scrollLeft = 200")
+    assert row.bounding_box()["x"] == left, "the names of rows stay in sight"
+    line = row.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight)")
+    assert row.bounding_box()["height"] < 2 * line, "a name is not broken"
+
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto((built / "01_load.html").as_uri())
+    assert page.locator("figure.chart").evaluate(HINT) == "hidden", "nothing to scroll"
+
+    page.set_viewport_size({"width": 703, "height": 900})  # A4 less its margins
+    page.emulate_media(media="print")
+    for name in ("index", "01_load", "02_use"):
+        page.goto((built / f"{name}.html").as_uri())
+        widest = page.locator("body").evaluate(WIDEST)
+        assert widest <= 703, name
 
 
 # --- a request that is refused: before anything runs, and nothing is written ---
