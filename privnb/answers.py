@@ -20,7 +20,8 @@ def who_stands_out(results):
     ]
     if len(pairs):
         worst = pairs.loc[pairs.value.idxmax()]
-        sentences.append(f"Even {worst.target.replace(', ', ' and ')} alone single out {_share(worst)} of them.")
+        few = worst.target.replace(", ", " and ")
+        sentences.append(f"To know no more than {few} is enough to single out {_share(worst)} of them.")
     return _say(*sentences)
 
 
@@ -30,21 +31,18 @@ def what_it_costs(results):
     cost = _of(results, "certainty_penalty")
     cost = cost[cost.sanitizer == "KMember"]
     if len(cost):
-        least, most = cost.loc[cost.value.idxmin()], cost.loc[cost.value.idxmax()]
         sentences.append(
-            f"**A cell published by {_name(least)} spans {least.value:.0%} of its attribute's domain on average, by "
-            f"{_name(most)} {most.value:.0%}.** 0 % keeps every value, 100 % is the table without quasi-identifiers; "
-            "lower keeps more."
+            f"**A published cell spans {_from_to(cost, '.0%')} of its attribute's domain on average.** 0 % keeps every "
+            "value, 100 % is the table without quasi-identifiers; lower keeps more."
         )
         reached = _of(results, "k_achieved").query("sanitizer == 'KMember'")
         levels = ", ".join(f"{row.value:.0f} ({row.parameters})" for row in reached.itertuples())
         sentences.append(f"The smallest class, counted anew from the published labels, has this many people: {levels}.")
     noise = _of(results, "displacement")
     if len(noise):
-        least, most = noise.loc[noise.value.idxmin()], noise.loc[noise.value.idxmax()]
         sentences.append(
-            f"Noise moves a number by {least.value:.1f} ({_name(least)}) to {most.value:.1f} ({_name(most)}) times the "
-            "width of its whole domain, and leaves every other column as it is."
+            f"Noise moves a number by {_from_to(noise, '.1f')} times the width of its whole domain, and leaves every "
+            "other column as it is."
         )
     return _say(*sentences)
 
@@ -53,35 +51,47 @@ def what_users_keep(results):
     """Which sanitizer costs an honest user most, and how far down the way to a mere guess that is."""
     declines = _of(results, "utility_decline")
     declines = declines[(declines.miner == "worst") & (declines.sanitizer != "Identity")]
-    most, least = declines.loc[declines.value.idxmax()], declines.loc[declines.value.idxmin()]
     good = _of(results, "good_utility")
     before, after = good[good.sanitizer == "Identity"].value.max(), good[good.sanitizer != "Identity"].value.min()
     guess = good.baseline.iloc[0]
-    return _say(
-        f"**The largest utility decline is {most.value:.2%} ({_name(most)}), the smallest {least.value:.2%} "
-        f"({_name(least)}).** 0 % keeps all that the original gives; lower is better.",
+    sentences = [
+        f"**The largest decline of the miners is {_from_to(declines, '.2%')}.** 0 % keeps all that the original gives; "
+        "lower is better.",
         f"A guess needs no release at all: always naming the commonest value is right for {guess:,.0f} people. The "
         f"best miner on the original table is right for {before:,.0f}, the worst miner on the worst release for "
-        f"{after:,.0f}. The whole way from the guess to the best is {1 - guess / before:.1%} of the utility: measure a "
-        "decline against that.",
-    )
+        f"{after:,.0f}.",
+    ]
+    if guess < before:
+        sentences.append(
+            f"The whole way from the guess to the best is {1 - guess / before:.1%} of the utility: measure a decline "
+            "against that."
+        )
+    else:
+        sentences.append("No miner beats the guess even on the original table: a decline says nothing here.")
+    return _say(*sentences)
 
 
 def what_the_adversary_gains(results, links):
     """Nearer predictions and correct links against what a guess reaches."""
     sentences = []
-    rows = results[(results.miner == "worst") & (results.measure == "anti_utility_A")].dropna(subset="value")
+    rows = results[(results.miner == "worst") & (results.measure == "anti_utility_A")]
     for _, part in rows.groupby("sanitizer", sort=False):
-        top = part.loc[part.value.idxmax()]
-        more = "more than the guess" if top.low > top.baseline else "no more than the guess, within its 95 % interval"
+        # Where the guess reaches most people, the miner may still gain least: what counts is the difference.
+        top = part.loc[(part.value.fillna(part.high) - part.baseline.fillna(0)).idxmax()]
+        more = top.value - top.baseline
+        verdict = "The miner gains no more than the guess, within its 95 % interval."
+        if top.low > top.baseline:
+            verdict = f"The miner gains {_people(top, more if more >= 10 else None)} more than the guess."
         sentences.append(
-            f"**{_name(top)}: the best miner comes nearer to the truth for {_people(top.value)}; naming the middle of "
-            f"the public domain, without any release, does so for {_people(top.baseline)}.** The miner gains {more}."
+            f"**{_name(top)}: the best miner comes nearer to the truth for {_people(top, top.value)}; the guess "
+            f"without the release does so for {_people(top, top.baseline)}.** {verdict}"
         )
-    if (rows.sanitizer == "LaplaceNoise").any():
+    noise = rows[rows.sanitizer == "LaplaceNoise"]
+    if len(noise) > 1 and noise.value.is_monotonic_increasing and noise.baseline.is_monotonic_increasing:
         sentences.append(
-            "Under noise this number grows with the noise, because a record thrown further is easier to come nearer "
-            "to: there it measures the noise, not a leak."
+            "Under noise the number of nearer predictions rises as epsilon falls, and so does the guess: a record "
+            "thrown further is easier to come nearer to. The number measures the noise; only its difference from the "
+            "guess could be a leak."
         )
     worst = links[links.sanitizer != "Identity"]
     worst = worst.loc[worst.value.idxmax()]
@@ -93,7 +103,7 @@ def what_the_adversary_gains(results, links):
         "release safe."
     )
     noise = links[links.sanitizer == "LaplaceNoise"]
-    if len(noise):
+    if len(noise) and (noise.low > noise.baseline).all():
         sentences.append(
             f"Of the noisy releases the safest one still gives {noise.value.min():.1%} away: the columns that noise "
             "leaves as they are link people by themselves."
@@ -133,8 +143,18 @@ def _name(row):
     return f"{row.sanitizer}({row.parameters.split(', ')[0]})"
 
 
-def _people(value):
-    return "fewer than 10 people" if pd.isna(value) else f"{value:,.0f} people"
+def _people(row, value):
+    """A count; a withheld one (or a withheld guess) is said to be small."""
+    limit = row.high + 1 if pd.isna(row.value) else 10
+    return f"fewer than {limit:.0f} people" if pd.isna(value) else f"{value:,.0f} people"
+
+
+def _from_to(rows, format):
+    """The smallest and the largest value with their settings, or the one that there is."""
+    least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
+    if len(rows) == 1:
+        return f"{least.value:{format}} ({_name(least)})"
+    return f"{least.value:{format}} ({_name(least)}) to {most.value:{format}} ({_name(most)})"
 
 
 def _share(row):

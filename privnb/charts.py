@@ -134,6 +134,8 @@ def bars(results, measure, title, unit, format=".2f"):
     import altair as alt
 
     rows = _settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
+    if rows.value.isna().all():
+        return _none(measure)
     base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
     chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=_axis(format)))
     chart += base.mark_text(align="left", dx=6).encode(
@@ -176,7 +178,7 @@ def gains(results, measure, title, unit):
     return _finish(
         _ranges(rows, "kind", unit),
         f"{title}: mined labels change it by {mined}, random ones by {random}",
-        f"Dots: {unit} by setting, with 95 % intervals; black ticks: the same classes with values dealt out at random.",
+        f"Dots: {unit} by setting; black ticks: the same classes with values dealt out at random.",
     )
 
 
@@ -222,26 +224,25 @@ def _ranges(rows, series, unit, *, zero=True, format="f"):
         y=alt.Y("setting:N", sort=None, title=None), yOffset=alt.YOffset(f"{series}:N", sort=order)
     )
     x = alt.X("value:Q", title=unit, axis=_axis(format), scale=alt.Scale(zero=zero))
-    return (
-        base.mark_rule(color="#888888").encode(x=alt.X("low:Q", title=unit), x2="high:Q")
-        + base.mark_point(filled=True, size=60, opacity=1).encode(
-            x=x,
-            # The same domain stated twice makes one legend of colour and shape.
-            color=alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=COLOURS), title=None),
-            shape=alt.Shape(f"{series}:N", scale=alt.Scale(domain=order), title=None),
-        )
-        + base.mark_tick(color="black", thickness=2, size=10).encode(x="baseline:Q")
+    chart = base.mark_tick(color="black", thickness=2, size=10).encode(x=alt.X("baseline:Q", title=unit))
+    if rows.low.notna().any():
+        chart += base.mark_rule(color="#888888").encode(x="low:Q", x2="high:Q")
+    return chart + base.mark_point(filled=True, size=60, opacity=1).encode(
+        x=x,
+        # The same domain stated twice makes one legend of colour and shape.
+        color=alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=COLOURS), title=None),
+        shape=alt.Shape(f"{series}:N", scale=alt.Scale(domain=order), title=None),
     )
 
 
 def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
     """A small table of results to look at: values with their 95 % interval, and the guess that they have to beat.
 
-    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10".
+    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10", an average that would tell it "withheld".
     """
     shown = _settings(results)
     bounded = shown.low.notna()
-    few = "fewer than " + (shown.high + 1).map("{:.0f}".format)
+    few = ("fewer than " + (shown.high + 1).map("{:.0f}".format)).where(shown.high.notna(), "withheld")
     cell = shown.value.map(format.format).where(shown.value.notna(), few)
     interval = " (" + shown.low.map(format.format) + " to " + shown.high.map(format.format) + ")"
     shown["cell"] = cell + interval.where(bounded & shown.value.notna(), "")
@@ -261,8 +262,8 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
 
 
 def _one(cells):
-    """The cell of a table; of repeats with several seeds all, one a line."""
-    return "; ".join(dict.fromkeys(cells))
+    """The cell of a table; of several all, one after the other."""
+    return "; ".join(cells)
 
 
 def _from_to(title, rows, format):
@@ -282,10 +283,22 @@ def _axis(format):
     return alt.Axis(format=re.sub(r"\.\d", "", format), tickCount=8)
 
 
+def _none(what):
+    """Said instead of an empty chart."""
+    from IPython.display import Markdown
+
+    return Markdown(f"None of these settings has a {what.replace('_', ' ')}.")
+
+
 def _settings(results):
-    """Adds `setting`: how a person names a sanitizer and its main parameter."""
+    """Adds `setting`: how a person names a sanitizer and its main parameter. Several seeds become their mean."""
     main = results.parameters.str.split(", ").str[0]
-    return results.assign(setting=(results.sanitizer + " " + main).str.strip())
+    named = results.assign(setting=(results.sanitizer + " " + main).str.strip())
+    one = [name for name in named if name not in ("seed", "value", "low", "high", "baseline")]
+    if not named.duplicated(one).any():
+        return named
+    numbers = named.groupby(one, sort=False, dropna=False)[["value", "low", "high", "baseline"]]
+    return numbers.agg(lambda repeats: repeats.mean(skipna=False)).reset_index()
 
 
 def _finish(chart, title, description):

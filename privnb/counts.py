@@ -20,6 +20,9 @@ class Combinations(NamedTuple):
     multiplicities: np.ndarray
     index: np.ndarray
 
+    def __repr__(self):  # never the rows: they may be records
+        return f"Combinations({len(self.values)} of {len(self.index)} records)"
+
 
 def combinations(table):
     """Group equal rows of a DataFrame: its distinct rows, how often each stands, and where.

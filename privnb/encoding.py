@@ -14,7 +14,7 @@ from privnb.hierarchy import flat
 from privnb.schema import SchemaError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
     """n records as miners read them, in two views; `encoded[rows]` selects records by an index or boolean array.
 
@@ -34,6 +34,9 @@ class Encoded:
 
     def __len__(self):
         return len(self.row)
+
+    def __repr__(self):  # never the rows: they may be records
+        return f"Encoded({len(self)} records of {', '.join(self.labels)})"
 
     def __getitem__(self, rows):
         return Encoded(self.features[rows], self.labels.iloc[rows], self.row[rows])

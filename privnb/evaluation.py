@@ -14,6 +14,7 @@ import pandas as pd
 from privnb.attacks import Linkage, MinerInference
 from privnb.counts import combinations
 from privnb.encoding import encode
+from privnb.hierarchy import flat
 from privnb.information_loss import certainty_penalty, displacement
 from privnb.measures import gains, linkage, mining
 from privnb.measures.base import wilson
@@ -36,9 +37,11 @@ def settings(k="", epsilon="", sensitivity=None):
     >>> settings(k="2, 10", epsilon=0.5)
     [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
     """
-    return [KMember(value) for value in _numbers("K", k, int)] + [
-        LaplaceNoise(value, sensitivity) for value in _numbers("EPSILON", epsilon, float)
-    ]
+    chosen = [KMember(value) for value in _numbers("K", k, int)]
+    chosen += [LaplaceNoise(value, sensitivity) for value in _numbers("EPSILON", epsilon, float)]
+    if not chosen:
+        raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
+    return chosen
 
 
 def ends():
@@ -52,18 +55,31 @@ def join(*results):
 
 
 def first_number(dataset):
-    """The first numeric quasi-identifier: what is mined unless a notebook names another attribute."""
-    numbers = [name for name in dataset.schema.quasi_identifiers if dataset.schema[name].numeric]
-    if not numbers:
-        raise ValueError(f"no quasi-identifier of '{dataset.name}' is numeric. Name the attribute to mine as TARGET.")
-    return numbers[0]
+    """The first numeric quasi-identifier, or else the first: what is mined unless a notebook names another one."""
+    names = dataset.schema.quasi_identifiers
+    if not names:
+        raise ValueError(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
+    return next((name for name in names if dataset.schema[name].numeric), names[0])
+
+
+def _sensitive(dataset, name):
+    """`name`, or without one the first sensitive attribute; refused unless it is published."""
+    if not name and not dataset.schema.sensitive:
+        raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
+    return _published(dataset, name or dataset.schema.sensitive[0])
+
+
+def _published(dataset, name):
+    if dataset.schema[name].name not in dataset.schema.published:
+        raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
+    return name
 
 
 def releases(dataset, sanitizers, *, seeds=1):
     """Yield (release, sanitizer, seed), for each of `seeds` seeds where a sanitizer is randomized; shows progress."""
     runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
     for sanitizer, seed in track(runs, "sanitize and measure"):
-        yield sanitizer.sanitize(dataset, rng=_seed(seed, sanitizer)), sanitizer, seed
+        yield sanitizer.sanitize(dataset, rng=_seed(seed, sanitizer, "sanitize")), sanitizer, seed
 
 
 def describe(dataset):
@@ -78,13 +94,16 @@ def describe(dataset):
     return _tidy(rows)
 
 
-def people_by(dataset, name, *, width=5):
-    """How many people have each value of `name`, numbers in aligned steps of `width`: Series of people by label."""
+def people_by(dataset, name):
+    """How many people have each value of `name`, numbers in some twenty equal steps: Series of people by label."""
     attribute, column = dataset.schema[name], dataset.table[name]
     if not attribute.numeric:
         return column.value_counts().rename("people")
+    least = max(attribute.domain.width / 20, attribute.domain.step)
+    power = 10 ** np.floor(np.log10(least))
+    width = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * 0.999)
     steps = column // width * width
-    return steps.value_counts().sort_index().rename(lambda low: f"{low:g}-{low + width - 1:g}")
+    return steps.value_counts().sort_index().rename(lambda low: f"{low:g}-{low + width - attribute.domain.step:g}")
 
 
 def uniqueness(dataset, *, fewest=10):
@@ -94,7 +113,8 @@ def uniqueness(dataset, *, fewest=10):
     """
     row = _rows(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
-    subsets = [s for size in range(1, len(names) + 1) for s in itertools.combinations(names, size)]
+    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
+    subsets = [s for size in sizes for s in itertools.combinations(names, size)]
     rows = []
     for subset in track(subsets, "who is unique"):
         alone = int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
@@ -103,6 +123,14 @@ def uniqueness(dataset, *, fewest=10):
             alone, interval = np.nan, (1 / len(dataset), (fewest - 1) / len(dataset))
         rows.append(row("unique", alone / len(dataset), "", ", ".join(subset), *interval, 0, "lower"))
     return _tidy(rows)
+
+
+def example(dataset, sanitizers):
+    """A dozen rows of the first release whose rows may be shown; a sentence where there is none."""
+    for sanitizer in sanitizers:
+        if not sanitizer.randomized:
+            return sanitizer.sanitize(dataset, rng=1).show()
+    return "None of these releases is shown: their rows are people's own records, blurred or not."
 
 
 def costs(dataset, sanitizers, *, fewest=10):
@@ -128,7 +156,7 @@ def linked(dataset, sanitizers, *, seeds=1):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        published, key = release.publish(_seed(seed, sanitizer))
+        published, key = release.publish(_seed(seed, sanitizer, "publish"))
         attack = Linkage().fit(published)
         share, low, high = linkage.correct_links(attack, dataset, key)
         row = _rows(dataset, sanitizer, seed)
@@ -143,7 +171,7 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
     `target` defaults to the sensitive attribute. Rows: `good_utility` (people, of all records; baseline: the commonest
     value) and `utility_decline` against the original, per miner and for the miner that loses most (`worst`).
     """
-    target = target or dataset.schema.sensitive[0]
+    target = _sensitive(dataset, target)
     if dataset.schema[target].numeric:
         raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
     truth = dataset.table[target].to_numpy()
@@ -177,28 +205,28 @@ def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=
     for everybody without the release. `A_distinct` counts each distinct released row once, as the paper's numbers
     suggest that it did.
     """
-    target, rows = target or first_number(dataset), []
+    target, rows = _published(dataset, target or first_number(dataset)), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
         row = _rows(dataset, sanitizer, seed)
-        rng = _seed(seed, sanitizer)
-        predictions, guess = mine(release, target, miners, rng=rng)
+        predictions, guess = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
         truth, released = dataset.table[target].to_numpy(), release.table[target].to_numpy()
+        generalization = _generalization(release, target)
         everybody = np.ones(len(dataset))
         scenarios = {
             "A": (c, everybody),
             "A_distinct": (c, mining.first_occurrences(release.table).astype(float)),
             "B": (100, everybody),
-            "C": (c, mining.selected(len(dataset), share, rng=rng)),
+            "C": (c, mining.selected(len(dataset), share, rng=_seed(seed, sanitizer, "scenario C"))),
         }
         for scenario, (nearness, weights) in scenarios.items():
             people = {
-                name: mining.anti_utility(
-                    mining.nearer(prediction, released, truth, nearness, release.hierarchies[target]), weights
-                )
+                name: mining.anti_utility(mining.nearer(prediction, released, truth, nearness, generalization), weights)
                 for name, prediction in {"guess": guess, **predictions}.items()
             }
             chance, measure = people.pop("guess"), f"anti_utility_{scenario}"
             average, worst, _ = mining.average_and_worst(people)
+            if any(0 < value < fewest for value in people.values()):
+                average = np.nan  # with the others it would tell the withheld ones
             for name, value in {**people, "worst": worst}.items():
                 interval = _interval(value, int(weights.sum()))
                 rows.append(row(measure, value, name, target, *interval, chance, "lower"))
@@ -221,7 +249,12 @@ def mine(release, target, miners, *, rng):
         return ordered
 
     predictions = {}
-    for miner in track(able(reference_set(miners), published.table[target])[0], f"mine {target}"):
+    fit, unfit = able(reference_set(miners), published.table[target])
+    if not fit:
+        raise ValueError(
+            f"{unfit} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."
+        )
+    for miner in track(fit, f"mine {target}"):
         attack = MinerInference(miner, target).fit(published)
         predictions[miner.name] = in_order(attack.predict(known))
     return predictions, in_order(attack.baseline(known))
@@ -231,10 +264,9 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     """Brickell and Shmatikov's accuracy and knowledge gain of each release; baseline: the same classes, values dealt
     at random.
     """
-    sensitive = sensitive or dataset.schema.sensitive[0]
-    rows = []
+    sensitive, rows = _sensitive(dataset, sensitive), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        rows += _gains(_rows(dataset, sanitizer, seed), release, sensitive, "", _seed(seed, sanitizer))
+        rows += _gains(_rows(dataset, sanitizer, seed), release, sensitive, "", _seed(seed, sanitizer, "deal"))
     return _tidy(rows)
 
 
@@ -253,25 +285,31 @@ def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, s
     a random label of the narrowest kind instead, right or wrong. An increase that the control shows as well is no
     evidence of an attack.
     """
-    target, sensitive = target or first_number(dataset), sensitive or dataset.schema.sensitive[0]
+    target = _published(dataset, target or first_number(dataset))
+    sensitive = _sensitive(dataset, sensitive)
     truth = dataset.table[target].to_numpy()
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
-        row, rng = _rows(dataset, sanitizer, seed), _seed(seed, sanitizer)
+        row, deal = _rows(dataset, sanitizer, seed), _seed(seed, sanitizer, "deal")
         released = release.table[target].to_numpy()
         first = mining.first_occurrences(release.table)
-        predictions, _ = mine(release, target, miners, rng=rng)
+        predictions, _ = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
         near = {
-            name: mining.nearer(prediction, released, truth, 0, release.hierarchies[target]) & first
+            name: mining.nearer(prediction, released, truth, 0, _generalization(release, target)) & first
             for name, prediction in predictions.items()
         }
         _, count, worst = mining.average_and_worst({name: hits.sum() for name, hits in near.items()})
-        rows += _gains(row, release, sensitive, "", rng)
+        rows += _gains(row, release, sensitive, "", deal)
         attacked = _relabelled(release, target, near[worst], predictions[worst])
-        rows += _gains(row, attacked, sensitive, "_with_predictions", rng)
-        control = _relabelled(release, target, *_random_labels(release, target, first, int(count), rng))
-        rows += _gains(row, control, sensitive, "_with_random_labels", rng)
+        rows += _gains(row, attacked, sensitive, "_with_predictions", deal)
+        lots = _seed(seed, sanitizer, "random labels")
+        control = _relabelled(release, target, *_random_labels(release, target, first, int(count), lots))
+        rows += _gains(row, control, sensitive, "_with_random_labels", deal)
     return _tidy(rows)
+
+
+def _generalization(release, name):
+    return release.hierarchies.get(name) or flat(release.schema[name])
 
 
 def _relabelled(release, target, where, labels):
@@ -283,7 +321,7 @@ def _random_labels(release, target, among, count, rng):
     """(where, labels): `count` random records of those in `among` whose label is not of the narrowest kind, and for
     each record a random narrowest label, right or wrong.
     """
-    generator, generalization = np.random.default_rng(rng), release.hierarchies[target]
+    generator, generalization = np.random.default_rng(rng), _generalization(release, target)
     narrowest = np.array([generalization.label(code, code) for code in range(generalization.cover("*")[1] + 1)])
     open_to_change = np.flatnonzero(among & ~release.table[target].isin(narrowest).to_numpy())
     where = np.zeros(len(release), dtype=bool)
@@ -294,11 +332,10 @@ def _random_labels(release, target, among, count, rng):
 def _gains(row, release, sensitive, suffix, rng):
     counts = gains.class_counts(release, sensitive)
     accuracy, knowledge = gains.gains_by_chance(release, sensitive, rng=rng)
-    low_a, high_a = gains.accuracy_gain_interval(counts)
-    low_k, high_k = gains.knowledge_gain_interval(counts)
+    found = {"accuracy_gain": (gains.accuracy_gain, accuracy), "knowledge_gain": (gains.knowledge_gain, knowledge)}
     return [
-        row(f"accuracy_gain{suffix}", gains.accuracy_gain(counts), "", sensitive, low_a, high_a, accuracy, "lower"),
-        row(f"knowledge_gain{suffix}", gains.knowledge_gain(counts), "", sensitive, low_k, high_k, knowledge, "lower"),
+        row(f"{name}{suffix}", measure(counts), target=sensitive, baseline=chance, better=measure.better)
+        for name, (measure, chance) in found.items()
     ]
 
 
@@ -318,6 +355,8 @@ def _tidy(rows):
 
 def _withheld(results, fewest):
     """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
+    if fewest < 2:
+        raise ValueError(f"fewest must be 2 or more, got {fewest}: a count of one is a person.")
     few = results.measure.str.startswith(PEOPLE) & results.value.between(0, fewest, inclusive="neither")
     results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
     guessed = results.measure.str.startswith(PEOPLE) & results.baseline.between(0, fewest, inclusive="neither")
@@ -330,15 +369,17 @@ def _interval(people, of):
     return low * of, high * of
 
 
-def _seed(seed, sanitizer):
-    return [seed, zlib.crc32(repr(sanitizer).encode())]
+def _seed(seed, sanitizer, purpose):
+    """A stream of its own for each purpose: noise, shuffling and drawing lots must not go together."""
+    return [seed, zlib.crc32(f"{sanitizer!r} {purpose}".encode())]
 
 
 def _numbers(name, text, kind):
     parts = [part.strip() for part in str(text).split(",") if part.strip()]
     try:
-        return [kind(part) for part in parts]
+        return list(dict.fromkeys(kind(part) for part in parts))
     except ValueError:
+        number = "a whole number" if kind is int else "a number"
         raise ValueError(
-            f"{name} must be one number or several separated by commas, each {kind.__name__}; got {text!r}."
+            f"{name} must be one number or several separated by commas, each {number}; got {text!r}."
         ) from None

@@ -36,4 +36,4 @@ def _spans(release, name):
     generalization = release.hierarchies[name]
     first, last = np.array([generalization.cover(label) for label in labels]).T
     widest = generalization.cover("*")[1]
-    return ((last - first) / widest)[codes]
+    return ((last - first) / max(widest, 1))[codes]

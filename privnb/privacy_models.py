@@ -6,6 +6,7 @@ Enforcing and measuring share one function, `level(counts, whole)`, from class-b
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from privnb.counts import class_value_counts
 
 def check_k(k):
     """Raise ValueError unless `k` is a whole number of at least 2."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 2:
         raise ValueError(f"k must be a whole number of at least 2 (1 protects nobody), got {k!r}.")
 
 

@@ -1,7 +1,7 @@
 """What was published: the table, its equivalence classes, its provenance; `publish()` is all that an attacker gets."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import pandas as pd
 from privnb.counts import combinations
 from privnb.hierarchy import SUPPRESSED
 from privnb.privacy_models import PrivacyModel
-from privnb.schema import Schema
+from privnb.schema import Role, Schema
 
 
 class Promise(NamedTuple):
@@ -39,7 +39,7 @@ class Provenance:
     noisy: tuple[str, ...] = ()
     untouched: tuple[str, ...] = ()
     simulation: bool = False
-    seed: object = None
+    seed: object = field(default=None, repr=False)
 
     def public(self):
         """What may leave with a release, as a dictionary of plain values: all but the seed, which undoes the noise."""
@@ -98,7 +98,8 @@ class Release:
     @property
     def suppressed(self):
         """Number of records whose quasi-identifiers are all `*`."""
-        return int((self.table[self.schema.quasi_identifiers].astype(str) == SUPPRESSED).all(axis=1).sum())
+        names = self.schema.quasi_identifiers
+        return int((self.table[names].astype(str) == SUPPRESSED).all(axis=1).sum()) if names else 0
 
     def publish(self, rng):
         """The attacker's view and, apart from it, the key: for each published row the record that it came from.
@@ -111,13 +112,19 @@ class Release:
         return Published(table, self.schema, self.hierarchies, self.provenance.noisy), key
 
     def show(self, rows=12, *, rng=0):
-        """A random dozen of released rows to look at. Raises ValueError where a row is still a person's own record."""
+        """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
+
+        Neutral attributes are published as they are and would single out people beside them, so they are left out.
+        Raises ValueError where nothing generalizes the quasi-identifiers: each row is then one person's own record.
+        """
         if rows > 12:
             raise ValueError(f"a report shows at most 12 released rows, got rows={rows}.")
-        if not self.provenance.claims and not self.suppressed:
+        names = self.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
+        if not self.provenance.claims and not hidden:
             raise ValueError(
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."
             )
         shown = np.random.default_rng(rng).choice(len(self), min(rows, len(self)), replace=False)
-        return self.table.iloc[shown].reset_index(drop=True)
+        return self.table[names].iloc[shown].reset_index(drop=True)

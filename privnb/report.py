@@ -16,6 +16,7 @@ from privnb.runs import SECONDS, ReportError, choose, forget_failures, notebooks
 TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
 NUMBERS = ["seed", "value", "low", "high", "baseline"]
 KEY = ["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"]
+NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST")  # parameters that results tell or bear
 DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
 
 
@@ -167,7 +168,8 @@ def _assemble(chosen, executed, work):
             )
         tables.append(read(path))
     results = pd.concat(tables, ignore_index=True)
-    compared = ledger.compare(results)
+    like = [table for notebook, table in zip(chosen, tables, strict=True) if _as_published(notebook)]
+    compared = ledger.compare(pd.concat([results.iloc[:0], *like], ignore_index=True))
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
     files |= pages.make(chosen, executed, compared)
     (work / "report" / "notebooks").mkdir(parents=True)
@@ -175,6 +177,12 @@ def _assemble(chosen, executed, work):
     _write(compared, work / "report" / "ledger.csv")
     for name, text in files.items():
         (work / "report" / name).write_text(text, encoding="utf-8")
+
+
+def _as_published(notebook):
+    """Whether a notebook ran in the setting of its paper, but for what its results name themselves."""
+    default = {name: parameter.default for name, parameter in notebook.parameters.items()}
+    return all(value == default[name] for name, value in notebook.values.items() if name not in NAMED)
 
 
 def _swap(new, out, previous):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb import answers, charts, evaluation
+from privnb import charts, evaluation
 from privnb.dataset import load
 
 
@@ -121,26 +121,23 @@ def test_table_keeps_every_number(results):
     assert shown.loc["Suppress", "certainty_penalty"] == "1.000"
 
 
-def test_answers_are_computed(results):
-    join = evaluation.join
-    text = answers.who_stands_out(join(results["facts"], results["unique"])).data
-    assert "1,200 people" in text
-    whole = results["unique"].iloc[-1]
-    assert f"{whole.value:.1%}" in text
-    worse = results["utility"].copy()
-    noisy = (worse.measure == "utility_decline") & (worse.sanitizer == "LaplaceNoise")
-    worse.loc[noisy, "value"] = 0.5
-    assert "50.00% (LaplaceNoise(epsilon=0.5))" in answers.what_users_keep(worse).data
-    assert "spans" in answers.what_it_costs(results["costs"]).data
-    assert "Splitting a class" in answers.what_predictions_add(results["gains"]).data
+def test_several_seeds_are_drawn_as_their_mean(results):
+    twice = pd.concat([results["links"], results["links"].assign(seed=2, value=results["links"].value + 0.1)])
+    (rows,) = charts.bars(twice, "correct_links", "A title", "a share").to_dict()["datasets"].values()
+    assert len(rows) == len(results["links"])
+    assert rows[0]["value"] == pytest.approx(results["links"].value.iloc[0] + 0.05)
 
 
-def test_the_verdict_follows_the_interval(results):
-    links, mined = results["links"], results["mined"].copy()
-    worst = (mined.miner == "worst") & (mined.measure == "anti_utility_A")
-    mined.loc[worst, ["value", "low", "high", "baseline"]] = [100, 90, 110, 95]
-    assert "no more than the guess, within its 95 % interval" in answers.what_the_adversary_gains(mined, links).data
-    mined.loc[worst, "baseline"] = 50
-    text = answers.what_the_adversary_gains(mined, links).data
-    assert "more than the guess." in text
-    assert "does not make a release safe" in text
+def test_an_empty_chart_is_a_sentence(results):
+    assert (
+        "None of these settings has a displacement"
+        in charts.bars(results["links"], "displacement", "A title", "a share").data
+    )
+
+
+def test_titles_are_computed(results):
+    title = charts.bars(results["links"], "correct_links", "Links", "a share", format=".1%").to_dict()["title"]
+    text = title["text"]
+    title = text if isinstance(text, str) else " ".join(text)
+    most = results["links"].value.max()
+    assert f"to {most:.1%} (Identity)" in title

@@ -1,9 +1,14 @@
-"""What an adversary who knows quasi-identifiers gains from a release (Brickell and Shmatikov, KDD 2008, section 4)."""
+"""What an adversary who knows quasi-identifiers gains from a release (Brickell and Shmatikov, KDD 2008, section 4).
+
+The gains are exact for the people in the table: nobody is sampled, so they have no interval. They are no estimates for
+a larger population, of which small classes would give far too high ones; `gains_by_chance` shows how much of a gain is
+due to small classes alone.
+"""
 
 import numpy as np
 
 from privnb.counts import class_value_counts
-from privnb.measures.base import measure, wilson
+from privnb.measures.base import measure
 
 
 def class_counts(release, sensitive):
@@ -48,20 +53,6 @@ def knowledge_gain(counts):
     Table 3.
     """
     return _shift(counts) @ counts.sum(axis=1) / counts.sum()
-
-
-def accuracy_gain_interval(counts):
-    """95 % interval of `accuracy_gain`, were these people a random sample: Wilson's for the guesses, less the prior."""
-    low, high = wilson(int(counts.max(axis=1).sum()), int(counts.sum()))
-    return low - prior_accuracy(counts), high - prior_accuracy(counts)
-
-
-def knowledge_gain_interval(counts):
-    """95 % interval of `knowledge_gain`, were these people a random sample: normal, of a mean over people."""
-    shift, people = _shift(counts), counts.sum(axis=1)
-    mean = shift @ people / people.sum()
-    half = 1.96 * np.sqrt((shift - mean) ** 2 @ people / people.sum() / people.sum())
-    return max(0.0, mean - half), min(1.0, mean + half)
 
 
 def gains_by_chance(release, sensitive, *, rng, repeats=20):
