@@ -238,7 +238,8 @@ def _ranges(rows, series, unit, *, zero=True, format="f"):
 def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
     """A small table of results to look at: values with their 95 % interval, and the guess that they have to beat.
 
-    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10", an average that would tell it "withheld".
+    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10", an
+    average that would tell it "withheld".
     """
     shown = _settings(results)
     bounded = shown.low.notna()

@@ -36,9 +36,7 @@ class KMember(Sanitizer):
     def _sanitize(self, dataset, table, rng):
         n = len(dataset)
         if self.k > n:
-            raise SanitizationError(
-                f"{self!r} cannot be reached: the table has {n} records. Lower k to {n} or less."
-            )
+            raise SanitizationError(f"{self!r} cannot be reached: the table has {n} records. Lower k to {n} or less.")
         if self.start is not None and not 0 <= self.start < n:
             raise SanitizationError(f"{self!r} starts outside the table of {n} records. Give a start of 0 to {n - 1}.")
         if not dataset.schema.quasi_identifiers:
