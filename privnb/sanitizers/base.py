@@ -56,7 +56,7 @@ class Sanitizer(ABC):
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):
-        """Return the released table, made of the copy `table` of the published columns, and facts for its Provenance."""
+        """The released table, made of `table`, a copy of the published columns; and facts for its Provenance."""
 
 
 def _short(value):
