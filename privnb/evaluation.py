@@ -1,7 +1,7 @@
 """Run sanitizers, attacks and measures over a dataset; return tidy results, one row a number.
 
-Every function takes a dataset and sanitizers and returns a DataFrame with `COLUMNS`. Each random choice has a seed of
-its own, derived from the run's seed and the sanitizer, so that two settings never share their noise.
+Every function takes a dataset and sanitizers and returns a DataFrame as `results` describes. Each random choice has a
+seed of its own, derived from the run's seed and the sanitizer, so that two settings never share their noise.
 """
 
 import itertools
@@ -9,7 +9,6 @@ import zlib
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.counts import combinations
@@ -21,14 +20,8 @@ from privnb.measures.base import wilson
 from privnb.miners import able, cross_val_predictions, reference_set
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.progress import track
+from privnb.results import join, people_interval, rows_of, tidy, withheld
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
-
-COLUMNS = [
-    "dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target",
-    "value", "low", "high", "baseline", "better",
-]  # fmt: skip
-
-PEOPLE = ("anti_utility", "suppressed_records")  # measures that count people start with one of these
 
 
 def settings(k="", epsilon="", sensitivity=None):
@@ -47,11 +40,6 @@ def settings(k="", epsilon="", sensitivity=None):
 def ends():
     """The sanitizers that all others lie between: publish everything, publish no quasi-identifier."""
     return [Identity(), Suppress()]
-
-
-def join(*results):
-    """Several tables of results as one."""
-    return pd.concat(results, ignore_index=True)
 
 
 def first_number(dataset):
@@ -84,14 +72,14 @@ def releases(dataset, sanitizers, *, seeds=1):
 
 def describe(dataset):
     """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
-    row = _rows(dataset, Identity(), "")
+    row = rows_of(dataset, Identity(), "")
     rows = [row("records", len(dataset))]
     rows += [row("domain_size", dataset.table[name].nunique(), target=name) for name in dataset.schema.published]
     for name in dataset.schema.sensitive:
         commonest = int(dataset.table[name].value_counts().max())
         low, high = wilson(commonest, len(dataset))
         rows.append(row("prior_accuracy", commonest / len(dataset), target=name, low=low, high=high, better="lower"))
-    return _tidy(rows)
+    return tidy(rows)
 
 
 def people_by(dataset, name):
@@ -111,7 +99,7 @@ def uniqueness(dataset, *, fewest=10):
 
     A share of fewer than `fewest` people has no value, only bounds.
     """
-    row = _rows(dataset, Identity(), "")
+    row = rows_of(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
     subsets = [s for size in sizes for s in itertools.combinations(names, size)]
@@ -122,7 +110,7 @@ def uniqueness(dataset, *, fewest=10):
         if 0 < alone < fewest:
             alone, interval = np.nan, (1 / len(dataset), (fewest - 1) / len(dataset))
         rows.append(row("unique", alone / len(dataset), "", ", ".join(subset), *interval, 0, "lower"))
-    return _tidy(rows)
+    return tidy(rows)
 
 
 def example(dataset, sanitizers):
@@ -137,7 +125,7 @@ def costs(dataset, sanitizers, *, fewest=10):
     """What each sanitizer publishes and costs: classes, k, suppressed records, certainty penalty or displacement."""
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
-        row = _rows(dataset, sanitizer, seed)
+        row = rows_of(dataset, sanitizer, seed)
         if release.provenance.noisy:
             rows.append(row("displacement", displacement(dataset, release), better="lower"))
             continue
@@ -149,7 +137,7 @@ def costs(dataset, sanitizers, *, fewest=10):
             row("suppressed_records", release.suppressed, better="lower"),
             row("certainty_penalty", certainty_penalty(release), better="lower"),
         ]
-    return _withheld(_tidy(rows), fewest)
+    return withheld(tidy(rows), fewest)
 
 
 def linked(dataset, sanitizers, *, seeds=1):
@@ -159,9 +147,9 @@ def linked(dataset, sanitizers, *, seeds=1):
         published, key = release.publish(_seed(seed, sanitizer, "publish"))
         attack = Linkage().fit(published)
         share, low, high = linkage.correct_links(attack, dataset, key)
-        row = _rows(dataset, sanitizer, seed)
+        row = rows_of(dataset, sanitizer, seed)
         rows.append(row("correct_links", share, low=low, high=high, baseline=1 / len(dataset), better="lower"))
-    return _tidy(rows)
+    return tidy(rows)
 
 
 def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, folds=10):
@@ -179,7 +167,7 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
     others = [name for name in dataset.schema.published if name != target]
     rows, original = [], {}
     for release, sanitizer, seed in releases(dataset, [Identity(), *sanitizers], seeds=seeds):
-        row = _rows(dataset, sanitizer, seed)
+        row = rows_of(dataset, sanitizer, seed)
         encoded = encode(release.table, others, release.schema, release.hierarchies)
         people = {}
         for miner in reference_set(miners):
@@ -187,12 +175,14 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
             people[miner.name] = mining.good_utility(predicted, truth)
         original = original or people  # the first release is the original
         for name, value in people.items():
-            rows.append(row("good_utility", value, name, target, *_interval(value, len(truth)), commonest, "higher"))
+            rows.append(
+                row("good_utility", value, name, target, *people_interval(value, len(truth)), commonest, "higher")
+            )
             decline = mining.utility_decline(original[name], value)
             rows.append(row("utility_decline", decline, name, target, better="lower"))
         worst, _ = mining.utility_preserving(original, people)
         rows.append(row("utility_decline", worst, "worst", target, better="lower"))
-    return _tidy(rows)
+    return tidy(rows)
 
 
 def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=0.05, seeds=1, fewest=10):
@@ -207,7 +197,7 @@ def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=
     """
     target, rows = _published(dataset, target or first_number(dataset)), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        row = _rows(dataset, sanitizer, seed)
+        row = rows_of(dataset, sanitizer, seed)
         predictions, guess = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
         truth, released = dataset.table[target].to_numpy(), release.table[target].to_numpy()
         generalization = _generalization(release, target)
@@ -228,10 +218,10 @@ def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=
             if any(0 < value < fewest for value in people.values()):
                 average = np.nan  # with the others it would tell the withheld ones
             for name, value in {**people, "worst": worst}.items():
-                interval = _interval(value, int(weights.sum()))
+                interval = people_interval(value, int(weights.sum()))
                 rows.append(row(measure, value, name, target, *interval, chance, "lower"))
             rows.append(row(measure, average, "average", target, baseline=chance, better="lower"))
-    return _withheld(_tidy(rows), fewest)
+    return withheld(tidy(rows), fewest)
 
 
 def mine(release, target, miners, *, rng):
@@ -266,8 +256,8 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     """
     sensitive, rows = _sensitive(dataset, sensitive), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        rows += _gains(_rows(dataset, sanitizer, seed), release, sensitive, "", _seed(seed, sanitizer, "deal"))
-    return _tidy(rows)
+        rows += _gains(rows_of(dataset, sanitizer, seed), release, sensitive, "", _seed(seed, sanitizer, "deal"))
+    return tidy(rows)
 
 
 def gains_at_the_ends(datasets):
@@ -290,7 +280,7 @@ def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, s
     truth = dataset.table[target].to_numpy()
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
-        row, deal = _rows(dataset, sanitizer, seed), _seed(seed, sanitizer, "deal")
+        row, deal = rows_of(dataset, sanitizer, seed), _seed(seed, sanitizer, "deal")
         released = release.table[target].to_numpy()
         first = mining.first_occurrences(release.table)
         predictions, _ = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
@@ -305,7 +295,7 @@ def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, s
         lots = _seed(seed, sanitizer, "random labels")
         control = _relabelled(release, target, *_random_labels(release, target, first, int(count), lots))
         rows += _gains(row, control, sensitive, "_with_random_labels", deal)
-    return _tidy(rows)
+    return tidy(rows)
 
 
 def _generalization(release, name):
@@ -337,36 +327,6 @@ def _gains(row, release, sensitive, suffix, rng):
         row(f"{name}{suffix}", measure(counts), target=sensitive, baseline=chance, better=measure.better)
         for name, (measure, chance) in found.items()
     ]
-
-
-def _rows(dataset, sanitizer, seed):
-    def row(measure, value, miner="", target="", low=np.nan, high=np.nan, baseline=np.nan, better=""):
-        return (
-            dataset.name, type(sanitizer).__name__, sanitizer.changed_params(), seed, measure, miner, target,
-            float(value), float(low), float(high), float(baseline), better,
-        )  # fmt: skip
-
-    return row
-
-
-def _tidy(rows):
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _withheld(results, fewest):
-    """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
-    if fewest < 2:
-        raise ValueError(f"fewest must be 2 or more, got {fewest}: a count of one is a person.")
-    few = results.measure.str.startswith(PEOPLE) & results.value.between(0, fewest, inclusive="neither")
-    results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
-    guessed = results.measure.str.startswith(PEOPLE) & results.baseline.between(0, fewest, inclusive="neither")
-    return results.assign(baseline=results.baseline.mask(guessed))
-
-
-def _interval(people, of):
-    """Wilson's 95 % interval of a share, as people."""
-    low, high = wilson(int(people), of)
-    return low * of, high * of
 
 
 def _seed(seed, sanitizer, purpose):

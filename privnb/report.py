@@ -23,7 +23,7 @@ DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up m
 def save(results, out, name):
     """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
 
-    `results`: DataFrame with the columns `evaluation.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure`
+    `results`: DataFrame with the columns `results.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure`
     are never empty; a missing `value` was withheld (it counts too few people); `better` is "higher", "lower" or empty
     (a number that is no score); no two rows have the same `KEY`.
     `name`: the notebook's file name less its ending, "03_utility". Numbers are written with 12 digits.
@@ -74,7 +74,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
 def _checked(results, name):
     import pandas as pd
 
-    from privnb.evaluation import COLUMNS
+    from privnb.results import COLUMNS
 
     def refuse(found, do):
         raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")

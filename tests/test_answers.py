@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import answers
-from privnb.evaluation import COLUMNS
+from privnb.results import COLUMNS
 
 
 def results(*rows):

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "schema", "progress", "hierarchy", "counts", "dataset", "draft", "privacy_models", "release", "grading",
     "mechanisms", "encoding", "miners", "information_loss", "clustering", "sanitizers", "attacks", "measures",
-    "evaluation", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
+    "results", "evaluation", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from privnb import ledger, pages, report, runs
-from privnb.evaluation import COLUMNS
 from privnb.report import ReportError, build, save
+from privnb.results import COLUMNS
 from privnb.runs import choose
 
 PARAMETERS = """\
@@ -29,7 +29,7 @@ SAVE = """\
 import os, sys
 import pandas as pd
 from privnb import report
-from privnb.evaluation import COLUMNS
+from privnb.results import COLUMNS
 facts = {"k": K / 3, "hash": hash("privnb") % 1000, "threads": int(os.environ["OMP_NUM_THREADS"]),
          "here": os.path.basename(os.getcwd()) == "notebooks", "executable": len(sys.executable)}
 rows = [dict(dataset=DATASET, sanitizer="Identity()", measure=m, miner=NAME, value=v) for m, v in facts.items()]
