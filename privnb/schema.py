@@ -62,18 +62,19 @@ class Numbers:
 
     def value(self, code):
         """The number at a code, as it is printed: whole numbers without a decimal point."""
-        number = self.low + code * self.step
-        return int(number) if float(number).is_integer() else float(round(number, 10))
+        number = round(float(self.low + code * self.step), 10)
+        return int(number) if number.is_integer() else number
 
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
         numbers = pd.to_numeric(column, errors="coerce")
-        fits = numbers.between(self.low, self.high) & self._on_a_step((numbers - self.low) / self.step)
+        steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
+        fits = steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
         return column[~fits]
 
     @staticmethod
     def _on_a_step(steps):
-        return abs(steps - np.rint(steps)) < 1e-6  # decimals such as 0.01 are not exact
+        return abs(steps - np.rint(steps)) < 1e-6
 
 
 @dataclass(frozen=True)
