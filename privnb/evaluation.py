@@ -65,6 +65,8 @@ def _published(dataset, name):
 
 def releases(dataset, sanitizers, *, seeds=1):
     """Yield (release, sanitizer, seed), for each of `seeds` seeds where a sanitizer is randomized; shows progress."""
+    if seeds < 1:
+        raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
     runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
     for sanitizer, seed in track(runs, "sanitize and measure"):
         yield sanitizer.sanitize(dataset, rng=_seed(seed, sanitizer, "sanitize")), sanitizer, seed
@@ -202,11 +204,14 @@ def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=
         truth, released = dataset.table[target].to_numpy(), release.table[target].to_numpy()
         generalization = _generalization(release, target)
         everybody = np.ones(len(dataset))
+        chosen = mining.selected(len(dataset), share, rng=_seed(seed, sanitizer, "scenario C"))
+        if not chosen.any():
+            raise ValueError(f"a share of {share!r} of {len(dataset)} people selects nobody for scenario C. Raise it.")
         scenarios = {
             "A": (c, everybody),
             "A_distinct": (c, mining.first_occurrences(release.table).astype(float)),
             "B": (100, everybody),
-            "C": (c, mining.selected(len(dataset), share, rng=_seed(seed, sanitizer, "scenario C"))),
+            "C": (c, chosen),
         }
         for scenario, (nearness, weights) in scenarios.items():
             people = {

@@ -223,6 +223,8 @@ def test_k_is_counted_not_believed(adult):
         (lambda d: evaluation.good_utility(d, [KMember(5)], target="age"), "'age' is a number"),
         (lambda d: evaluation.anti_utility(d, [LaplaceNoise(1)], miners="naive Bayes"), "Add another miner to MINERS"),
         (lambda d: evaluation.anti_utility(d, [KMember(5)], fewest=1), "fewest must be 2 or more"),
+        (lambda d: evaluation.anti_utility(d, [KMember(5)], share=0), "selects nobody for scenario C"),
+        (lambda d: evaluation.linked(d, [KMember(5)], seeds=0), "number of repeats from 1"),
     ],
 )
 def test_what_cannot_be_done_is_said(adult, call, message):

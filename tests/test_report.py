@@ -544,3 +544,13 @@ def test_save_on_a_full_disk_leaves_the_older_numbers(name, tmp_path, monkeypatc
     with pytest.raises(OSError, match="No space left"):
         save(tidy(value=2), tmp_path, "01_a")
     assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "compared"),
+    [({}, True), ({"K": "25"}, True), ({"RECORDS": 500}, True), ({"C_PERCENT": 90}, False), ({"C_PERCENT": 0}, True)],
+)
+def test_only_runs_in_the_papers_setting_are_compared_with_it(asked, compared):
+    """A result does not tell how much nearer was asked for: such a run must not stand beside a printed number."""
+    offered = {name: runs.Parameter(default, "") for name, default in {"K": "2", "RECORDS": 0, "C_PERCENT": 0}.items()}
+    assert report._as_published(runs.Notebook(Path("04_attack.ipynb"), offered, asked, 1)) is compared

@@ -140,7 +140,7 @@ def test_nothing_exported_holds_the_seed(sanitizer):
     published, _ = release.publish(rng=5)
     assert release.provenance.seed == seed
     assert str(seed) not in repr(release.provenance.public())
-    assert str(seed) not in repr(published)
+    assert str(seed) not in repr(published) + repr(release) + repr(release.provenance)
     assert str(seed) not in release.table.to_csv()
 
 
@@ -211,3 +211,17 @@ def test_a_dozen_generalized_rows_are_shown():
     assert len(release.show()) == 12
     with pytest.raises(ValueError, match="at most 12"):
         release.show(13)
+
+
+def test_neutral_columns_are_not_shown_beside_the_generalized_ones():
+    assert "ward" not in family.KMember(5).sanitize(toy(), rng=0).show()
+
+
+def test_without_quasi_identifiers_nothing_is_hidden_so_nothing_is_shown():
+    schema = SCHEMA.with_roles({"disease": Role.SENSITIVE, "ward": Role.NEUTRAL})
+    data = Dataset("bare", toy().table[["disease", "ward"]], schema, {})
+    for sanitizer in (family.Identity(), family.Suppress()):
+        with pytest.raises(ValueError, match="are not shown"):
+            sanitizer.sanitize(data, rng=0).show()
+    with pytest.raises(family.SanitizationError, match="has no quasi-identifier to generalize"):
+        family.KMember(2).sanitize(data, rng=0)
