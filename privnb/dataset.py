@@ -168,7 +168,7 @@ def _read_files(folder, text):
     table = pd.concat(parts, ignore_index=True)
     missing = layout.get("missing", "")
     if layout.get("records_with_missing", "keep") == "drop":
-        table = table[~table.isin(["", missing]).any(axis=1)].reset_index(drop=True)
+        table = table[~((table == "") | (table == missing)).any(axis=1)].reset_index(drop=True)
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
     return table.replace("", missing or np.nan)
 
