@@ -152,11 +152,13 @@ def _described(path):
 
 
 def _read_files(folder, text):
-    """All records of the data files in file order, as text, less those with a missing value if the file says so."""
+    """All records of the data files in file order, as text."""
     layout = text.get("format", {})
     names = list(text["columns"])
     parts = []
     for entry in text["files"]:
+        if not (folder / entry["path"]).is_file():
+            raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
         content = (folder / entry["path"]).read_bytes()
         found = hashlib.sha256(content).hexdigest()
         if "sha256" in entry and found != entry["sha256"]:
@@ -166,15 +168,12 @@ def _read_files(folder, text):
             )
         parts.append(_read_csv(entry, content, names, layout))
     table = pd.concat(parts, ignore_index=True)
-    missing = layout.get("missing", "")
-    if layout.get("records_with_missing", "keep") == "drop":
-        table = table[~((table == "") | (table == missing)).any(axis=1)].reset_index(drop=True)
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
-    return table.replace("", missing or np.nan)
+    return table.replace("", layout.get("missing") or np.nan)
 
 
 def _read_csv(entry, content, names, layout):
-    """The records of one file, every cell as text."""
+    """The records of one file, every cell as text; without those that miss a value if the layout says so."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -191,6 +190,9 @@ def _read_csv(entry, content, names, layout):
             )
         # adult.test ends each line in a full stop that is no part of the value.
         row[-1] = row[-1].removesuffix(entry.get("line_end", ""))
+    if layout.get("records_with_missing", "keep") == "drop":
+        gaps = {"", layout.get("missing", "")}
+        rows = [row for row in rows if gaps.isdisjoint(row)]
     return pd.DataFrame(rows, columns=names, dtype=str)
 
 

@@ -282,6 +282,13 @@ def test_hierarchies_of_a_set(toy):
         load(path, "x")
 
 
+def test_a_file_that_is_not_there(toy):
+    path = toy()
+    (path.parent / "toy.csv").unlink()
+    with pytest.raises(FileNotFoundError, match=r"toy\.csv is described and not there"):
+        load(path)
+
+
 # Datasets made in memory
 
 SCHEMA = Schema(
