@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from privnb.charts import V5
+from privnb.ledger import count_by_status
 
 STATUSES = {
     "exact": "every printed digit is met",
@@ -57,7 +58,7 @@ def make(chosen, executed, ledger):
         dataset=_dataset(chosen),
         parameters=_parameters(chosen),
         versions=[("Python", platform.python_version()), *((n, metadata.version(n)) for n in LIBRARIES)],
-        statuses=[(status, text, int((ledger["status"] == status).sum())) for status, text in STATUSES.items()],
+        statuses=[(status, STATUSES[status], int(count)) for status, count in count_by_status(ledger).items()],
         sources={source: rows.to_dict("records") for source, rows in ledger.groupby("source", sort=False)},
     )
     return files

@@ -9,7 +9,8 @@ def correct_links(attack, dataset, key):
 
     Each person counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. Lower protects more; the
     baseline is 1 / n, a row at random. `attack`: a Linkage fitted to the release that `key` belongs to. Returns
-    (share, low, high); the interval holds for one guess a person, were these people a random sample of many.
+    (share, low, high); the interval holds for one guess a person, were these people a random sample of many. Source:
+    Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
     share = float(_chances(attack, dataset, key).mean())
     return share, *wilson(share * len(dataset), len(dataset))
@@ -19,7 +20,8 @@ def correct_links(attack, dataset, key):
 def singled_out(attack, dataset, key):
     """Number of people whose own row is their only candidate: the attacker links them for certain, and rightly.
 
-    0 to n, lower protects more; without the release it is 0 (from two records on).
+    0 to n, lower protects more; without the release it is 0 (from two records on). Source: Sweeney, IJUFKS 10(5), 2002:
+    the linking that k-anonymity is made against.
     """
     return int((_chances(attack, dataset, key) == 1).sum())
 

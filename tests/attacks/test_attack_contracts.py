@@ -1,0 +1,62 @@
+"""What every attack keeps, whatever it does; classes are found, not listed."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import privnb.attacks as family
+from privnb.dataset import load
+from privnb.miners import reference_set
+from privnb.sanitizers import Identity, Suppress
+
+INSTANCES = [family.Linkage(), family.MinerInference(reference_set("decision tree")[0], "salary")]
+every = pytest.mark.parametrize("attack", INSTANCES, ids=lambda attack: type(attack).__name__)
+
+
+@pytest.fixture(scope="module")
+def adult():
+    return load("adult", records=600)
+
+
+def right(attack, dataset, release, guess):
+    """How many of the guesses that `guess(fitted attack, known)` makes are right."""
+    published, key = release.publish(3)
+    known = dataset.table[dataset.schema.quasi_identifiers]
+    fitted = attack.fit(published)
+    truth = fitted.truth(dataset, key) if "key" in inspect.signature(fitted.truth).parameters else fitted.truth(dataset)
+    return int((np.asarray(guess(fitted, known)) == truth).sum())
+
+
+def test_no_attack_is_left_out():
+    assert {type(attack) for attack in INSTANCES} == set(family.Attack.__subclasses__())
+    assert {attack.__name__ for attack in family.Attack.__subclasses__()} <= set(family.__all__)
+
+
+@every
+def test_no_argument_carries_the_truth(attack):
+    assert set(inspect.signature(attack.fit).parameters) == {"published"}
+    for guess in (attack.predict, attack.baseline):
+        assert set(inspect.signature(guess).parameters) <= {"known", "rng"}
+
+
+@every
+def test_no_better_than_the_baseline_against_full_suppression(attack, adult):
+    release = Suppress().sanitize(adult, rng=0)
+    guessed = right(attack, adult, release, lambda fitted, known: fitted.baseline(known))
+    # Linkage draws among 600 rows: one right guess in expectation, eight or more once in a hundred thousand times.
+    assert right(attack, adult, release, lambda fitted, known: fitted.predict(known)) <= max(guessed, 8)
+
+
+@every
+def test_better_than_the_baseline_where_nothing_is_hidden(attack, adult):
+    """Else the test above would hold for an attack that cannot attack."""
+    release = Identity().sanitize(adult, rng=0)
+    guessed = right(attack, adult, release, lambda fitted, known: fitted.baseline(known))
+    assert right(attack, adult, release, lambda fitted, known: fitted.predict(known)) > guessed
+
+
+@every
+def test_a_guess_needs_a_release(attack, adult):
+    with pytest.raises(ValueError, match="has not seen a release yet"):
+        attack.predict(adult.table)
