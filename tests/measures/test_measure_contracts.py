@@ -66,4 +66,4 @@ def test_privacy_is_best_under_full_suppression_and_worst_without(values, name):
 
 @pytest.mark.parametrize("name", FOUND)
 def test_names_its_source(name):
-    assert re.search(r"[Ss]ection\s+\d|Source: ", FOUND[name].__doc__)
+    assert re.search(r"[Ss]ection\s+\d|Source:", FOUND[name].__doc__)
