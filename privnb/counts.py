@@ -41,6 +41,29 @@ def combinations(table):
     return Combinations(table.iloc[first].reset_index(drop=True), multiplicities, index)
 
 
+def distinct_codes(columns, widths):
+    """Group equal rows of integer columns: the first position of each distinct row, in sorted order, and where each
+    stands.
+
+    `columns`: integer arrays (n,), each from 0 to below its width. Returns two integer arrays, (m,) and (n,).
+    """
+    key, room = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column, width in zip(columns, widths, strict=True):
+        if room * width >= 2**62:  # the key would overflow: number the combinations so far anew
+            key, distinct = pd.factorize(key, sort=True)
+            room = len(distinct)
+        key = key * width + column
+        room *= width
+    index, distinct = pd.factorize(key)
+    order = np.argsort(distinct)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    index = rank[index]
+    first = np.empty(len(order), dtype=np.int64)
+    first[index[::-1]] = np.arange(len(index))[::-1]
+    return first, index
+
+
 def class_value_counts(classes, values):
     """How often each value stands in each class: integer array (classes, values), columns in sorted order of the
     values.
@@ -48,6 +71,13 @@ def class_value_counts(classes, values):
     `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,).
     """
     codes, distinct = pd.factorize(np.asarray(values), sort=True, use_na_sentinel=False)
-    width = len(distinct)
-    rows = int(np.max(classes)) + 1
-    return np.bincount(classes * width + codes, minlength=rows * width).reshape(rows, width)
+    return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)))
+
+
+def tabulate(rows, columns, shape, weights=None):
+    """How often each pair stands, or the sum of its whole-number weights: integer array of `shape`.
+
+    `rows`, `columns`: integer arrays (n,).
+    """
+    counts = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
+    return counts.astype(np.int64, copy=False).reshape(shape)

@@ -1,0 +1,88 @@
+"""How many people share a class: k-anonymity and its relatives."""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_share
+
+
+def check_k(k):
+    """Raise ValueError unless `k` is a whole number of at least 2."""
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 2:
+        raise ValueError(f"k must be a whole number of at least 2 (1 protects nobody), got {k!r}.")
+
+
+@dataclass(frozen=True)
+class KAnonymity(PrivacyModel):
+    """Every record shares its quasi-identifiers with at least `k` - 1 others.
+
+    The level is the size of the class, from 1; higher protects more against linking a record to a person, and says
+    nothing about what all members of a class have in common. Raises ValueError unless k is a whole number >= 2.
+    Source: Samarati and Sweeney, SRI-CSL-98-04, 1998.
+    """
+
+    k: int
+    sensitive = None
+    better = "higher"
+    grows = True
+
+    def __post_init__(self):
+        check_k(self.k)
+
+    def level(self, counts, whole=None):
+        return counts.sum(axis=1)
+
+    def holds(self, counts, whole=None):
+        return self.level(counts, whole) >= self.k
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity(PrivacyModel):
+    """k-anonymity, and no value of `sensitive` belongs to more than a share `alpha` of a class.
+
+    The level is the largest share of one value, above 0 to 1; lower protects more against guessing it. Sizes are
+    graded by `KAnonymity`. Raises ValueError unless 0 < alpha <= 1 and k is a whole number >= 2.
+    Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006, general form (every value).
+    """
+
+    alpha: float
+    k: int
+    sensitive: str
+    better = "lower"
+
+    def __post_init__(self):
+        check_share("alpha", self.alpha)
+        check_k(self.k)
+
+    def level(self, counts, whole=None):
+        return counts.max(axis=1) / counts.sum(axis=1)
+
+    def holds(self, counts, whole=None):
+        return (counts.sum(axis=1) >= self.k) & (self.level(counts) <= self.alpha + ROUNDING)
+
+
+@dataclass(frozen=True)
+class PSensitiveKAnonymity(PrivacyModel):
+    """k-anonymity, and at least `p` different values of `sensitive` in every class.
+
+    The level is the number of different values, from 1; higher protects more. Says nothing about how evenly they
+    stand. Sizes are graded by `KAnonymity`. Raises ValueError unless p and k are whole numbers >= 2.
+    Source: Truta and Vinay, "Privacy Protection: p-Sensitive k-Anonymity Property", ICDE Workshops 2006.
+    """
+
+    p: int
+    k: int
+    sensitive: str
+    better = "higher"
+    grows = True
+
+    def __post_init__(self):
+        check_k(self.k)
+        if isinstance(self.p, bool) or not isinstance(self.p, Integral) or self.p < 2:
+            raise ValueError(f"p must be a whole number of at least 2 (1 asks for nothing), got {self.p!r}.")
+
+    def level(self, counts, whole=None):
+        return (counts > 0).sum(axis=1)
+
+    def holds(self, counts, whole=None):
+        return (counts.sum(axis=1) >= self.k) & (self.level(counts) >= self.p)

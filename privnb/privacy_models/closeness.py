@@ -1,0 +1,182 @@
+"""How far the sensitive values of a class lie from the whole table's: what a class tells about its members."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.hierarchy import Taxonomy
+from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_positive
+
+
+def _shares(counts, whole):
+    """Each class's and the whole table's shares of the values."""
+    return counts / counts.sum(axis=1, keepdims=True), whole / whole.sum()
+
+
+@dataclass(frozen=True)
+class TCloseness(PrivacyModel):
+    """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the earth mover's distance.
+
+    The level is the distance, 0 (the class tells nothing) to 1; lower protects more. `distance` says how far apart two
+    values are: "equal": any two are 1 apart; "ordered": ranks apart / (values that occur - 1), in the order of the
+    domain; a `Taxonomy`: height of their common ancestor / height of the root. Raises ValueError unless 0 < t <= 1.
+    Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007, section 4; for hierarchies its section 4.3.
+    """
+
+    t: float
+    sensitive: str
+    distance: str | Taxonomy = "equal"
+    better = "lower"
+
+    def __post_init__(self):
+        check_positive("t", self.t)
+        if not (isinstance(self.distance, Taxonomy) or self.distance in ("equal", "ordered")):
+            raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {self.distance!r}.')
+
+    def __str__(self):
+        how = {"equal": ""}.get(self.distance, f"{self.distance} ") if self._plain else "hierarchical "
+        return f"t={self.t} {how}{self.sensitive}"
+
+    @property
+    def _plain(self):
+        return isinstance(self.distance, str)
+
+    def columns(self, values):
+        if self._plain:
+            return values
+        self.distance.codes(values)  # refuses a value that is no leaf, by name
+        text = {str(value): value for value in values}
+        return [text.get(leaf, leaf) for leaf in self.distance.leaves]
+
+    def level(self, counts, whole):
+        shares, q = _shares(counts, whole)
+        surplus = shares - q
+        if self.distance == "equal":
+            return np.abs(surplus).sum(axis=1) / 2
+        if self.distance == "ordered":
+            return np.abs(np.cumsum(surplus, axis=1)[:, :-1]).sum(axis=1) / max(counts.shape[1] - 1, 1)
+        return self._moved(surplus)
+
+    def _moved(self, surplus):
+        """What evens out inside a node at height h of H travels h / H: whatever its children lack or have too much."""
+        tree, moved = self.distance, np.zeros(len(surplus))
+        for height in range(1, tree.height + 1):
+            below, above = tree.groups[height - 1], tree.groups[height]
+            first = np.flatnonzero(np.diff(below, prepend=-1))
+            children = np.add.reduceat(surplus, first, axis=1)
+            parents = np.flatnonzero(np.diff(above[first], prepend=-1))
+            much = np.add.reduceat(np.maximum(children, 0), parents, axis=1)
+            little = np.add.reduceat(np.maximum(-children, 0), parents, axis=1)
+            moved += np.minimum(much, little).sum(axis=1) * height / tree.height
+        return moved
+
+    def holds(self, counts, whole):
+        return self.level(counts, whole) <= self.t + ROUNDING
+
+
+@dataclass(frozen=True)
+class JensenShannonCloseness(PrivacyModel):
+    """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the Jensen-Shannon divergence.
+
+    The level is the divergence in nats, 0 (the class tells nothing) to ln 2; lower protects more. Raises ValueError
+    unless t > 0. Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
+    """
+
+    t: float
+    sensitive: str
+    better = "lower"
+
+    def __post_init__(self):
+        check_positive("t", self.t)
+
+    def level(self, counts, whole):
+        p, q = _shares(counts, whole)
+        middle = (p + q) / 2
+        return (_relative_entropy(p, middle) + _relative_entropy(np.broadcast_to(q, p.shape), middle)) / 2
+
+    def holds(self, counts, whole):
+        return self.level(counts, whole) <= self.t + ROUNDING
+
+
+def _relative_entropy(p, q):
+    """Kullback-Leibler divergence of the rows of p from those of q, in nats."""
+    return (p * np.log(np.where(p > 0, p, 1) / np.where(p > 0, q, 1))).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(PrivacyModel):
+    """In no class is a value of `sensitive` e to the `delta` times as common, or as rare, as in the whole table.
+
+    The level is the largest |ln(share in the class / share in the table)|, from 0; infinite where a value of the table
+    is absent from the class; lower protects more. The bound is strict. Raises ValueError unless delta > 0.
+    Source: Brickell and Shmatikov, KDD 2008, definition 1 (natural logarithm: see their lemma 1 and table 3).
+    """
+
+    delta: float
+    sensitive: str
+    better = "lower"
+
+    def __post_init__(self):
+        check_positive("delta", self.delta)
+
+    def level(self, counts, whole):
+        occurs = whole > 0
+        p, q = _shares(counts[:, occurs], whole[occurs])
+        return np.where(p > 0, np.abs(np.log(np.where(p > 0, p, 1) / q)), np.inf).max(axis=1)
+
+    def holds(self, counts, whole):
+        return self.level(counts, whole) < self.delta - ROUNDING
+
+
+@dataclass(frozen=True)
+class BasicBetaLikeness(PrivacyModel):
+    """No value of `sensitive` is more than `beta` times more common in a class than in the whole table, relatively.
+
+    The level is the largest (share in the class - share in the table) / share in the table, from 0; lower protects
+    more. What becomes rarer is no gain. Raises ValueError unless beta > 0.
+    Source: Cao and Karras, "Publishing Microdata with a Robust Privacy Guarantee", VLDB 2012, definition 2.
+    """
+
+    beta: float
+    sensitive: str
+    better = "lower"
+
+    def __post_init__(self):
+        check_positive("beta", self.beta)
+
+    def level(self, counts, whole):
+        return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
+
+    def holds(self, counts, whole):
+        return self.level(counts, whole) <= self.beta * (1 + ROUNDING)
+
+
+@dataclass(frozen=True)
+class EnhancedBetaLikeness(PrivacyModel):
+    """As `BasicBetaLikeness`, and a common value may gain less: at most -ln of its share in the whole table.
+
+    The level is the smallest beta that the class keeps, from 0; infinite where a value gains more than -ln of its
+    share, which no beta allows; lower protects more. Raises ValueError unless beta > 0.
+    Source: Cao and Karras, VLDB 2012, definition 3: relative gain <= min(beta, -ln q).
+    """
+
+    beta: float
+    sensitive: str
+    better = "lower"
+
+    def __post_init__(self):
+        check_positive("beta", self.beta)
+
+    def level(self, counts, whole):
+        gain, q = _gain(counts, whole)
+        return np.where(gain <= -np.log(q) + ROUNDING, np.maximum(gain, 0), np.inf).max(axis=1)
+
+    def holds(self, counts, whole):
+        return self.level(counts, whole) <= self.beta * (1 + ROUNDING)
+
+
+def _gain(counts, whole):
+    """How much more common each occurring value is in a class than in the table, relatively; and the table's shares."""
+    occurs = whole > 0
+    p, q = _shares(counts[:, occurs], whole[occurs])
+    return (p - q) / q, q

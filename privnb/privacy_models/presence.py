@@ -1,0 +1,115 @@
+"""Models against a population: who could be in the table at all, as an adversary with a larger register sees it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from privnb.privacy_models.anonymity import check_k
+from privnb.privacy_models.base import ROUNDING, PrivacyModel
+
+
+@dataclass(frozen=True, eq=False)
+class _Against(PrivacyModel):
+    """A model whose counts have two columns: people of the population in the class, and released records.
+
+    `population`: a DataFrame with a column for each quasi-identifier and one row a person, everybody of the table among
+    them. Its values must belong to the attributes' domains.
+    """
+
+    population: pd.DataFrame = field(repr=False, kw_only=True)
+    sensitive = None
+
+    def __post_init__(self):
+        if not isinstance(self.population, pd.DataFrame) or self.population.empty:
+            raise ValueError("population must be a DataFrame with one row a person and all quasi-identifiers.")
+
+    def counted(self, release):
+        """A person of the population counts in every class whose labels cover their values."""
+        names = release.schema.quasi_identifiers
+        first = np.unique(release.classes, return_index=True)[1]
+        fits = np.ones((len(first), 1), dtype=bool)
+        codes = self.codes(release.hierarchies, names)
+        distinct, people = np.unique(codes, axis=0, return_counts=True)
+        counts = np.zeros((len(first), 2), dtype=np.int64)
+        counts[:, 1] = np.bincount(release.classes)
+        covers = []
+        for a, name in enumerate(names):
+            number, labels = pd.factorize(release.table[name].iloc[first].astype(str))
+            cover = np.zeros((len(labels), codes[:, a].max() + 1), dtype=bool)
+            for label, row in zip(labels, cover, strict=True):
+                positions = release.hierarchies[name].covered(label)
+                row[positions[positions < len(row)]] = True
+            covers.append((number, cover[:, distinct[:, a]]))
+        step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison is classes x people wide
+        for begin in range(0, len(first), step):
+            fits = np.ones((min(step, len(first) - begin), len(distinct)), dtype=bool)
+            for number, cover in covers:
+                fits &= cover[number[begin : begin + step]]
+            counts[begin : begin + step, 0] = fits @ people
+        return counts
+
+    def codes(self, hierarchies, names):
+        """Positions of the population's values on the attributes' lines, integer array (people, attributes)."""
+        absent = [name for name in names if name not in self.population]
+        if absent:
+            raise ValueError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
+        return np.column_stack([hierarchies[name].codes(self.population[name]) for name in names])
+
+
+@dataclass(frozen=True, eq=False)
+class KMap(_Against):
+    """Every released record could belong to at least `k` people of the population.
+
+    The level is the number of people of `population` whom the class's labels cover, from 0; higher protects more. It
+    asks less than k-anonymity where the adversary cannot know who is in the table. Raises ValueError unless k is a
+    whole number >= 2. Source: Sweeney, "Computational Disclosure Control", PhD thesis, MIT, 2001.
+    """
+
+    k: int
+    better = "higher"
+    grows = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_k(self.k)
+
+    def __str__(self):
+        return f"k-map k={self.k}"
+
+    def level(self, counts, whole=None):
+        return counts[:, 0]
+
+    def holds(self, counts, whole=None):
+        return self.level(counts) >= self.k
+
+
+@dataclass(frozen=True, eq=False)
+class DeltaPresence(_Against):
+    """Of the people of the population who fit a class, a share between `low` and `high` is in the table.
+
+    The level is the share of `population` under the class's labels that was released, 0 to 1: what an adversary learns
+    about whether somebody is in the table. Lower protects more against being found in it; the bound is on both sides.
+    Raises ValueError unless 0 <= low < high <= 1. Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals
+    from Shared Databases", SIGMOD 2007, definition 1.
+    """
+
+    low: float
+    high: float
+    better = "lower"
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not 0 <= self.low < self.high <= 1:
+            raise ValueError(f"delta-presence needs 0 <= low < high <= 1, got low={self.low!r} and high={self.high!r}.")
+
+    def __str__(self):
+        return f"presence={self.low}..{self.high}"
+
+    def level(self, counts, whole=None):
+        # Released people whom no one of the population covers are certainly in the table.
+        return counts[:, 1] / np.maximum(counts.max(axis=1), 1)
+
+    def holds(self, counts, whole=None):
+        level = self.level(counts)
+        return (level <= self.high + ROUNDING) & (level >= self.low - ROUNDING)
