@@ -32,13 +32,30 @@ def combinations(table):
     >>> combinations(pd.DataFrame({"sex": ["F", "M", "F"]})).multiplicities.tolist()
     [2, 1]
     """
-    key = np.zeros(len(table), dtype=np.int64)
-    for name in table:
-        codes, values = pd.factorize(table[name].to_numpy(), sort=True, use_na_sentinel=False)
-        # Compressing after each column keeps the key below n * values, so that it cannot overflow.
-        key = np.unique(key * max(len(values), 1) + codes, return_inverse=True)[1]
-    _, first, index, multiplicities = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return Combinations(table.iloc[first].reset_index(drop=True), multiplicities, index)
+    columns = [coded(table[name]) for name in table] or [(np.zeros(len(table), dtype=np.int64), [None])]
+    first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    return Combinations(table.iloc[first].reset_index(drop=True), np.bincount(index, minlength=len(first)), index)
+
+
+def coded(column):
+    """The distinct values of a column, and which of them stands where.
+
+    `column`: Series or array (n,) of any kind. Returns the position of each entry, integer array (n,), and the
+    distinct values in sorted order, a missing one last.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes, values = column.cat.codes.to_numpy(), column.cat.categories.to_numpy(dtype=object)
+        occurs, codes = np.unique(codes, return_inverse=True)  # not every category need occur
+        values = np.append(values, np.nan)[occurs]  # the code of a missing value is -1
+    else:
+        codes, values = pd.factorize(np.asarray(column))
+        if codes.min(initial=0) < 0:  # so found, missing values take no pass of their own
+            codes[codes < 0] = len(values)
+            values = np.append(values.astype(object), np.nan)
+    rank = pd.factorize(values, sort=True, use_na_sentinel=False)[0]
+    ordered = np.empty_like(values)
+    ordered[rank] = values
+    return rank[codes], ordered
 
 
 def distinct_codes(columns, widths):
@@ -70,7 +87,7 @@ def class_value_counts(classes, values):
 
     `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,).
     """
-    codes, distinct = pd.factorize(np.asarray(values), sort=True, use_na_sentinel=False)
+    codes, distinct = coded(np.asarray(values))
     return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)))
 
 

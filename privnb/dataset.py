@@ -25,7 +25,8 @@ class Dataset:
     """Original microdata, one row a record, checked against its schema when made.
 
     `table`: DataFrame of n records with the schema's columns in the schema's order; its index carries no meaning and
-    is replaced by 0..n-1. `hierarchies`: for each quasi-identifier how it generalizes (see `hierarchy`).
+    is replaced by 0..n-1. `hierarchies`: for each quasi-identifier how it generalizes (see `hierarchy`). `codes`: for
+    each quasi-identifier the position of each record's value on its line, integer array (n,).
     """
 
     name: str
@@ -37,13 +38,15 @@ class Dataset:
         self.schema.check(self.table)
         table = self.table[self.schema.names()].reset_index(drop=True)
         object.__setattr__(self, "table", table)
+        codes = {}
         for name in self.schema.quasi_identifiers:
             if name not in self.hierarchies:
                 raise SchemaError(
                     f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
                     "Add one, or use hierarchy.flat(attribute)."
                 )
-            self.hierarchies[name].codes(table[name])  # every value has its place
+            codes[name] = self.hierarchies[name].codes(table[name]).astype(np.int32)  # every value has its place
+        object.__setattr__(self, "codes", codes)
 
     def __len__(self):
         return len(self.table)
@@ -235,16 +238,8 @@ def _roles(choice):
 def _hierarchy(path, attribute, chosen_set, recoding):
     """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else flat."""
     how = recoding.get(attribute.name)
-    if how is not None and not attribute.numeric:
-        raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: only numbers have ranges.")
-    if isinstance(how, str) and how != "range":
-        raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give \"range\" or a list.")
-    if how == "range":
-        return hierarchy.Ranges(attribute.domain)
-    if isinstance(how, Mapping):
-        return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
     if how is not None:
-        return hierarchy.Intervals(attribute.domain, tuple(how))
+        return _recoded(path, attribute, how)
     folder = path.parent / "hierarchies" / chosen_set
     if chosen_set != "default" and not folder.is_dir():
         raise SchemaError(
@@ -252,3 +247,18 @@ def _hierarchy(path, attribute, chosen_set, recoding):
         )
     file = folder / f"{attribute.name}.csv"
     return hierarchy.Taxonomy.read(file, attribute.domain) if file.is_file() else hierarchy.flat(attribute)
+
+
+def _recoded(path, attribute, how):
+    """As a study's recoding says: numbers as a range or by widths, categories as they are ordered or as sets."""
+    if not attribute.numeric and how in ("ordered", "set"):
+        kind = hierarchy.Ordered if how == "ordered" else hierarchy.Sets
+        return kind(attribute.name, attribute.domain.values)
+    if attribute.numeric and how == "range":
+        return hierarchy.Ranges(attribute.domain)
+    if attribute.numeric and isinstance(how, Mapping):
+        return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
+    if attribute.numeric and not isinstance(how, str):
+        return hierarchy.Intervals(attribute.domain, tuple(how))
+    allowed = '"range" or a list of widths' if attribute.numeric else '"ordered" or "set"; only numbers have ranges'
+    raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give {allowed}.")

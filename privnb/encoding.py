@@ -84,42 +84,42 @@ def _column(column, attribute, hierarchy, seen):
     """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column."""
     numbers = attribute.numeric and is_numeric_dtype(column)
     codes, cells = pd.factorize(column.astype(float if numbers else str), sort=True)
-    ends = np.column_stack([cells, cells]) if numbers else _ends(cells, attribute, hierarchy)
+    given = np.column_stack([cells, cells]) if numbers else _extents(cells, attribute, hierarchy)
     if seen is None:
         labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
     elif is_numeric_dtype(seen):
-        ends = np.repeat(ends.mean(axis=1), 2).reshape(-1, 2)
-        labels = ends[codes, 0]
+        given = np.repeat(given.mean(axis=1), 2).reshape(-1, 2)
+        labels = given[codes, 0]
     else:
-        spans = _ends(seen.cat.categories, attribute, hierarchy)
-        found = _read_as(cells, ends, seen, spans, attribute)
-        ends = np.where(found[:, None] >= 0, spans[found], ends)
+        learned = _extents(seen.cat.categories, attribute, hierarchy)
+        found = _read_as(cells, given, seen, learned, attribute)
+        given = np.where(found[:, None] >= 0, learned[found], given)
         labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
-    return (ends if attribute.numeric else _shares(ends, hierarchy)).astype(np.float32)[codes], labels
+    features = given if attribute.numeric else given / given.sum(axis=1, keepdims=True)
+    return features.astype(np.float32)[codes], labels
 
 
-def _ends(labels, attribute, hierarchy):
-    """First and last of what each label covers, float array (labels, 2): numbers, or positions of leaves."""
-    ends = hierarchy.bounds if attribute.numeric else hierarchy.cover
-    return np.array([ends(label) for label in labels], dtype=float).reshape(-1, 2)
+def _extents(labels, attribute, hierarchy):
+    """What each label covers, float array (labels, columns): the two ends of numbers, else 1 for each leaf covered."""
+    if attribute.numeric:
+        return np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
+    return hierarchy.members(labels).astype(float)
 
 
-def _shares(ends, hierarchy):
-    """The share of each leaf in each label, float array (labels, leaves): 1 / size where it is covered."""
-    leaf = np.arange(len(hierarchy.leaves))
-    covered = (ends[:, :1] <= leaf) & (leaf <= ends[:, 1:])
-    return covered / covered.sum(axis=1, keepdims=True)
-
-
-def _read_as(cells, ends, seen, spans, attribute):
-    """Which label of `seen` (they cover `spans`) each cell is read as: integer array (cells,), -1 for none."""
+def _read_as(cells, given, seen, learned, attribute):
+    """Which label of `seen` each cell is read as: integer array (cells,), -1 for none. `given`, `learned`: what cells
+    and labels cover.
+    """
     if attribute.numeric:
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
-        spans, ends = (np.clip(each, attribute.domain.low, attribute.domain.high) for each in (spans, ends))
-    (low, high), (first, last) = ends.T[:, :, None], spans.T
-    covers, within = (first <= low) & (high <= last), (low <= first) & (last <= high)
-    narrowest = np.where(covers, last - first, np.inf).argmin(axis=1)
-    times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(spans))
+        given, learned = (np.clip(each, attribute.domain.low, attribute.domain.high) for each in (given, learned))
+        (low, high), (first, last) = given.T[:, :, None], learned.T
+        covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
+    else:
+        shared, size, length = given @ learned.T, given.sum(axis=1, keepdims=True), learned.sum(axis=1)
+        covers, within = shared == size, shared == length
+    narrowest = np.where(covers, length, np.inf).argmin(axis=1)
+    times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(learned))
     commonest = np.where(within, times, -1).argmax(axis=1)
     found = np.select([covers.any(axis=1), within.any(axis=1)], [narrowest, commonest], -1)
     # Two labels may cover the same leaves, as a node with one child does: the same label comes first.

@@ -1,46 +1,28 @@
-"""How a value generalizes, how far apart two values are, and whether a published cell covers a value.
+"""How an attribute generalizes: categories by a `Taxonomy` (a tree), `Ordered` or as `Sets`, numbers by intervals.
 
-Every attribute's leaves stand on a line: numbers by size, taxonomy leaves in the tree's depth-first order.
-The smallest generalization of a set of values then depends on the set's two ends alone. All ways to
-generalize (`Taxonomy`, `Intervals`, `Ranges`) share the methods
-
-- `codes(values)`: positions of original values on the line, integer array;
-- `label(low, high)`: the published label of the smallest generalization of the positions low..high;
-- `cover(label)`: the first and the last position that a published label covers;
-- `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed;
-- `extent()`: how wide a generalization is, for clustering: see `Extent`.
+What they share stands in `generalization`; those of numbers, in `intervals`, are at hand here too.
 """
 
 import csv
-import math
-import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from privnb.schema import Categories, Numbers, SchemaError, commonest
+from privnb.generalization import SUPPRESSED, Extent, OfLeaves, OnALine, by_class, text
+from privnb.intervals import Intervals, RangedIntervals, Ranges
+from privnb.schema import Categories, SchemaError
 
-SUPPRESSED = "*"  # the root of every hierarchy
-INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
-
-
-class Extent(NamedTuple):
-    """The width of the smallest generalization of two leaves, a fraction of the widest.
-
-    With `groups` (integer array levels x leaves): the first level at which both leaves are in one group.
-    Without: the difference of their positions on the line. Divided by `denominator` it lies in 0..1.
-    """
-
-    denominator: int
-    groups: np.ndarray | None
+__all__ = [
+    "SUPPRESSED", "Extent", "Intervals", "Ordered", "RangedIntervals", "Ranges", "Sets", "Taxonomy", "flat",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Taxonomy:
+class Taxonomy(OfLeaves, OnALine):
     """A generalization hierarchy: every leaf's labels from itself up to the root `*`.
 
     `rows` holds one tuple a leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must coarsen the
@@ -48,8 +30,8 @@ class Taxonomy:
     differ in length.
 
     >>> tree = Taxonomy("sex", (("Male", "*"), ("Female", "*")))
-    >>> tree.height, tree.label(0, 1), tree.cover("*")
-    (1, '*', (0, 1))
+    >>> tree.height, tree.label(0, 1), tree.covered("*").tolist()
+    (1, '*', [0, 1])
     """
 
     name: str
@@ -65,8 +47,7 @@ class Taxonomy:
                 f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, others have "
                 f"{max(lengths)}. Repeat a label to fill a level; a line holds at least leaf;*"
             )
-        leaves = [row[0] for row in self.rows]
-        twice = sorted({leaf for leaf in leaves if leaves.count(leaf) > 1})
+        twice = sorted(leaf for leaf, count in Counter(row[0] for row in self.rows).items() if count > 1)
         if twice:
             raise SchemaError(f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it.")
         for row in self.rows:
@@ -81,6 +62,7 @@ class Taxonomy:
                         f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}: "
                         f"'{row[level - 1]}' lies under both '{parent}' and '{row[level]}'. Give it one parent."
                     )
+        object.__setattr__(self, "_as_given", self.rows)
         # Depth-first order makes every inner node a run of neighbouring leaves.
         seen = [{label: i for i, label in reversed(list(enumerate(column)))} for column in zip(*self.rows, strict=True)]
         key = {row: tuple(seen[level][row[level]] for level in range(self.height, -1, -1)) for row in self.rows}
@@ -93,19 +75,20 @@ class Taxonomy:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
         tree = cls(Path(path).stem, rows)
-        leaves = _leaves(domain)
+        leaves = values_of(domain)
         absent = [leaf for leaf in leaves if leaf not in tree._index]
         if absent:
             raise SchemaError(
                 f"hierarchy {path}: the leaf {absent[:3]} is missing ({len(absent)} in all). Add its line."
             )
         # ARX's files may hold leaves that the domain does not; they can never occur.
-        return cls(tree.name, tuple(row for row in tree.rows if row[0] in set(leaves)))
+        known = set(leaves)
+        return tree if len(tree.leaves) == len(known) else cls(tree.name, tuple(r for r in tree.rows if r[0] in known))
 
     def write(self, path):
-        """Write ARX's layout."""
+        """Write ARX's layout, the leaves in the order in which they were given."""
         with open(path, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n").writerows(self.rows)
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows(self._as_given)
 
     @property
     def height(self):
@@ -118,14 +101,14 @@ class Taxonomy:
         return tuple(row[0] for row in self.rows)
 
     @cached_property
-    def _index(self):
-        return {leaf: position for position, leaf in enumerate(self.leaves)}
-
-    @cached_property
     def groups(self):
         """Integer array (height + 1, leaves): the node that holds each leaf at each level."""
-        columns = zip(*self.rows, strict=True)
-        return np.array([np.unique(column, return_inverse=True)[1] for column in columns], dtype=np.int32)
+        return np.array([np.unique(column, return_inverse=True)[1] for column in self._columns], dtype=np.int32)
+
+    @cached_property
+    def _columns(self):
+        """The label of each leaf at each level, object array (height + 1, leaves)."""
+        return np.array(self.rows, dtype=object).T
 
     @cached_property
     def _spans(self):
@@ -149,142 +132,141 @@ class Taxonomy:
                         "Rename one: a reader of the release could not tell them apart."
                     )
 
-    def codes(self, values):
-        values = pd.Series(np.asarray(values), dtype=object)
-        index, distinct = pd.factorize(values)
-        codes = np.array([self._index.get(_text(value), -1) for value in distinct], dtype=np.int64)[index]
-        if (codes < 0).any():
-            lost = values[codes < 0]
-            raise SchemaError(
-                f"hierarchy '{self.name}' lacks {lost.nunique()} values: {commonest(lost)}. Add a line for each."
-            )
-        return codes
-
     def generalize(self, values, level):
         """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
-        return [self.rows[code][level] for code in self.codes(values)]
+        return self._columns[level, self.codes(values)].tolist()
+
+    def levels(self):
+        """One row a level, to look at: how many groups it has, how many values the largest holds, and three of them.
+
+        >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).levels()
+           level  groups  largest      examples
+        0      0       2        1  Male, Female
+        1      1       1        2             *
+        """
+        rows = []
+        for level, labels in enumerate(self._columns):
+            groups = Counter(labels.tolist())
+            examples = ", ".join(list(groups)[:3]) + (", ..." if len(groups) > 3 else "")
+            rows.append((level, len(groups), max(groups.values()), examples))
+        return pd.DataFrame(rows, columns=["level", "groups", "largest", "examples"])
 
     def level(self, low, high):
         """Height of the lowest common ancestor of the leaves at two positions."""
         return int(np.argmax(self.groups[:, low] == self.groups[:, high]))
 
-    def label(self, low, high):
-        return self.rows[low][self.level(low, high)]
+    def _names(self, low, high):
+        return self._columns[np.argmax(self.groups[:, low] == self.groups[:, high], axis=0), low]
 
-    def cover(self, label):
-        label = _text(label)
-        if label not in self._spans:
-            raise SchemaError(f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?")
-        return self._spans[label]
-
-    def bounds(self, label):
-        first, last = self.cover(label)
-        return float(self.leaves[first]), float(self.leaves[last])
+    def _ends(self, label):
+        if text(label) not in self._spans:
+            raise self._unknown(label)
+        return self._spans[text(label)]
 
     def extent(self):
         return Extent(self.height, self.groups)
 
 
 @dataclass(frozen=True)
-class _OnNumbers:
-    """What generalizations of numbers share: a published cell is a number, `low-high` or `*`."""
+class _Listed(OfLeaves):
+    """Categories whose labels list values, joined by "|"; a single value is itself, all of them are `*`."""
 
-    domain: Numbers
-
-    def codes(self, values):
-        outside = self.domain.outside(pd.Series(np.asarray(values)))
-        if len(outside):
-            raise SchemaError(f"{len(outside)} numbers lie outside {self.domain}: {commonest(outside.tolist())}.")
-        return self.domain.codes(values)
-
-    def bounds(self, label):
-        if label == SUPPRESSED:
-            return float(self.domain.low), float(self.domain.high)
-        match = INTERVAL.fullmatch(str(label))
-        if not match:
-            raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
-        return float(match[1]), float(match[2] or match[1])
-
-    def cover(self, label):
-        # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
-        low, high = (np.array(self.bounds(label)) - self.domain.low) / self.domain.step
-        last = int(self.domain.codes(self.domain.high))
-        # Decimals such as 0.01 are not exact.
-        first, last = max(0, math.ceil(low - 1e-6)), min(last, math.floor(high + 1e-6))
-        if first > last:
-            raise SchemaError(f"the label '{label}' covers no value of {self.domain}. Was it made for another domain?")
-        return first, last
-
-
-@dataclass(frozen=True)
-class Ranges(_OnNumbers):
-    """Numbers published as the range from the smallest to the largest of the class.
-
-    >>> Ranges(Numbers(1, 16)).label(8, 12)
-    '9-13'
-    """
-
-    def label(self, low, high):
-        ends = self.domain.value(low), self.domain.value(high)
-        return str(ends[0]) if low == high else f"{ends[0]}-{ends[1]}"
-
-    def extent(self):
-        return Extent(int(self.domain.codes(self.domain.high)), None)
-
-
-@dataclass(frozen=True)
-class Intervals(_OnNumbers):
-    """Whole numbers published as the smallest aligned interval that holds all of the class.
-
-    The widths need not nest: 40-59 lies in no interval of width 50 (Sramka et al. 2010, section 4.2: 5, 10, 20,
-    50, 100). Aligned at 0, as the paper prints them. The narrowest width is the leaf: it has extent 0.
-
-    >>> ages = Intervals(Numbers(17, 99), (5, 10, 20, 50, 100))
-    >>> ages.label(40 - 17, 41 - 17), ages.label(42 - 17, 58 - 17), ages.label(35 - 17, 41 - 17)
-    ('40-44', '40-59', '0-49')
-    """
-
-    widths: tuple[int, ...]
+    name: str
+    values: tuple[str, ...]
 
     def __post_init__(self):
-        rising = list(self.widths) == sorted(set(self.widths)) and len(self.widths) > 0
-        if not rising or not all(w > 0 and w == int(w) for w in self.widths):
-            raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
-        if self.domain.step != 1 or self.domain.low != int(self.domain.low):
-            raise SchemaError(f"intervals are for whole numbers, the domain is {self.domain}. Use 'range'.")
-        if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
-            raise SchemaError(
-                f"no interval of width {self.widths[-1]} holds the whole domain {self.domain}. Add a wider one."
-            )
+        Categories(self.values)  # refuses a value that stands twice
+        for value in self.values:
+            if "|" in value or value == SUPPRESSED:
+                raise SchemaError(
+                    f"'{self.name}': the value '{value}' cannot be told in a label that joins values by '|' and writes "
+                    "'*' for all. Rename it in the domain and in the data, or give the attribute a hierarchy file."
+                )
 
-    @cached_property
-    def groups(self):
-        """Integer array (widths, positions): the interval that holds each position at each width."""
-        values = self.domain.low + self.domain.step * np.arange(self.domain.codes(self.domain.high) + 1)
-        return np.array([values // width for width in self.widths], dtype=np.int32)
+    @property
+    def leaves(self):
+        """The values in the order of the public domain."""
+        return self.values
 
-    def label(self, low, high):
-        level = int(np.argmax(self.groups[:, low] == self.groups[:, high]))
-        start = int(self.groups[level, low]) * self.widths[level]
-        return f"{start}-{start + self.widths[level] - 1}"
+    def _joined(self, positions):
+        if len(positions) == len(self.values) > 1:
+            return SUPPRESSED
+        return "|".join([self.values[position] for position in positions])
+
+    def _listed(self, label):
+        """The positions that a label lists; they must rise."""
+        if label == SUPPRESSED:
+            return np.arange(len(self.values))
+        positions = np.array([self._index.get(part, -1) for part in text(label).split("|")])
+        if positions[0] < 0 or (np.diff(positions) <= 0).any():
+            raise self._unknown(label)
+        return positions
+
+
+@dataclass(frozen=True)
+class Ordered(_Listed, OnALine):
+    """Categories that stand on a line, in the order of the public domain: a label lists the run from the lowest to the
+    highest of the class. Two values are as far apart as their positions.
+
+    Raises SchemaError for a value that is `*` or holds "|".
+
+    >>> grades = Ordered("education", ("9th", "10th", "11th", "12th"))
+    >>> grades.label(0, 2), grades.covered("10th|11th").tolist(), grades.width("10th|11th")
+    ('9th|10th|11th', [1, 2], 0.3333333333333333)
+    """
+
+    def _names(self, low, high):
+        runs = zip(low.tolist(), high.tolist(), strict=True)
+        return np.array([self._joined(range(first, last + 1)) for first, last in runs], dtype=object)
+
+    def _ends(self, label):
+        positions = self._listed(label)
+        if (np.diff(positions) > 1).any():
+            raise self._unknown(label)
+        return int(positions[0]), int(positions[-1])
 
     def extent(self):
-        return Extent(len(self.widths) - 1, self.groups)
+        return Extent(len(self.values) - 1, None)
 
 
-class RangedIntervals(Intervals):
-    """Published as `Intervals`, but as far apart as the numbers themselves (reading "C" of Sramka et al. 2010)."""
+@dataclass(frozen=True)
+class Sets(_Listed):
+    """Categories without an order: a label lists exactly the values that occur in the class, in the domain's order.
+    Two values are equal or different.
+
+    Raises SchemaError for a value that is `*` or holds "|".
+
+    >>> race = Sets("race", ("White", "Black", "Other"))
+    >>> race.labels([2, 0, 1, 1], [0, 0, 1, 1]).tolist(), race.covered("White|Other").tolist()
+    (['White|Other', 'Black'], [0, 2])
+    """
+
+    def labels(self, codes, classes):
+        """The values of each class, object array (classes,). As `OnALine.labels`."""
+        codes, classes, number = by_class(codes, classes)
+        key, sets = np.zeros(number, dtype=np.int64), []
+        for begin in range(0, len(self.values), 64):  # a set is a row of bits, 64 values at a time
+            here = (begin <= codes) & (codes < begin + 64)
+            sets.append(np.zeros(number, dtype=np.uint64))
+            np.bitwise_or.at(sets[-1], classes[here], np.uint64(1) << (codes[here] - begin).astype(np.uint64))
+            index, words = pd.factorize(sets[-1])
+            key = pd.factorize(key * len(words) + index)[0]
+        _, first = np.unique(key, return_index=True)
+        rows = np.stack(sets, axis=1)[first].astype("<u8").view(np.uint8)
+        names = [self._joined(np.flatnonzero(np.unpackbits(row, bitorder="little"))) for row in rows]
+        return np.array(names, dtype=object)[key]
+
+    def covered(self, label):
+        return self._listed(label)
+
+    def width(self, label):
+        return (len(self._listed(label)) - 1) / max(len(self.values) - 1, 1)
 
     def extent(self):
-        return Ranges(self.domain).extent()
+        return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
 
 
-def _text(value):
-    """A value as hierarchies write it: whole numbers without a decimal point."""
-    return str(int(value)) if isinstance(value, float | np.floating) and value.is_integer() else str(value)
-
-
-def _leaves(domain):
+def values_of(domain):
     """All values of a domain as text."""
     if isinstance(domain, Categories):
         return domain.values

@@ -7,9 +7,10 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
-    "schema", "progress", "hierarchy", "counts", "dataset", "draft", "privacy_models", "release", "grading",
-    "mechanisms", "encoding", "miners", "information_loss", "clustering", "sanitizers", "attacks", "measures",
-    "results", "evaluation", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
+    "schema", "progress", "counts", "generalization", "intervals", "hierarchy", "taxonomies", "dataset", "draft",
+    "privacy_models", "release", "grading", "mechanisms", "encoding", "miners", "information_loss", "requirement",
+    "clustering", "partitioning", "recoding", "lattice", "specialization", "maximum_entropy", "marginals", "sanitizers",
+    "attacks", "measures", "results", "evaluation", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -6,7 +6,7 @@ import pytest
 from made_up import CLINIC, IDENTIFIER, RARE, RECORDS, clinic
 
 from privnb.dataset import PROJECT, Dataset, find, load, load_studies
-from privnb.hierarchy import Intervals, Ranges, Taxonomy, flat
+from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 # Adult
@@ -249,6 +249,15 @@ def test_a_short_record_is_no_record_with_missing_values(toy):
         ({"more": '[studies.x]\nquasi-identifier = ["age"]\nhierarchies = "census"'}, "'census', which have no folder"),
         ({"more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = "range" }'}, "only numbers have ranges"),
         ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "ranges" }'}, 'give "range" or a list'),
+        ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "set" }'}, "as 'set': give \"range\""),
+        ({"more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = [5] }'}, 'give "ordered" or "set"'),
+        (
+            {
+                "columns": COLUMNS.replace('"?"', '"?", "F|M"'),
+                "more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = "set" }',
+            },
+            r"'sex': the value 'F\|M' cannot be told",
+        ),
     ],
 )
 def test_slips_of_the_pen_are_named(toy, given, message):
@@ -280,6 +289,17 @@ def test_hierarchies_of_a_set(toy):
     (folder / "sex.csv").write_text("F;known;*\nM;known;*\n")
     with pytest.raises(SchemaError, match=r"sex\.csv: the leaf \['\?'\] is missing"):
         load(path, "x")
+
+
+@pytest.mark.parametrize(("how", "kind"), [("ordered", Ordered), ("set", Sets)])
+def test_categories_without_a_tree(toy, how, kind):
+    """The study says so, whatever file there is for others."""
+    path = toy(more=f'[studies.x]\nquasi-identifier = ["age", "sex"]\nrecoding = {{ sex = "{how}" }}')
+    folder = path.parent / "hierarchies" / "default"
+    folder.mkdir(parents=True)
+    (folder / "sex.csv").write_text("F;known;*\nM;known;*\n?;?;*\n")
+    dataset = load(path, "x")
+    assert dataset.hierarchies["sex"] == kind("sex", dataset.schema["sex"].domain.values)
 
 
 def test_a_file_that_is_not_there(toy):

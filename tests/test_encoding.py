@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privnb.encoding import encode
-from privnb.hierarchy import Intervals, Taxonomy
+from privnb.hierarchy import Intervals, Ordered, Sets, Taxonomy
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 QI = Role.QUASI_IDENTIFIER
@@ -82,6 +82,38 @@ def test_the_same_label_comes_before_another_of_the_same_cover():
     seen = encode(pd.DataFrame({"job": ["clerk", "office"]}), ["job"], SCHEMA, {"job": tree})
     again = encode(pd.DataFrame({"job": ["office", "clerk"]}), ["job"], SCHEMA, {"job": tree}, like=seen)
     assert again.labels["job"].tolist() == ["office", "clerk"]
+
+
+KINDS = {
+    "ordered": Ordered("job", ("nurse", "medic", "clerk", "bard")),
+    "set": Sets("job", ("nurse", "medic", "clerk", "bard")),
+}
+
+
+def encoded_jobs(kind, jobs, like=None):
+    schema = Schema("people", (Attribute("job", QI, Categories(KINDS[kind].values)),))
+    return encode(pd.DataFrame({"job": jobs}), ["job"], schema, {"job": KINDS[kind]}, like=like)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_of_labels_that_list_values_are_shares(kind):
+    features = encoded_jobs(kind, ["nurse|medic", "bard", "*", "medic|clerk|bard"]).features
+    third = 1 / 3
+    expected = [[0.5, 0.5, 0, 0], [0, 0, 0, 1], [0.25] * 4, [0, third, third, third]]
+    np.testing.assert_array_equal(features, np.float32(expected))
+
+
+def test_a_set_leaves_out_what_stands_between_its_values():
+    np.testing.assert_array_equal(encoded_jobs("set", ["nurse|clerk"]).features, np.float32([[0.5, 0, 0.5, 0]]))
+    # medic stands between the two and is not covered; the narrowest that covers it is "*".
+    seen = encoded_jobs("set", ["nurse|clerk", "*", "nurse|clerk|bard"])
+    met = encoded_jobs("set", ["medic", "nurse", "clerk|bard", "nurse|medic"], like=seen)
+    assert met.labels["job"].tolist() == ["*", "nurse|clerk", "nurse|clerk|bard", "*"]
+    # Where no label covers a set, the commonest that lies within it; a run would have held medic.
+    seen = encoded_jobs("set", ["medic", "medic", "clerk"])
+    met = encoded_jobs("set", ["nurse|clerk", "nurse|bard"], like=seen)
+    assert met.labels["job"].cat.codes.tolist() == [0, -1]
+    np.testing.assert_array_equal(met.features, np.float32([[0, 0, 1, 0], [0.5, 0, 0, 0.5]]))
 
 
 def test_records_outside_the_domain_by_noise_meet_the_labels_at_its_ends():

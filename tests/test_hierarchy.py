@@ -1,10 +1,11 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from privnb.dataset import PROJECT, load
-from privnb.hierarchy import Intervals, RangedIntervals, Ranges, Taxonomy, flat
+from privnb.hierarchy import Intervals, Ordered, RangedIntervals, Ranges, Sets, Taxonomy, flat
 from privnb.schema import Attribute, Categories, Numbers, Role, SchemaError
 
 ARX = PROJECT.parent / "shared" / "data" / "arx"
@@ -60,8 +61,10 @@ def test_a_taxonomys_label_covers_its_values_and_nothing_smaller_does(tree, data
 def test_every_node_is_a_run_of_neighbouring_leaves(tree):
     for row in tree.rows:
         for label in row:
-            first, last = tree.cover(label)
-            assert set(tree.leaves[first : last + 1]) == leaves_under(tree, label)
+            positions = tree.covered(label)
+            assert (np.diff(positions) == 1).all()
+            assert {tree.leaves[position] for position in positions} == leaves_under(tree, label)
+            assert tree.width(label) == (len(positions) - 1) / max(len(tree.leaves) - 1, 1)
 
 
 @given(taxonomies(), st.data())
@@ -82,7 +85,7 @@ def test_values_generalize_level_by_level():
     assert tree.codes(values).tolist() == [2, 0, 2]
     assert [tree.generalize(values, level) for level in range(3)] == [values, ["cold", "warm", "cold"], ["*"] * 3]
     assert tree.label(2, 2) == "blue"
-    assert tree.cover("grey") == (3, 3)
+    assert tree.covered("grey").tolist() == [3]
 
 
 def test_a_tree_over_numbers():
@@ -96,7 +99,7 @@ def test_a_tree_over_numbers():
 
 def test_cells_of_an_exact_release_are_covered():
     tree = Taxonomy("age", (("9", "*"), ("10", "*")))
-    assert tree.cover(10) == tree.cover(10.0) == tree.cover(np.int64(10)) == (1, 1)
+    assert [tree.covered(cell).tolist() for cell in (10, 10.0, np.int64(10))] == [[1]] * 3
 
 
 def test_values_of_different_types():
@@ -128,7 +131,7 @@ def test_a_tree_that_is_none_is_refused(rows, message):
 def test_what_a_tree_does_not_hold():
     tree = Taxonomy("colour", COLOURS)
     with pytest.raises(SchemaError, match="'colour' has no label 'green'"):
-        tree.cover("green")
+        tree.covered("green")
 
 
 def test_a_value_that_a_tree_does_not_hold_is_named_with_its_count():
@@ -152,6 +155,28 @@ def test_files_keep_every_label(tmp_path_factory, labels):
 def write(path, text):
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_a_file_is_written_as_it_was_read(tmp_path):
+    """Its order is kept, though the leaves of one group do not stand together: the tree has an order of its own."""
+    path = write(tmp_path / "job.csv", 'nurse;care;*\nclerk;office;*\n"a;b";office;*\nmedic;care;*\n')
+    tree = Taxonomy.read(path, Categories(("nurse", "medic", "clerk", "a;b")))
+    assert tree.leaves == ("nurse", "medic", "clerk", "a;b")
+    tree.write(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == path.read_bytes()
+
+
+def test_the_levels_of_a_tree_are_shown():
+    levels = Taxonomy("colour", COLOURS).levels()
+    assert list(levels) == ["level", "groups", "largest", "examples"]
+    assert levels.to_numpy().tolist() == [
+        [0, 4, 1, "red, yellow, blue, ..."], [1, 3, 2, "warm, cold, grey"], [2, 1, 4, "*"],
+    ]  # fmt: skip
+
+
+def test_bounds_of_numbers_that_stand_in_no_order():
+    tree = Taxonomy("n", (("1", "odd", "*"), ("2", "even", "*"), ("3", "odd", "*")))
+    assert [tree.bounds(label) for label in ("odd", "even", "*")] == [(1, 3), (2, 2), (1, 3)]
 
 
 def test_a_file_may_hold_more_leaves_than_the_domain(tmp_path):
@@ -186,6 +211,144 @@ def test_hierarchies_of_arx_are_read_as_they_are(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.skipif(not ARX.is_dir(), reason="ARX's hierarchies are not at ../shared/data/arx next to the project")
+def test_hierarchies_of_arx_are_written_as_they_are(tmp_path):
+    files = sorted(ARX.glob("*.csv"))
+    assert len(files) == 9
+    for file in files:
+        given = file.read_bytes()
+        domain = Categories(tuple(line.partition(";")[0] for line in given.decode().splitlines()))
+        Taxonomy.read(file, domain).write(tmp_path / "again.csv")
+        # One of the nine does not end its last line.
+        assert (tmp_path / "again.csv").read_bytes() == given + b"\n" * (not given.endswith(b"\n")), file.name
+
+
+# Ordered categories and sets
+
+GRADES = Ordered("education", ("9th", "10th", "11th", "12th"))
+RACE = Sets("race", ("White", "Black", "Asian", "Other"))
+lines = st.integers(1, 6).map(lambda n: tuple("abcdef"[:n]))
+
+
+@given(lines, st.lists(st.integers(0, 5), min_size=1, max_size=8))
+def test_an_ordered_label_is_the_run_of_its_values(values, codes):
+    codes = [code % len(values) for code in codes]
+    line = Ordered("x", values)
+    (label,) = line.labels(codes, [0] * len(codes))
+    run = list(range(min(codes), max(codes) + 1))
+    assert label == ("*" if len(run) == len(values) > 1 else "|".join(values[position] for position in run))
+    assert line.covered(label).tolist() == run
+    assert line.width(label) == (len(run) - 1) / max(len(values) - 1, 1)
+    assert line.extent() == (len(values) - 1, None)
+
+
+@given(lines, st.lists(st.integers(0, 5), min_size=1, max_size=8))
+def test_a_sets_label_is_the_values_that_occur(values, codes):
+    codes = [code % len(values) for code in codes]
+    kind = Sets("x", values)
+    (label,) = kind.labels(codes, [0] * len(codes))
+    held = sorted(set(codes))
+    assert label == ("*" if len(held) == len(values) > 1 else "|".join(values[position] for position in held))
+    assert kind.covered(label).tolist() == held
+    assert kind.width(label) == (len(held) - 1) / max(len(values) - 1, 1)
+
+
+def test_values_of_a_set_are_equal_or_different():
+    denominator, groups = RACE.extent()
+    assert (denominator, groups.tolist()) == (1, [[0, 1, 2, 3], [0, 0, 0, 0]])
+
+
+def test_one_value_is_itself_and_all_are_suppressed():
+    assert RACE.labels([1, 1, 0, 1, 2, 3, 2], [0, 0, 1, 1, 1, 1, 2]).tolist() == ["Black", "*", "Asian"]
+    assert [GRADES.label(1, 1), GRADES.label(0, 3)] == ["10th", "*"]
+    assert Sets("x", ("only",)).labels([0], [0]).tolist() == [Ordered("x", ("only",)).label(0, 0)] == ["only"]
+    assert [RACE.width(label) for label in ("Black", "White|Other", "*")] == [0, 1 / 3, 1]
+    assert Sets("x", ("only",)).width("*") == 0
+
+
+@pytest.mark.parametrize("label", ["", "green", "White|green", "Black|White", "White|White", "White|"])
+def test_a_label_that_no_class_can_have_is_refused(label):
+    for kind in (RACE, Ordered("race", RACE.values)):
+        with pytest.raises(SchemaError, match="hierarchy 'race' has no label"):
+            kind.covered(label)
+    with pytest.raises(SchemaError, match=r"hierarchy 'education' has no label '9th\|11th'"):
+        GRADES.covered("9th|11th")  # no run
+
+
+@pytest.mark.parametrize("kind", [Ordered, Sets])
+def test_values_that_a_list_would_confuse_are_refused(kind):
+    for value in ("a|b", "*"):
+        with pytest.raises(SchemaError, match=r"'x': the value .* joins values by '\|'.*Rename it in the domain"):
+            kind("x", ("c", value))
+    with pytest.raises(SchemaError, match="distinct values"):
+        kind("x", ("a", "a"))
+
+
+def test_sets_of_more_values_than_a_word_has_bits():
+    """150 values need three words; classes that differ in the last one alone must not be taken for one."""
+    values = tuple(f"v{i}" for i in range(150))
+    codes, classes = [0, 149, 0, 148, 64, 63, 0, 149], [0, 0, 1, 1, 2, 2, 3, 3]
+    assert Sets("x", values).labels(codes, classes).tolist() == ["v0|v149", "v0|v148", "v63|v64", "v0|v149"]
+    assert Sets("x", values).labels([*range(150)], [0] * 150).tolist() == ["*"]
+
+
+# Labels of classes
+
+KINDS = {
+    "taxonomy": Taxonomy("colour", COLOURS),
+    "ordered": GRADES,
+    "range": Ranges(Numbers(0, 3)),
+    "halves": Ranges(Numbers(-1, 0.5, 0.5)),
+    "intervals": Intervals(Numbers(10, 13), (2, 4, 100)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=20))
+def test_labels_of_classes_are_those_of_their_ends(kind, records):
+    codes = np.array([code for code, _ in records])
+    classes = np.unique([number for _, number in records], return_inverse=True)[1]
+    labels = kind.labels(codes, classes)
+    members = [codes[classes == number] for number in range(classes.max() + 1)]
+    assert labels.dtype == object
+    assert labels.tolist() == [kind.label(some.min(), some.max()) for some in members]
+    assert all(set(some) <= set(kind.covered(label)) for some, label in zip(members, labels, strict=True))
+
+
+@pytest.mark.parametrize("kind", [*KINDS.values(), RACE], ids=[*KINDS, "set"])
+def test_a_class_without_a_record_is_refused(kind):
+    with pytest.raises(ValueError, match="class 1 of 3 has no record"):
+        kind.labels([0, 1], [0, 2])
+    assert kind.labels([], []).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "kind", [Taxonomy("colour", COLOURS), Ordered("c", ("red", "blue")), Sets("c", ("red", "blue"))]
+)
+def test_codes_of_a_categorical_are_those_of_its_values(kind):
+    values = pd.Series(["blue", "red", "blue"])
+    category = values.astype(pd.CategoricalDtype(["pink", "red", "blue"]))  # pink is listed and does not occur
+    expected = [kind.leaves.index(value) for value in values]
+    for column in (category, category.array, values, values.to_numpy(dtype=object), values.tolist()):
+        codes = kind.codes(column)
+        assert (codes.dtype, codes.tolist()) == (np.int64, expected)
+    for column in (category.where(values == "red"), values.where(values == "red")):
+        with pytest.raises(SchemaError, match=r"lacks 1 values: 'missing' \(2\)"):
+            kind.codes(column)
+
+
+def test_codes_of_numbers_in_any_form():
+    ages = Ranges(Numbers(17, 99))
+    for column in ([20, 17], ["20", "17"], [20.0, 17.0], pd.Series([20, 17]).astype("category")):
+        assert ages.codes(column).tolist() == [3, 0]
+    with pytest.raises(SchemaError, match=r"2 numbers lie outside 17 to 99: 'missing' \(1\), 16.5 \(1\)"):
+        ages.codes([np.nan, 20, 16.5])
+
+
+def test_sums_of_decimals_are_found():
+    assert Taxonomy("x", (("0.3", "*"), ("1", "*"))).codes([0.1 + 0.2, 1.0]).tolist() == [0, 1]
+
+
 # Numbers
 
 domains = st.builds(
@@ -207,9 +370,11 @@ def test_ranges_cover_exactly(domain, two):
     low, high = between(domain, two)
     ranges = Ranges(domain)
     label = ranges.label(low, high)
-    assert ranges.cover(label) == (low, high)
+    assert ranges.covered(label).tolist() == list(range(low, high + 1))
+    assert ranges.width(label) == pytest.approx((domain.value(high) - domain.value(low)) / domain.width)
     assert ranges.bounds(label) == (domain.value(low), domain.value(high))
-    assert ranges.cover("*") == (0, domain.codes(domain.high))
+    assert ranges.covered("*").tolist() == list(range(domain.codes(domain.high) + 1))
+    assert ranges.width("*") == 1
     assert ranges.extent() == (domain.codes(domain.high), None)
 
 
@@ -217,7 +382,7 @@ def test_ranges_cover_exactly(domain, two):
 def test_ranges_of_decimals_cover_exactly(low, steps, step, two):
     domain = Numbers(low, low + step * steps, step)
     low, high = between(domain, two)
-    assert Ranges(domain).cover(Ranges(domain).label(low, high)) == (low, high)
+    assert Ranges(domain).covered(Ranges(domain).label(low, high)).tolist() == list(range(low, high + 1))
 
 
 widths = st.lists(st.sampled_from([2, 5, 10, 20, 50, 100, 7]), unique=True).map(lambda some: (*sorted(some), 1000))
@@ -236,8 +401,9 @@ def test_intervals_are_the_smallest_that_hold_all(low, steps, widths, two):
     assert start <= low + first <= low + last <= end
     for narrower in widths[: widths.index(width)]:
         assert (low + first) // narrower != (low + last) // narrower
-    covered = intervals.cover(label)
-    assert covered == (max(start - low, 0), min(end - low, steps))
+    first, last = max(start - low, 0), min(end - low, steps)
+    assert intervals.covered(label).tolist() == list(range(first, last + 1))
+    assert intervals.width(label) == (last - first) / steps
 
 
 def test_sramkas_intervals_do_not_nest():
@@ -249,7 +415,8 @@ def test_sramkas_intervals_do_not_nest():
     assert label == {
         (42, 58): "40-59", (42, 48): "40-49", (38, 42): "0-49", (42, 62): "0-99", (17, 99): "0-99",
     }  # fmt: skip
-    assert [ages.cover(text) for text in ("40-59", "0-49", "50-99")] == [(23, 42), (0, 32), (33, 82)]
+    covered = [ages.covered(text)[[0, -1]].tolist() for text in ("40-59", "0-49", "50-99")]
+    assert covered == [[23, 42], [0, 32], [33, 82]]
     denominator, groups = ages.extent()
     assert (denominator, groups.shape) == (4, (5, 83))
     rows = [(str(a), *(f"{a // w * w}-{a // w * w + w - 1}" for w in (10, 20, 50)), "*") for a in range(17, 100)]
@@ -288,13 +455,13 @@ def test_intervals_are_for_whole_numbers():
 def test_what_is_no_interval():
     for label in ("", "young", "1-2-3", "--"):
         with pytest.raises(SchemaError, match="is no interval of numbers"):
-            Ranges(Numbers(0, 9)).cover(label)
+            Ranges(Numbers(0, 9)).covered(label)
 
 
 def test_a_label_beyond_the_domain_covers_nothing():
     for label in ("150", "0-9", "100-149"):
         with pytest.raises(SchemaError, match="covers no value"):
-            Intervals(Numbers(17, 99), (5, 100)).cover(label)
+            Intervals(Numbers(17, 99), (5, 100)).covered(label)
 
 
 def test_a_number_beyond_the_domain_has_no_position():

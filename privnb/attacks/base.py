@@ -11,8 +11,24 @@ class Attack(ABC):
     What an attack learned is left on the fitted copy alone, so that one attack serves many releases.
     """
 
+    reads: tuple[str, ...]  # the forms of releases that it can learn from, see `release.FORMS`
+
+    @classmethod
+    def check(cls, release):
+        """Raise ValueError unless this attack reads releases of the form of `release` (or what it published)."""
+        if release.form not in cls.reads:
+            able = [other.__name__ for other in Attack.__subclasses__() if release.form in other.reads]
+            raise ValueError(
+                f"{cls.__name__} reads {' and '.join(cls.reads)} releases, and this one is {release.form}. Choose "
+                f"another sanitizer, or an attack that reads it: {', '.join(able) or 'there is none yet'}."
+            )
+
     def fit(self, published):
-        """A copy of this attack that has learned from `published` (see `release.Published`)."""
+        """A copy of this attack that has learned from `published` (see `release.Published`).
+
+        Raises ValueError for a form of release that it does not read.
+        """
+        self.check(published)
         fitted = copy(self)
         # Subclasses are frozen for their parameters' sake; what was learned is no parameter.
         vars(fitted).update(_published=published, **self._learn(published))

@@ -23,7 +23,7 @@ class Linkage(Attack):
 
     `known`: the names of the columns that the neighbour knows; None: all quasi-identifiers. Known cells may be exact
     values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have a value in common.
-    Reads releases with one row a record. Raises SchemaError for a column or value that the release's schema lacks.
+    Raises SchemaError for a column or value that the release's schema lacks.
 
     Source: Sweeney, "k-Anonymity: A Model for Protecting Privacy", IJUFKS 10(5), 2002; the nearest noisy row is the
     distance-based record linkage of Domingo-Ferrer and Torra, "Disclosure Risk Assessment in Statistical Data
@@ -31,6 +31,7 @@ class Linkage(Attack):
     """
 
     known: tuple[str, ...] | None = None
+    reads = ("generalized", "noisy", "bucketized")
 
     def __post_init__(self):
         if self.known is not None:
@@ -46,8 +47,8 @@ class Linkage(Attack):
         noisy = published.noisy
         return {
             "_names": names,
-            "_spans": {name: _spans(published, name, published.table[name]) for name in names if name not in noisy},
-            "_released": {name: published.table[name].to_numpy(dtype=float) for name in names if name in noisy},
+            "_cells": {name: _cells(published, name, published.table[name]) for name in names if name not in noisy},
+            "_released": {name: _points(published, name, published.table[name]) for name in names if name in noisy},
         }
 
     def candidates(self, known):
@@ -106,7 +107,7 @@ class Linkage(Attack):
         alike = combinations(known[list(self._names)])
         order = np.argsort(alike.index, kind="stable")
         ends = np.cumsum(alike.multiplicities)
-        masks = [self._mask(name, alike.values[name]) for name in self._spans]
+        masks = [self._mask(name, alike.values[name]) for name in self._cells]
         everyone = np.packbits(np.arange(_words(n) * 64) < n).view(np.uint64)
         for start in range(0, len(ends), CHUNK):
             chosen = slice(start, start + CHUNK)
@@ -120,24 +121,33 @@ class Linkage(Attack):
 
     def _mask(self, name, column):
         """Which rows fit each distinct known cell: the cells' numbers, and a bit matrix (distinct cells, words)."""
-        first, last = self._spans[name]
-        codes, cells = pd.factorize(column)
-        fit = np.zeros((len(cells), _words(len(first)) * 8), dtype=np.uint8)
-        for number, (low, high) in enumerate(np.transpose(_spans(self.published, name, pd.Series(cells)))):
-            bits = np.packbits((first <= high) & (last >= low))
-            fit[number, : len(bits)] = bits
+        cells, released = self._cells[name]
+        first, last = np.concatenate(released).T
+        number = np.repeat(np.arange(len(released)), [len(runs) for runs in released])
+        codes, known = _cells(self.published, name, column)
+        fit = np.zeros((len(known), _words(len(cells)) * 8), dtype=np.uint8)
+        for row, runs in zip(fit, known, strict=True):
+            meets = np.zeros(len(released), dtype=bool)
+            for low, high in runs:
+                meets[number[(first <= high) & (last >= low)]] = True
+            bits = np.packbits(meets[cells])
+            row[: len(bits)] = bits
         return codes, fit.view(np.uint64)
 
     def _narrow(self, fit, values):
         """Leave each group only the nearest of its candidates in the noisy columns."""
         noisy = list(self._released)
-        widths = np.array([self.published.schema[name].domain.width for name in noisy])
+        domains = [self.published.schema[name].domain for name in noisy]
+        # Randomized response makes every other category alike, so each is 1 away.
+        widths = [getattr(domain, "width", 1) for domain in domains]
+        most = [np.inf if hasattr(domain, "width") else 1 for domain in domains]
         released = np.column_stack(list(self._released.values()))
-        for words, value in zip(fit, values[noisy].to_numpy(dtype=float), strict=True):
+        known = np.column_stack([_points(self.published, name, values[name]) for name in noisy])
+        for words, value in zip(fit, known, strict=True):
             some = np.flatnonzero(words)
             bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8)).view(bool))
             rows = some[bits // 64] * 64 + bits % 64
-            distances = (np.abs(released[rows] - value) / widths).sum(axis=1)
+            distances = np.minimum(np.abs(released[rows] - value) / widths, most).sum(axis=1)
             words[:] = 0
             for row in rows[distances == distances.min(initial=np.inf)]:
                 words.view(np.uint8)[row // 8] |= 128 >> row % 8
@@ -152,10 +162,24 @@ def _count(words):
     return np.bitwise_count(words).astype(np.int64)
 
 
-def _spans(published, name, column):
-    """First and last position on the attribute's line that each cell covers: two integer arrays."""
+def _cells(published, name, column):
+    """The distinct cell of each row, integer array (n,), and for each distinct cell the runs of neighbouring positions
+    on the attribute's line that it covers: a list of integer arrays (runs, 2), first and last of each.
+    """
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)
     codes, cells = pd.factorize(column)
     labels = [c if isinstance(c, str) else str(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
-    return np.array([generalization.cover(label) for label in labels]).T[:, codes]
+    return codes, [_runs(generalization.covered(label)) for label in labels]
+
+
+def _runs(positions):
+    ends = np.flatnonzero(np.diff(positions) > 1)
+    return np.column_stack([positions[np.append(0, ends + 1)], positions[np.append(ends, -1)]])
+
+
+def _points(published, name, column):
+    """Noisy cells as numbers, float array (n,): a number itself, a category's position."""
+    if published.schema[name].numeric:
+        return column.to_numpy(dtype=float)
+    return (published.hierarchies.get(name) or flat(published.schema[name])).codes(column).astype(float)

@@ -29,6 +29,7 @@ class MinerInference(Attack):
     miner: Miner
     target: str
     known: tuple[str, ...] | None = None
+    reads = ("generalized", "noisy")
 
     def _learn(self, published):
         names = list(self.known or (name for name in published.schema.published if name != self.target))
@@ -66,8 +67,7 @@ class MinerInference(Attack):
         if is_numeric_dtype(column):
             return np.full(len(known), float(value))
         hierarchy = published.hierarchies.get(self.target) or flat(attribute)
-        position = int(hierarchy.codes([value])[0])
-        return np.full(len(known), hierarchy.label(position, position), dtype=object)
+        return np.full(len(known), hierarchy.labels(hierarchy.codes([value]), [0])[0], dtype=object)
 
     def truth(self, dataset):
         """The original values of the target: array (n,)."""

@@ -154,15 +154,14 @@ def _step(hierarchy):
     """The distance of neighbouring values of a numeric attribute."""
     if hasattr(hierarchy, "domain"):
         return hierarchy.domain.step
-    return float(hierarchy.leaves[1]) - float(hierarchy.leaves[0])
+    return float(np.diff(np.sort(np.array(hierarchy.leaves, dtype=float))).min())
 
 
 def _lengths(labels, true, hierarchy):
     """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
     distinct, codes = np.unique(labels.astype(str), return_inverse=True)
-    if is_numeric_dtype(true):
-        ends, step, position = np.array([hierarchy.bounds(label) for label in distinct]), _step(hierarchy), true
-    else:
-        ends, step, position = np.array([hierarchy.cover(label) for label in distinct]), 1, hierarchy.codes(true)
-    low, high = ends[codes].T
-    return high - low + step, (low <= position) & (position <= high)
+    if not is_numeric_dtype(true):
+        members = hierarchy.members(distinct)
+        return members.sum(axis=1)[codes], members[codes, hierarchy.codes(true)]
+    low, high = np.array([hierarchy.bounds(label) for label in distinct])[codes].T
+    return high - low + _step(hierarchy), (low <= true) & (true <= high)

@@ -47,24 +47,8 @@ class KMember(Sanitizer):
 
         start = int(np.random.default_rng(rng).integers(n)) if self.start is None else self.start
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
-        codes = np.column_stack(
-            [g.codes(table[name]) for g, name in zip(generalizations, dataset.schema.quasi_identifiers, strict=True)]
-        )
+        codes = np.column_stack([dataset.codes[name] for name in dataset.schema.quasi_identifiers])
         clusters = greedy_k_member(codes, [g.extent() for g in generalizations], self.k, start)
-        low, high = _ends(codes, clusters)
         for column, name in enumerate(dataset.schema.quasi_identifiers):
-            table[name] = _labels(generalizations[column], low[:, column], high[:, column])[clusters]
+            table[name] = generalizations[column].labels(codes[:, column], clusters)[clusters]
         return table, {"claims": (KAnonymity(self.k),)}
-
-
-def _ends(codes, clusters):
-    """The lowest and the highest position in each cluster, two integer arrays (clusters, attributes)."""
-    order = np.argsort(clusters, kind="stable")
-    begin = np.searchsorted(clusters[order], np.arange(clusters.max() + 1))
-    return np.minimum.reduceat(codes[order], begin), np.maximum.reduceat(codes[order], begin)
-
-
-def _labels(generalization, low, high):
-    """The published label of each cluster, text array (clusters,)."""
-    ends, index = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
-    return np.array([generalization.label(*pair) for pair in ends.tolist()], dtype=object)[index]

@@ -8,7 +8,8 @@ import pytest
 import privnb.attacks as family
 from privnb.dataset import load
 from privnb.miners import reference_set
-from privnb.sanitizers import Identity, Suppress
+from privnb.release import FORMS
+from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Suppress
 
 INSTANCES = [family.Linkage(), family.MinerInference(reference_set("decision tree")[0], "salary")]
 every = pytest.mark.parametrize("attack", INSTANCES, ids=lambda attack: type(attack).__name__)
@@ -54,6 +55,18 @@ def test_better_than_the_baseline_where_nothing_is_hidden(attack, adult):
     release = Identity().sanitize(adult, rng=0)
     guessed = right(attack, adult, release, lambda fitted, known: fitted.baseline(known))
     assert right(attack, adult, release, lambda fitted, known: fitted.predict(known)) > guessed
+
+
+@every
+@pytest.mark.parametrize("sanitizer", [Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())], ids=repr)
+def test_reads_the_forms_that_it_states_and_refuses_others(attack, adult, sanitizer):
+    published, _ = sanitizer.sanitize(adult, rng=0).publish(1)
+    assert set(attack.reads) <= set(FORMS)
+    if published.form in attack.reads:
+        attack.fit(published)
+    else:
+        with pytest.raises(ValueError, match=rf"reads .* releases, and this one is {published.form}\. Choose"):
+            attack.fit(published)
 
 
 @every

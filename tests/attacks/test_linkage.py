@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from privnb.attacks.linkage import Linkage
 from privnb.counts import combinations
 from privnb.dataset import Dataset, load
-from privnb.hierarchy import Intervals, Ranges, Taxonomy
+from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.measures.linkage import correct_links, singled_out
 from privnb.release import Provenance, Release
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
@@ -175,6 +175,29 @@ def test_a_person_whom_no_row_fits_is_not_linked():
     assert attack.candidates(stranger).tolist() == [0, 0]
     assert attack.predict(stranger).tolist() == [-1, -1]
     assert attack.chance(stranger, np.array([0, 1])).tolist() == [0, 0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 30), st.integers(0, 10**6), st.sampled_from([Ordered, Sets]), st.booleans())
+def test_candidates_among_labels_that_list_values(n, seed, kind, exact):
+    """A set that leaves out what stands between its values is no candidate for it; nor is a run that ends before it."""
+    domain = ("a", "b", "c", "d", "e")
+    schema = Schema("people", (Attribute("ward", Role.QUASI_IDENTIFIER, Categories(domain)),))
+    hierarchies = {"ward": kind("ward", domain)}
+    draw = np.random.default_rng(seed)
+    dataset = Dataset("people", pd.DataFrame({"ward": draw.choice(domain, n)}), schema, hierarchies)
+    codes = hierarchies["ward"].codes(dataset.table["ward"])
+
+    def cells(clusters):
+        clusters = np.unique(clusters, return_inverse=True)[1]
+        return pd.DataFrame({"ward": hierarchies["ward"].labels(codes, clusters)[clusters]})
+
+    released = cells(draw.integers(0, max(1, n // 2), n))
+    attack, _ = attacked(dataset, Release(released, schema, hierarchies, Provenance("people", "recoded", {})))
+    known = dataset.table if exact else cells(draw.integers(0, max(1, n // 2), n))
+    meant = lambda label: set(domain) if label == "*" else set(label.split("|"))  # noqa: E731
+    expected = [sum(bool(meant(one) & meant(cell)) for cell in released["ward"]) for one in known["ward"]]
+    assert attack.candidates(known).tolist() == expected
 
 
 def test_knowledge_may_be_a_label():

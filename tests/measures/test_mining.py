@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from privnb.hierarchy import Intervals, Ranges, Taxonomy
+from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.measures import mining
 from privnb.measures.base import measure, wilson
 from privnb.measures.gains import knowledge_gain
@@ -115,6 +115,25 @@ def test_nearer_categories_cover_fewer_leaves():
     true = labels("nurse", "nurse", "nurse", "bard", "medic")
     assert mining.nearer(predicted, released, true, 0, JOBS).tolist() == [True, True, False, True, False]
     assert mining.nearer(predicted, released, true, 100, JOBS).tolist() == [False, True, False, True, False]
+
+
+def test_nearer_runs_and_sets_have_as_many_values_as_they_list():
+    """True medic: a set of the values on both sides of it is short and wrong, as long as it does not list it."""
+    values = ("nurse", "medic", "clerk", "bard")
+    true, released = labels(*["medic"] * 5), labels("*", "*", "nurse|medic|clerk", "medic|bard", "*")
+    predicted = labels("nurse|clerk", "medic|bard", "nurse|medic", "medic", "nurse|medic|clerk")
+    sets = mining.nearer(predicted, released, true, 0, Sets("job", values))
+    assert sets.tolist() == [False, True, True, True, True]
+    half = mining.nearer(predicted, released, true, 50, Sets("job", values))
+    assert half.tolist() == [False, True, False, True, False]
+    predicted, released = labels("nurse|medic", "clerk|bard", "medic"), labels("nurse|medic|clerk", "*", "*")
+    runs = mining.nearer(predicted, released, true[:3], 0, Ordered("job", values))
+    assert runs.tolist() == [True, False, True]
+
+
+def test_nearer_by_a_tree_of_numbers_in_any_order():
+    tree = Taxonomy("n", (("1", "odd", "*"), ("3", "odd", "*"), ("2", "even", "*")))
+    assert mining.nearer([2.3], [3.0], [2], 100, tree).tolist() == [True]  # steps of 1, not of 3 - 1
 
 
 @pytest.mark.parametrize("c", [-1, 100.5, float("nan")])
