@@ -1,39 +1,315 @@
-"""What a generalization costs, from published labels alone."""
+"""What a generalization costs, from published labels, public hierarchies and, where it says so, the original table.
+
+Three kinds of loss, each in a form that a search over a count table can call too:
+
+- of cells: `height`, `uncertainty`, `ambiguity`, `bits` and a hierarchy's own `width` price one label of one
+  attribute; a measure is the mean over all quasi-identifier cells;
+- of classes: `discernibility_of`, `average_class_size_of` and `classification_metric_of` take the classes' sizes or
+  class-by-value counts and the number of suppressed records;
+- of the whole table: `kl_divergence`.
+
+A record is suppressed when every quasi-identifier of it is `*`; a cell at the root of its hierarchy is `*` too. All but
+`displacement` raise ValueError for a noisy release, whose cells are exact but wrong, and for one without
+quasi-identifiers. The exact cells of a bucketized release cost nothing: what it loses, `kl_divergence` and
+`classification_metric` of its buckets tell. Those that take the dataset read its records as the evaluator may: record i
+is row i of the release, and its cells cover the truth.
+"""
 
 import numpy as np
 import pandas as pd
+
+from privnb.counts import class_value_counts
+from privnb.generalization import text
+from privnb.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
+
+
+def height(hierarchy, label):
+    """How many of its attribute's levels a label has climbed, as a share of all: 0 as it was, 1 for `*`.
+
+    A taxonomy's label counts from the lowest level at which it stands; interval widths are levels above the exact
+    number. Hierarchies without levels (ranges, runs and sets of values) climb by the `width` of the label.
+    """
+    if label == SUPPRESSED:
+        return 1.0
+    if isinstance(hierarchy, Taxonomy):
+        return hierarchy.rows[hierarchy.covered(label)[0]].index(text(label)) / hierarchy.height
+    if isinstance(hierarchy, Intervals):
+        low, high = hierarchy.bounds(label)
+        levels = [step for step in hierarchy.widths if step > 1]
+        return sum(step <= high - low + 1 for step in levels) / len(levels)
+    return hierarchy.width(label)
+
+
+def uncertainty(hierarchy, label):
+    """Xu et al.'s penalty of a cell, 0 (one value) to 1 (all): numbers by `width`, categories by leaves / all leaves.
+
+    So one of two leaves costs 0 and both cost 1, and a pair among ten leaves costs 0.2, where `width` says 0.11.
+    """
+    if isinstance(hierarchy, Ranges | Intervals):
+        return hierarchy.width(label)
+    leaves = len(hierarchy.covered(label))
+    return leaves / len(hierarchy.covered(SUPPRESSED)) if leaves > 1 else 0.0
+
+
+def ambiguity(hierarchy, label, counts):
+    """Iyengar's loss of a cell: of the values that occur, other than one's own, the share that it may stand for.
+
+    `counts`: original records at each position of the attribute's line, integer array. 0 to 1 (all of them).
+    """
+    occurring = np.count_nonzero(counts[hierarchy.covered(label)])
+    return max(occurring - 1, 0) / max(np.count_nonzero(counts) - 1, 1)
+
+
+def bits(hierarchy, label, counts):
+    """log2 of the original records whose value the label covers. `counts`: as for `ambiguity`.
+
+    The information that a cell of value v loses under the label is the label's bits less those of v alone.
+    """
+    return float(np.log2(counts[hierarchy.covered(label)].sum()))
+
+
+def precision(release):
+    """One less the mean `height` of the quasi-identifier cells: 1 untouched, 0 all suppressed; higher keeps more.
+
+    A suppressed record costs 1 in each cell. Its complement is the height loss of Aggarwal and Yu 2008, eq. 8.6.
+    Source: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
+    2002, Prec.
+    """
+    return 1 - _mean(release, height)
 
 
 def certainty_penalty(release):
     """Mean share of its attribute's line of values that a released quasi-identifier cell still spans.
 
     0: every cell is exact; 1: every cell is suppressed; lower keeps more. Numbers: interval width / domain width;
-    taxonomies: (leaves covered - 1) / (leaves - 1). Raises ValueError for a noisy release, whose cells are exact but
-    wrong. Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006 (NCP), averaged over cells.
+    taxonomies: (leaves covered - 1) / (leaves - 1). A suppressed record costs 1 in each cell. By this number the
+    benchmarks compare tools. Source: the mean is Ghinita et al.'s global certainty penalty (VLDB 2007), the cells are
+    Iyengar's (KDD 2002), so that categories grow as numbers do; see `normalized_certainty_penalty`.
     """
-    if release.provenance.noisy:
-        raise ValueError(f"{release.provenance.sanitizer} generalizes nothing; see `displacement`.")
-    return float(np.mean([_spans(release, name).mean() for name in release.schema.quasi_identifiers]))
+    return _mean(release, _width)
+
+
+def normalized_certainty_penalty(release):
+    """Mean `uncertainty` of the quasi-identifier cells: 0 exact, 1 all suppressed; lower keeps more.
+
+    Unlike in `certainty_penalty` a cell of categories costs leaves / all leaves unless it is exact. A suppressed record
+    costs 1 in each cell. Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006 (NCP), equal
+    weights; over the number of cells it is Ghinita et al.'s global certainty penalty (VLDB 2007).
+    """
+    return _mean(release, uncertainty)
+
+
+def loss_metric(dataset, release):
+    """Mean `ambiguity` of the quasi-identifier cells, over the values that occur in the table: 0 exact, 1 suppressed.
+
+    Lower keeps more. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs
+    1 in each cell of an attribute of two values or more. Source: Iyengar, "Transforming Data to Satisfy Privacy
+    Constraints", KDD 2002 (LM); Aggarwal and Yu 2008, eq. 8.7.
+    """
+    return _mean(release, ambiguity, _frequencies(dataset, release))
+
+
+def non_uniform_entropy(dataset, release):
+    """Mean bits that a quasi-identifier cell lost: -log2 of the original value's share among the records it covers.
+
+    0: every cell is exact; at most log2 of the number of records; lower keeps more. Merging a rare value into a common
+    one costs its few records much and the others little. Shares are the whole table's. A suppressed record costs -log2
+    of its values' shares of the table; all suppressed: the mean entropy of the attributes.
+    Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009, non-uniform
+    entropy measure, divided by the number of cells; after de Waal and Willenborg, 1999.
+    """
+    frequencies = _frequencies(dataset, release)
+    own = np.mean([found @ np.log2(np.maximum(found, 1)) for found in frequencies.values()]) / len(release)
+    return max(_mean(release, bits, frequencies) - float(own), 0.0)  # rounding must not fall below
+
+
+def discernibility(release):
+    """Number of ordered pairs of records that the release cannot tell apart, each record with itself among them.
+
+    From n (all records differ) to n squared; lower keeps more. A suppressed record costs n, as if it were like any
+    other. Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005 (DM).
+    """
+    return discernibility_of(*_sizes(release))
+
+
+def discernibility_of(sizes, suppressed=0):
+    """`discernibility` from the sizes of the classes that are not suppressed, integer array, and the suppressed."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
+
+
+def average_class_size(release):
+    """Records per equivalence class, the plain mean: from 1 to n; lower keeps more.
+
+    Divided by the k that was asked for it is LeFevre et al.'s C_avg (ICDE 2006), 1 at best. It is not divided by the
+    k found here, for then a release that hides nobody would cost the least. Suppressed records are one class together,
+    so they cost what a class of their number does.
+    """
+    return average_class_size_of(*_sizes(release))
+
+
+def average_class_size_of(sizes, suppressed=0):
+    """`average_class_size` from the sizes of the classes that are not suppressed and the number of the suppressed."""
+    return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
+
+
+def classification_metric(dataset, release, target):
+    """Share of records whose value of `target` is not the commonest of their class: 0 to 1; lower keeps more.
+
+    What a classifier gets wrong at least when classes (or buckets) are all that it sees. In a tie one value wins, so
+    five against five are five errors. A suppressed record is an error. `target`: any column of the dataset, read from
+    the original.
+    Source: Iyengar, KDD 2002 (CM); Aggarwal and Yu 2008, eq. 8.8.
+    """
+    suppressed = _stars(release)[1][release.indistinguishable] == len(release.schema.quasi_identifiers)
+    counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
+    hidden = np.zeros(len(counts), dtype=bool)
+    hidden[release.classes[suppressed]] = True
+    return classification_metric_of(counts[~hidden], int(counts[hidden].sum()))
+
+
+def classification_metric_of(counts, suppressed=0):
+    """`classification_metric` from `counts` (classes, values) of the classes that are not suppressed, and the rest."""
+    errors = counts.sum() - counts.max(axis=1).sum()
+    return float((errors + suppressed) / (counts.sum() + suppressed))
+
+
+def kl_divergence(dataset, release):
+    """Bits by which the original table differs from its rebuilding with every cell spread evenly over what it covers.
+
+    Kullback-Leibler divergence of the empirical distribution of all published columns from that rebuilding: 0 equal,
+    no upper bound; lower keeps more. Each record is compared with its own class, spread over the public domain's
+    values that its labels cover: where classes do not overlap (global recoding) this is the divergence of the two
+    tables, where they do (local recoding) it is never below. A suppressed record is spread over all combinations.
+    Bucketized sensitive values, each attribute's on its own, are spread over their bucket's records.
+    Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
+    """
+    names, schema = _quasi_identifiers(release), release.schema
+    others = [name for name in release.table if name not in names]  # a bucket's number among them
+    changed = [name for name in schema.published if name not in release.provenance.untouched]
+    seen = _grouped(release.indistinguishable, [release.table[name] for name in others])
+    whole = _grouped(seen, [dataset.table[name] for name in changed])
+    gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values, _leaves(release)) * len(names)
+    for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
+        hierarchy = release.hierarchies.get(name) or flat(schema[name])
+        codes, labels = _factorized(release.table[name])
+        leaves = len(hierarchy.covered(SUPPRESSED))
+        gained += np.bincount(codes) @ [_log_values(hierarchy, label, leaves) for label in labels] / len(release)
+    for name in (name for name in changed if name not in release.table):
+        shared = _grouped(release.classes, [dataset.table[name]])
+        gained += (_log_count(release.classes) - _log_count(shared)).mean()
+    return max(float(gained), 0.0)  # rounding must not fall below
+
+
+def suppressed_records(release):
+    """Number of records whose quasi-identifiers are all `*`: 0 to n; lower keeps more. They are still in the table."""
+    return _sizes(release)[1]
+
+
+def suppressed_cells(release):
+    """Number of quasi-identifier cells that are `*`, those of suppressed records among them: 0 to n times the number
+    of quasi-identifiers; lower keeps more.
+    """
+    sizes, stars = _stars(release)
+    return int(sizes @ stars)
 
 
 def displacement(dataset, release):
     """Mean distance of a noisy number from the truth, as a share of its public domain's width.
 
-    0: nothing moved; above 1: further on average than the domain is wide. Raises ValueError without noisy columns.
+    0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises ValueError without
+    noisy columns.
     """
     if not release.provenance.noisy:
         raise ValueError(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
     moved = [
-        np.abs(release.table[name] - dataset.table[name]).mean() / dataset.schema[name].domain.width
+        np.abs(np.asarray(release.table[name]) - np.asarray(dataset.table[name])).mean()
+        / dataset.schema[name].domain.width
         for name in release.provenance.noisy
     ]
     return float(np.mean(moved))
 
 
-def _spans(release, name):
-    """Share of the line that each cell of a column spans, float array (n,)."""
-    codes, labels = pd.factorize(release.table[name].astype(str))
-    generalization = release.hierarchies[name]
-    first, last = np.array([generalization.cover(label) for label in labels]).T
-    widest = generalization.cover("*")[1]
-    return ((last - first) / max(widest, 1))[codes]
+def _quasi_identifiers(release):
+    """Their names; refuses what has no generalized cells."""
+    if release.provenance.noisy:
+        raise ValueError(f"{release.provenance.sanitizer} generalizes nothing; see `displacement`.")
+    if not release.schema.quasi_identifiers:
+        raise ValueError("the release has no quasi-identifier to generalize. Give one column or more that role.")
+    return release.schema.quasi_identifiers
+
+
+def _labels(release):
+    """(sizes, {quasi-identifier: its label}) of each set of records with equal quasi-identifiers, arrays (sets,)."""
+    names, alike = _quasi_identifiers(release), release.indistinguishable
+    sizes = np.bincount(alike)
+    one = np.empty(len(sizes), dtype=np.intp)
+    one[alike] = np.arange(len(alike))  # of several the last one stays; any will do
+    return sizes, {name: np.asarray(release.table[name])[one] for name in names}
+
+
+def _mean(release, price, *known):
+    """Mean over all quasi-identifier cells of `price(hierarchy, label, ...)`; each distinct label is priced once.
+
+    `known`: what the price must know of each attribute besides, `{name: fact}`.
+    """
+    (sizes, labels), total = _labels(release), 0.0
+    for name in labels:
+        codes, distinct = _factorized(labels[name])
+        facts, hierarchy = [each[name] for each in known], release.hierarchies[name]
+        total += np.bincount(codes, weights=sizes) @ [price(hierarchy, label, *facts) for label in distinct]
+    return float(total / len(release) / len(labels))
+
+
+def _stars(release):
+    """(sizes, number of quasi-identifiers that are `*`) of each set of `_labels`, two integer arrays."""
+    sizes, labels = _labels(release)
+    return sizes, np.sum([each.astype(object) == SUPPRESSED for each in labels.values()], axis=0)
+
+
+def _sizes(release):
+    """(sizes of the classes that are not suppressed, number of suppressed records)."""
+    sizes, stars = _stars(release)
+    suppressed = stars == len(release.schema.quasi_identifiers)
+    return sizes[~suppressed], int(sizes[suppressed].sum())
+
+
+def _leaves(release):
+    """{quasi-identifier: number of values of its public domain}."""
+    return {name: len(release.hierarchies[name].covered(SUPPRESSED)) for name in release.schema.quasi_identifiers}
+
+
+def _frequencies(dataset, release):
+    """{quasi-identifier: original records at each position of its line, integer array}."""
+    found = {}
+    for name, leaves in _leaves(release).items():
+        index, values = _factorized(dataset.table[name])
+        found[name] = np.bincount(release.hierarchies[name].codes(values)[index], minlength=leaves)
+    return found
+
+
+def _width(hierarchy, label):
+    return hierarchy.width(label)
+
+
+def _log_values(hierarchy, label, leaves):
+    """log2 of the values that a label covers; its width counts them without listing them."""
+    return np.log2(1 + hierarchy.width(label) * (leaves - 1))
+
+
+def _log_count(codes):
+    """log2 of how many records share each record's number, float array (n,)."""
+    return np.log2(np.bincount(codes)[codes])
+
+
+def _grouped(codes, columns):
+    """Records alike in `codes` and in all columns share a number from 0: integer array (n,)."""
+    for column in columns:
+        own, distinct = _factorized(column)
+        codes = _factorized(codes * max(len(distinct), 1) + own)[0]
+    return codes
+
+
+def _factorized(column):
+    # No missing values: a schema refuses them, and a missing cell is no label. Text is slow but for plain arrays.
+    return pd.factorize(np.asarray(column))
