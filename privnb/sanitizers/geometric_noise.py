@@ -1,0 +1,31 @@
+"""Noise in whole steps added to every number of every record."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.mechanisms import geometric
+from privnb.sanitizers.local_noise import NumericNoise
+
+
+@dataclass(frozen=True)
+class GeometricNoise(NumericNoise):
+    """Add independent two-sided geometric noise to each numeric quasi-identifier of each record: ages stay whole years.
+
+    Laplace noise in steps of the public domain, with the same promise: see `LaplaceNoise` and `LocalNoise`. Smaller
+    `epsilon` (positive) means more noise. Values are not clipped to the domain. `sensitivity`: how much one value can
+    change, by attribute and in its unit; None takes what the schema states, by default the width of each domain.
+
+    Source: Ghosh, Roughgarden, Sundararajan, STOC 2009; here for each record, not for a count.
+    """
+
+    epsilon: float
+    sensitivity: Mapping[str, float] | None = None
+
+    def _draw(self, values, attribute, rng):
+        domain = attribute.domain
+        steps = geometric(domain.codes(values), self._scale(attribute) / domain.step, rng=rng)
+        if float(domain.low).is_integer() and float(domain.step).is_integer():
+            return int(domain.low) + int(domain.step) * steps
+        return np.round(domain.low + domain.step * steps, 10)

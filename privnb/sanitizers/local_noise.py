@@ -1,0 +1,75 @@
+"""What the sanitizers have in common that change each value of each record at random."""
+
+from abc import abstractmethod
+
+import numpy as np
+
+from privnb.mechanisms import check_epsilon
+from privnb.release import Promise
+from privnb.sanitizers.base import SanitizationError, Sanitizer
+
+
+class LocalNoise(Sanitizer):
+    """A mechanism with a proven epsilon, run on each value by itself, in every column that it can change.
+
+    Epsilon is spent per attribute, locally: a record with two noisy values costs 2 epsilon, between neighbouring
+    tables that differ in one record's values. With a seed the release is a simulation; only `rng=None` (OpenDP) may
+    promise its epsilon.
+    """
+
+    order_free = False
+    randomized = True
+
+    def __post_init__(self):
+        check_epsilon(self.epsilon)
+
+    def _sanitize(self, dataset, table, rng):
+        noisy = self._noisy(dataset.schema)
+        # One stream for all columns: the same seed must not give two columns the same noise.
+        source = None if rng is None else np.random.default_rng(rng)
+        for attribute in noisy:
+            table[attribute.name] = self._draw(table[attribute.name], attribute, source)
+        names = tuple(attribute.name for attribute in noisy)
+        facts = {"noisy": names, "simulation": rng is not None}
+        if rng is None and all(self._proven(attribute) for attribute in noisy):
+            rest = [name for name in table if name not in names]
+            facts["promise"] = Promise.local(dict.fromkeys(names, self.epsilon), rest)
+        return table, facts
+
+    @abstractmethod
+    def _noisy(self, schema):
+        """The attributes to change, in column order. Raises SanitizationError where there is none."""
+
+    @abstractmethod
+    def _draw(self, values, attribute, rng):
+        """A column with noise."""
+
+    def _proven(self, attribute):
+        """Whether the noise covers the whole public domain, as the promise says."""
+        return True
+
+
+class NumericNoise(LocalNoise):
+    """Noise of scale sensitivity / epsilon on each numeric quasi-identifier."""
+
+    def _noisy(self, schema):
+        noisy = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
+        names = [attribute.name for attribute in noisy]
+        if not noisy:
+            raise SanitizationError(
+                f"{self!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
+                f"{', '.join(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
+            )
+        unknown = sorted(set(self.sensitivity or ()) - set(names))
+        if unknown:
+            raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
+        return noisy
+
+    def _scale(self, attribute):
+        return self._sensitivity(attribute) / self.epsilon
+
+    def _sensitivity(self, attribute):
+        return (self.sensitivity or {}).get(attribute.name, attribute.sensitivity or attribute.domain.width)
+
+    def _proven(self, attribute):
+        return self._sensitivity(attribute) >= attribute.domain.width

@@ -1,0 +1,35 @@
+"""Categories replaced at random, so that nobody's answer can be held against them."""
+
+from dataclasses import dataclass
+
+from privnb.mechanisms import randomized_response
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.local_noise import LocalNoise
+
+
+@dataclass(frozen=True)
+class RandomizedResponse(LocalNoise):
+    """Replace each categorical quasi-identifier of each record by a random value of its public domain, most often the
+    true one.
+
+    Smaller `epsilon` (positive) keeps fewer true values: e^epsilon times as many as it gives any one other value, of k
+    values e^epsilon / (e^epsilon + k - 1). Numbers are published as they are, and so is a domain of one value, which
+    tells nothing. Only `rng=None` promises epsilon: see `LocalNoise`.
+
+    Source: Kairouz, Oh, Viswanath, NIPS 2014 (k-ary randomized response); Warner, JASA 1965, for two values.
+    """
+
+    epsilon: float
+
+    def _noisy(self, schema):
+        attributes = [schema[name] for name in schema.quasi_identifiers]
+        noisy = [a for a in attributes if not a.numeric and len(a.domain.values) > 1]
+        if not noisy:
+            raise SanitizationError(
+                f"{self!r}: no quasi-identifier of '{schema.dataset}' has two or more categories; they are "
+                f"{', '.join(schema.quasi_identifiers)}. Choose a study with categories, or noise for numbers."
+            )
+        return noisy
+
+    def _draw(self, values, attribute, rng):
+        return randomized_response(values, attribute.domain.values, self.epsilon, rng=rng)
