@@ -119,12 +119,19 @@ def example(dataset, sanitizers):
     """A dozen rows of the first release whose rows may be shown; a sentence where there is none."""
     for sanitizer in sanitizers:
         if not sanitizer.randomized:
-            return sanitizer.sanitize(dataset, rng=1).show()
+            release = sanitizer.sanitize(dataset, rng=1)
+            if not release.bare:
+                return release.show()
     return "None of these releases is shown: their rows are people's own records, blurred or not."
 
 
 def costs(dataset, sanitizers, *, fewest=10):
-    """What each sanitizer publishes and costs: classes, k, suppressed records, certainty penalty or displacement."""
+    """What each sanitizer publishes and costs: classes or buckets, k, suppressed records, certainty penalty or
+    displacement.
+
+    The k of a bucketized release is that of its exact quasi-identifiers, and its certainty penalty is 0: what it costs
+    is the link to the sensitive values, which no penalty of cells counts.
+    """
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
         row = rows_of(dataset, sanitizer, seed)
@@ -132,9 +139,10 @@ def costs(dataset, sanitizers, *, fewest=10):
             rows.append(row("displacement", displacement(dataset, release), better="lower"))
             continue
         sizes = np.bincount(release.classes)
+        names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
         rows += [
-            row("classes", len(sizes)),
-            row("median_class_size", float(np.median(sizes)), better="higher"),
+            row(names[0], len(sizes)),
+            row(names[1], float(np.median(sizes)), better="higher"),
             row("k_achieved", int(achieved(KAnonymity(2), release)), better="higher"),
             row("suppressed_records", release.suppressed, better="lower"),
             row("certainty_penalty", certainty_penalty(release), better="lower"),
@@ -169,6 +177,7 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, f
     others = [name for name in dataset.schema.published if name != target]
     rows, original = [], {}
     for release, sanitizer, seed in releases(dataset, [Identity(), *sanitizers], seeds=seeds):
+        MinerInference.check(release)
         row = rows_of(dataset, sanitizer, seed)
         encoded = encode(release.table, others, release.schema, release.hierarchies)
         people = {}
@@ -235,6 +244,7 @@ def mine(release, target, miners, *, rng):
 
     In the dataset's order; the attack itself sees the shuffled published table alone.
     """
+    MinerInference.check(release)
     published, key = release.publish(rng)
     known = published.table.drop(columns=target)
 
@@ -286,9 +296,9 @@ def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, s
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
         row, deal = rows_of(dataset, sanitizer, seed), _seed(seed, sanitizer, "deal")
+        predictions, _ = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
         released = release.table[target].to_numpy()
         first = mining.first_occurrences(release.table)
-        predictions, _ = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
         near = {
             name: mining.nearer(prediction, released, truth, 0, _generalization(release, target)) & first
             for name, prediction in predictions.items()
@@ -317,7 +327,8 @@ def _random_labels(release, target, among, count, rng):
     each record a random narrowest label, right or wrong.
     """
     generator, generalization = np.random.default_rng(rng), _generalization(release, target)
-    narrowest = np.array([generalization.label(code, code) for code in range(generalization.cover("*")[1] + 1)])
+    positions = generalization.covered("*")
+    narrowest = generalization.labels(positions, positions)
     open_to_change = np.flatnonzero(among & ~release.table[target].isin(narrowest).to_numpy())
     where = np.zeros(len(release), dtype=bool)
     where[generator.choice(open_to_change, min(count, len(open_to_change)), replace=False)] = True

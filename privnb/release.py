@@ -1,5 +1,6 @@
 """What was published: the table, its equivalence classes, its provenance; `publish()` is all that an attacker gets."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,13 +14,37 @@ from privnb.hierarchy import SUPPRESSED
 from privnb.privacy_models import PrivacyModel
 from privnb.schema import Role, Schema
 
+PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
+
 
 class Promise(NamedTuple):
     """A proven bound that a mechanism claims. It can be claimed and probed by attack, never measured from a release."""
 
-    epsilon: float
+    epsilon: float  # spent on one record, all columns together
     columns: tuple[str, ...]
-    statement: str  # neighbours, composition, what is not covered; in plain words
+    neighbours: str  # the two tables that nobody may tell apart by more than epsilon
+    statement: str  # budget, composition, what is not covered; in plain words
+
+    @classmethod
+    def local(cls, budget, rest):
+        """Local differential privacy by independent noise in each column.
+
+        `budget`: epsilon by column; they add up (Dwork and Roth 2014, section 3.5). `rest`: columns without noise.
+
+        >>> Promise.local({"age": 0.5, "sex": 1}, ["ward"]).epsilon
+        1.5
+        """
+        total = math.fsum(budget.values())
+        parts = " + ".join(f"{epsilon:g} ({name})" for name, epsilon in budget.items())
+        neighbours = f"two tables that differ in one record's {', '.join(budget)} and in nothing else"
+        statement = (
+            f"Local differential privacy with epsilon {parts} = {total:g} a record (sequential composition). "
+            f"Neighbours are {neighbours}: no release is more than exp({total:g}) times as likely from one as from the "
+            "other. Each further noisy release of the same records adds its own epsilon."
+        )
+        if rest:
+            statement += f" Nothing is promised for {', '.join(rest)}, which are published as they are."
+        return cls(total, tuple(budget), neighbours, statement)
 
 
 @dataclass(frozen=True)
@@ -28,7 +53,7 @@ class Provenance:
 
     `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
     only the mechanism can give. `noisy`: columns with noise. `simulation`: the noise was seeded, so not for
-    publication.
+    publication. `note`: why the release came out as it did, in a sentence or two, where its labels do not tell.
     """
 
     dataset: str
@@ -39,6 +64,7 @@ class Provenance:
     noisy: tuple[str, ...] = ()
     untouched: tuple[str, ...] = ()
     simulation: bool = False
+    note: str = ""
     seed: object = field(default=None, repr=False)
 
     def public(self):
@@ -46,21 +72,39 @@ class Provenance:
         return {
             "dataset": self.dataset,
             "sanitizer": self.sanitizer,
-            "parameters": {name: value for name, value in self.parameters.items()},
+            "parameters": {
+                name: value if type(value) in PLAIN else repr(value) for name, value in self.parameters.items()
+            },
             "claims": [repr(model) for model in self.claims],
             "promise": self.promise._asdict() if self.promise else None,
             "published as they are": list(self.untouched),
             "use": "simulation: not for publication" if self.simulation else "release",
+            "note": self.note,
         }
 
 
+# What a release can look like: cells as they are or as labels of a hierarchy; some cells with noise; cells as they are
+# beside a bucket number, with the sensitive values by bucket in a table of their own.
+FORMS = ("generalized", "noisy", "bucketized")
+
+
+def _form(noisy, buckets):
+    return "noisy" if noisy else "generalized" if buckets is None else "bucketized"
+
+
 class Published(NamedTuple):
-    """All that an attacker gets: the released table in random order without record names, and public knowledge."""
+    """All that an attacker gets: the released tables, rows in random order without record names; public knowledge."""
 
     table: pd.DataFrame
     schema: Schema
     hierarchies: Mapping[str, object]
     noisy: tuple[str, ...]
+    buckets: pd.DataFrame | None = None
+
+    @property
+    def form(self):
+        """One of `FORMS`."""
+        return _form(self.noisy, self.buckets)
 
     def __repr__(self):  # never the rows, see Release
         return f"Published({len(self.table)} rows of {', '.join(self.table)})"
@@ -71,12 +115,17 @@ class Release:
     """A sanitized table: n rows in the dataset's order, one a record, with every column but identifiers.
 
     A generalized cell is a label of the attribute's hierarchy; a suppressed one is `*` and keeps its place.
+
+    `buckets`: None, or the second table of a bucketized release, with the columns attribute, bucket, value, count: how
+    often each value of each sensitive attribute stands in each bucket. `table` then has the number of each record's
+    bucket in the column "bucket", from 0, instead of the sensitive attributes.
     """
 
     table: pd.DataFrame
     schema: Schema
     hierarchies: Mapping[str, object]
     provenance: Provenance
+    buckets: pd.DataFrame | None = None
 
     def __len__(self):
         return len(self.table)
@@ -84,44 +133,74 @@ class Release:
     def __repr__(self):  # never the rows: a notebook keeps what it shows; see `show`
         return f"Release({len(self)} rows of {self.provenance.dataset} by {self.provenance.sanitizer})"
 
+    @property
+    def form(self):
+        """One of `FORMS`: what an attack has to be able to read."""
+        return _form(self.provenance.noisy, self.buckets)
+
+    @cached_property
+    def indistinguishable(self):
+        """Which records have equal quasi-identifiers *as released*: a number from 0 for each set, integer array (n,).
+
+        Clusters that are released alike are one set, for nobody can tell them apart.
+        """
+        return combinations(self.table[self.schema.quasi_identifiers]).index
+
     @cached_property
     def classes(self):
-        """Equivalence class of each record, integer array (n,) from 0, or None for a noisy release.
+        """The class of each record, integer array (n,) from 0, or None for a noisy release.
 
-        Classes are the distinct quasi-identifier tuples *as released*: clusters that are released alike are one class,
-        for nobody can tell them apart.
+        Of whom in a class a sensitive value is, the release does not say. The classes are the equivalence classes,
+        those of `indistinguishable` records; of a bucketized release they are the buckets.
         """
         if self.provenance.noisy:
             return None
-        return combinations(self.table[self.schema.quasi_identifiers]).index
+        return self.indistinguishable if self.buckets is None else self.table["bucket"].to_numpy()
+
+    def by_class(self, name):
+        """What is published of an attribute by class: the class and the value of n records, two arrays (n,).
+
+        In the dataset's order, unless a bucketized release has the attribute by bucket only: then in that of the
+        buckets, which does not say whose a value is. Raises SchemaError for an attribute that is not published.
+        """
+        self.schema[name]
+        if name in self.table:
+            return self.classes, self.table[name].to_numpy()
+        held = self.buckets[self.buckets["attribute"] == name]
+        return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
 
     @property
     def suppressed(self):
         """Number of records whose quasi-identifiers are all `*`."""
-        names = self.schema.quasi_identifiers
-        return int((self.table[names].astype(str) == SUPPRESSED).all(axis=1).sum()) if names else 0
+        hidden = [np.asarray(self.table[name]) == SUPPRESSED for name in self.schema.quasi_identifiers]
+        return int(np.logical_and.reduce(hidden).sum()) if hidden else 0
 
     def publish(self, rng):
         """The attacker's view and, apart from it, the key: for each published row the record that it came from.
 
-        Rows are shuffled with `rng` (an unsorted matching attack would use their order). The key is the evaluator's
-        alone.
+        Rows are shuffled with `rng` (an unsorted matching attack would use their order). The buckets' table says the
+        same in any order of the records. The key is the evaluator's alone.
         """
         key = np.random.default_rng(rng).permutation(len(self))
         table = self.table.iloc[key].reset_index(drop=True)
-        return Published(table, self.schema, self.hierarchies, self.provenance.noisy), key
+        return Published(table, self.schema, self.hierarchies, self.provenance.noisy, self.buckets), key
+
+    @property
+    def bare(self):
+        """Whether each row is one person's own record, with or without noise, because nothing generalizes it."""
+        hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
+        return self.form == "bucketized" or not (self.provenance.claims or hidden)
 
     def show(self, rows=12, *, rng=0):
         """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
 
         Neutral attributes are published as they are and would single out people beside them, so they are left out.
-        Raises ValueError where nothing generalizes the quasi-identifiers: each row is then one person's own record.
+        Raises ValueError for a `bare` release.
         """
         if rows > 12:
             raise ValueError(f"a report shows at most 12 released rows, got rows={rows}.")
         names = self.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-        hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
-        if not self.provenance.claims and not hidden:
+        if self.bare:
             raise ValueError(
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."

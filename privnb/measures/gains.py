@@ -12,7 +12,7 @@ from privnb.measures.base import measure
 
 
 def class_counts(release, sensitive):
-    """Sensitive values by equivalence class, from the published table alone: integer array (classes, values).
+    """Sensitive values by equivalence class or bucket, from what is published alone: integer array (classes, values).
 
     Raises ValueError for a noisy release: the gains are defined over equivalence classes.
     """
@@ -21,7 +21,7 @@ def class_counts(release, sensitive):
             f"the adversary's gains are not defined for {release.provenance.sanitizer}: noise leaves no equivalence "
             "classes. Attack the release with a miner instead."
         )
-    return class_value_counts(release.classes, release.table[sensitive])
+    return class_value_counts(*release.by_class(sensitive))
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))
@@ -61,9 +61,9 @@ def gains_by_chance(release, sensitive, *, rng, repeats=20):
     Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells. Mean of
     `repeats`.
     """
-    values = release.table[sensitive].to_numpy()
+    classes, values = release.by_class(sensitive)
     generator = np.random.default_rng(rng)
-    dealt = (class_value_counts(release.classes, generator.permutation(values)) for _ in range(repeats))
+    dealt = (class_value_counts(classes, generator.permutation(values)) for _ in range(repeats))
     return tuple(np.mean([(accuracy_gain(counts), knowledge_gain(counts)) for counts in dealt], axis=0))
 
 

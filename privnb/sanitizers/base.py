@@ -2,11 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
+from privnb.privacy_models import PrivacyModel
 from privnb.release import Provenance, Release
+from privnb.requirement import Requirement
 from privnb.schema import Role
 
 
@@ -24,6 +26,9 @@ class Sanitizer(ABC):
     order_free = True
     randomized = False
 
+    def __sklearn_clone__(self):
+        return self  # nothing learned stays on it, so there is nothing to leave behind
+
     def get_params(self, deep=False):
         """The parameters by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -31,7 +36,8 @@ class Sanitizer(ABC):
     def changed_params(self):
         """The parameters that differ from their defaults, as `name=value` text: how results name a setting."""
         changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return ", ".join(f"{name}={_short(value)}" for name, value in changed)
+        models = [str(model) for name, value in changed if name == "models" for model in value]
+        return ", ".join([*models, *(f"{name}={_short(value)}" for name, value in changed if name != "models")])
 
     def sanitize(self, dataset, *, rng):
         """Make a Release of `dataset`, one row a record; the dataset is not changed.
@@ -41,23 +47,95 @@ class Sanitizer(ABC):
         """
         original = dataset.table[dataset.schema.published]
         table, facts = self._sanitize(dataset, original.copy(), rng)
+        buckets = facts.pop("buckets", None)
         provenance = Provenance(
             dataset=dataset.name,
             sanitizer=repr(self),
             parameters=self.get_params(),
-            untouched=tuple(name for name in original if table[name].equals(original[name])),
+            untouched=tuple(name for name in original if name in table and table[name].equals(original[name])),
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )
         schema = dataset.schema.with_roles(
             {a.name: a.role for a in dataset.schema.attributes if a.role != Role.IDENTIFIER}
         )
-        return Release(table, schema, dataset.hierarchies, provenance)
+        return Release(table, schema, dataset.hierarchies, provenance, buckets)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):
-        """The released table, made of `table`, a copy of the published columns; and facts for its Provenance."""
+        """The released table, made of `table`, a copy of the published columns; and facts for its Provenance.
+
+        Among the facts may be `buckets`, for the Release.
+        """
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Enforcing(Sanitizer):
+    """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
+
+    Other parameters are named. Raises ValueError without a model and TypeError for what is none.
+    """
+
+    models: tuple[PrivacyModel, ...]
+
+    def __init__(self, *models, **options):
+        known = {field.name: field.default for field in fields(self) if field.name != "models"}
+        unknown = sorted(set(options) - set(known))
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}.")
+        absent = [name for name, default in known.items() if default is MISSING and name not in options]
+        if absent:
+            raise TypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
+        wrong = [model for model in models if not isinstance(model, PrivacyModel)]
+        if wrong:
+            raise TypeError(f"{wrong[0]!r} is no privacy model. Give models such as KAnonymity(10).")
+        if not models:
+            raise ValueError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
+        object.__setattr__(self, "models", models)
+        for name, default in known.items():
+            object.__setattr__(self, name, options.get(name, default))
+        self.__post_init__()
+
+    def __post_init__(self):
+        """Where a sanitizer checks its other parameters."""
+
+    def __repr__(self):
+        options = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if f.name != "models" and getattr(self, f.name) != f.default
+        ]
+        return f"{type(self).__name__}({', '.join([*map(repr, self.models), *options])})"
+
+
+def recoded(dataset, table, requirement, classes):
+    """`table` with each class's smallest generalization in its quasi-identifiers.
+
+    `classes`: integer array, the class of each row of `requirement`; numbers from 0.
+    """
+    of_records = classes[requirement.index]
+    for a, name in enumerate(dataset.schema.quasi_identifiers):
+        labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
+        table[name] = labels[of_records]
+    return table
+
+
+def requirement_of(sanitizer, dataset, extra=()):
+    """The sanitizer's models bound to `dataset`. Raises SanitizationError where not even one class of all holds."""
+    if not dataset.schema.quasi_identifiers:
+        raise SanitizationError(
+            f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
+        )
+    requirement = Requirement(sanitizer.models, dataset, extra)
+    reason = requirement.refusal(np.zeros(len(requirement.people), dtype=np.int64), 1)
+    if reason:
+        raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}. Relax that model, or leave it out.")
+    return requirement
 
 
 def _short(value):
-    return " ".join(f"{name}:{number}" for name, number in value.items()) if isinstance(value, Mapping) else value
+    if isinstance(value, Sanitizer):
+        return f"{type(value).__name__} {value.changed_params()}".rstrip()
+    if isinstance(value, Mapping):
+        return " ".join(f"{name}:{number}" for name, number in value.items())
+    return value

@@ -1,0 +1,454 @@
+"""Strict multidimensional partitioning: cut a table's distinct rows again and again, every part keeping a requirement.
+
+All groups of one depth are cut together: numba proposes a cut for each, the models judge all proposals in one call.
+
+Source: LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional k-Anonymity", ICDE 2006; the choice by information
+gain: the same, "Workload-Aware Anonymization", KDD 2006.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
+MEDIANS = ("left", "below", "either", "nearest", "middle", "best")
+_LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))
+CHOICES = ("range", "penalty", "gain")
+_RANGE, _PENALTY, _GAIN = range(len(CHOICES))
+_TIE = 1e-9  # logarithms and sums of fractions that differ by less are equal, whatever the machine
+
+
+class Geometry(NamedTuple):
+    """How each attribute is cut. kinds, sizes (positions on the line): (attributes,). For trees: groups, the node that
+    holds each leaf at each level, and widths, the leaves of that node less one: (attributes, levels, leaves)."""
+
+    kinds: np.ndarray
+    sizes: np.ndarray
+    groups: np.ndarray
+    widths: np.ndarray
+
+
+def geometry(kinds, sizes, trees):
+    """A `Geometry` from the kind and the number of positions of each attribute; `trees`: `{attribute: groups}`."""
+    levels = max((len(groups) for groups in trees.values()), default=1)
+    leaves = max((groups.shape[1] for groups in trees.values()), default=1)
+    padded, widths = np.zeros((2, len(kinds), levels, leaves), dtype=np.int32)
+    for a, groups in trees.items():
+        # Levels above the root repeat it.
+        full = np.concatenate([groups, np.repeat(groups[-1:], levels - len(groups), axis=0)])
+        padded[a, :, : full.shape[1]] = full
+        for level, row in enumerate(full):
+            widths[a, level, : len(row)] = np.bincount(row)[row] - 1
+    return Geometry(np.array(kinds), np.array(sizes), padded, widths)
+
+
+def partition(requirement, shape, choose, median, target=None):
+    """The class of each distinct row of `requirement`, integer array (m,) from 0, in order of the cuts.
+
+    `shape`: a `Geometry`. `choose`: one of CHOICES, which attribute is cut first: of the widest normalised range, or
+    the one whose cut leaves the least certainty penalty, or that which tells most about `target`, an integer array
+    (m,), codes of a workload attribute. Ties go to the attribute that stands first. `median`: one of MEDIANS.
+    """
+    rows = np.arange(len(requirement.people))
+    codes, people = requirement.codes.copy(), requirement.people.copy()
+    workload = np.zeros(0, dtype=np.int64) if target is None else target
+    how = CHOICES.index(choose), MEDIANS.index(median)
+    begin, end = np.array([0]), np.array([len(rows)])
+    classes, found = np.empty(len(rows), dtype=np.int64), 0
+    while len(begin):
+        part, parts = _cuts(requirement, shape, how, rows, codes, people, workload, begin, end)
+        done = np.flatnonzero(parts == 0)
+        found = _number(classes, rows, begin, end, done, found)
+        order, begin, end = _split(part, parts, begin, end)
+        rows, codes, people = rows[order], codes[order], people[order]
+        workload = workload[order] if len(workload) else workload
+    return classes
+
+
+def _cuts(requirement, shape, how, rows, codes, people, workload, begin, end):
+    """The part that each row falls into when its group is cut, and the number of parts of each group; 0: no cut."""
+    nodes = len(begin)
+    part, parts = np.zeros(len(rows), dtype=np.int32), np.zeros(nodes, dtype=np.int64)
+    tries, ranks = np.zeros(nodes, dtype=np.int64), np.zeros((nodes, codes.shape[1]), dtype=np.int64)
+    targets = int(workload.max()) + 1 if len(workload) else 0
+    pending = np.arange(nodes)
+    while len(pending):
+        _propose(
+            codes, people, workload, targets, begin, end, pending, *shape, *how, requirement.least, ranks, tries, part,
+            parts,
+        )  # fmt: skip
+        pending = pending[parts[pending] > 0]
+        if not requirement.beyond_size or not len(pending):
+            break
+        where = _positions(begin[pending], end[pending])
+        offset = np.zeros(nodes, dtype=np.int64)
+        offset[pending] = np.cumsum(parts[pending]) - parts[pending]
+        node = np.repeat(pending, (end - begin)[pending])
+        number = int(parts[pending].sum())
+        fine = requirement.holds(offset[node] + part[where], number, rows[where], requirement.beyond_size)
+        refused = ~np.logical_and.reduceat(fine, offset[pending])
+        pending = pending[refused]
+        tries[pending] += 1
+        parts[pending] = 0
+    return part, parts
+
+
+def _positions(begin, end):
+    """The positions from each begin to before its end, one after another."""
+    length = end - begin
+    return np.repeat(begin - np.cumsum(length) + length, length) + np.arange(length.sum())
+
+
+@njit(cache=True)
+def _number(classes, rows, begin, end, done, found):
+    """Make each group of `done` a class of its own; return how many classes there are."""
+    for node in done:
+        for i in range(begin[node], end[node]):
+            classes[rows[i]] = found
+        found += 1
+    return found
+
+
+@njit(cache=True)
+def _split(part, parts, begin, end):
+    """The order that puts each part of each cut group together, uncut groups left out, and where the parts begin and
+    end."""
+    total, length = 0, 0
+    for node in range(len(begin)):
+        if parts[node] > 0:
+            total += parts[node]
+            length += end[node] - begin[node]
+    order = np.empty(length, np.int64)
+    begins, ends = np.empty(total, np.int64), np.empty(total, np.int64)
+    at, group = 0, 0
+    for node in range(len(begin)):
+        if parts[node] == 0:
+            continue
+        for p in range(parts[node]):
+            begins[group + p] = 0
+        for i in range(begin[node], end[node]):
+            begins[group + part[i]] += 1
+        for p in range(parts[node]):
+            size = begins[group + p]
+            begins[group + p] = ends[group + p] = at
+            at += size
+        for i in range(begin[node], end[node]):
+            g = group + part[i]
+            order[ends[g]] = i
+            ends[g] += 1
+        group += parts[node]
+    return order, begins, ends
+
+
+@njit(cache=True)
+def _propose(
+    codes, people, workload, targets, begin, end, pending, kinds, sizes, groups, widths, choose, median, least, ranks,
+    tries, part, parts,
+):  # fmt: skip
+    """Write the next cut of each pending group whose parts are all large enough, if there is one.
+
+    `tries` counts through the cuts in order of preference: attribute by attribute as `ranks` says, each with the cuts
+    that the reading of the median offers.
+    """
+    attributes = codes.shape[1]
+    stride = sizes.max() + 1  # more cuts than any attribute offers
+    count, side = np.zeros(stride, np.int64), np.zeros(stride, np.int32)
+    values = np.empty(stride, np.int64)
+    low, high = np.empty((1, attributes), np.int64), np.empty((1, attributes), np.int64)
+    worth, spare = np.empty(attributes), np.empty(attributes)
+    table = np.zeros((stride if median == _BEST else 1, max(targets, 1)), np.int64)
+    widest_set, most = 1, 2
+    for a in range(attributes):
+        if kinds[a] == SET:
+            widest_set = max(widest_set, sizes[a])
+        elif kinds[a] == TREE:
+            most = max(most, sizes[a])
+    seen = np.zeros((most if choose == _PENALTY else 1, attributes, widest_set), np.int64)
+    stamp = 0
+    nowhere, one = np.zeros(0, np.int32), np.int64(1)
+    for node in pending:
+        b, e = begin[node], end[node]
+        total = people[b:e].sum()
+        parts[node] = 0
+        if total < 2 * least:
+            continue
+        stamp += 1
+        _spread(codes, people, b, e, nowhere, one, kinds, sizes, groups, widths, low, high, seen, stamp, worth)
+        first, last = low[0], high[0]
+        if tries[node] == 0:
+            if choose != _RANGE:
+                for a in range(attributes):
+                    if worth[a] == 0:
+                        continue
+                    found = _cut(
+                        codes, people, workload, targets, b, e, a, tries[node], total, kinds, groups, first, last,
+                        median, least, count, side, values, table, part,
+                    )[0]  # fmt: skip
+                    if found == 0:
+                        worth[a] = 0
+                    elif choose == _GAIN:
+                        worth[a] = 2 + _told(workload, targets, people, part, b, e, found)
+                    else:
+                        stamp += 1
+                        lows, highs = np.empty((found, attributes), np.int64), np.empty((found, attributes), np.int64)
+                        remaining = _spread(
+                            codes, people, b, e, part, found, kinds, sizes, groups, widths, lows, highs, seen, stamp,
+                            spare,
+                        )  # fmt: skip
+                        worth[a] = attributes + 1 - remaining / total
+            for place in range(attributes):
+                best = 0
+                for a in range(attributes):
+                    if worth[a] > worth[best] + _TIE:
+                        best = a
+                ranks[node, place] = best if worth[best] > 0 else -1
+                worth[best] = -1.0
+        attempt = tries[node]
+        while attempt < attributes * stride:
+            a = ranks[node, attempt // stride]
+            if a < 0:
+                break
+            found, preference = _cut(
+                codes, people, workload, targets, b, e, a, attempt % stride, total, kinds, groups, first, last, median,
+                least, count, side, values, table, part,
+            )  # fmt: skip
+            if found > 0:
+                parts[node] = found
+                tries[node] = attempt // stride * stride + preference
+                break
+            attempt = (attempt // stride + 1) * stride
+
+
+@njit(cache=True)
+def _spread(codes, people, b, e, part, parts, kinds, sizes, groups, widths, low, high, seen, stamp, span):
+    """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
+    published alike. `part`: of each row; empty: all in part 0.
+
+    Writes the ends of each part, (parts, attributes), and the normalised range of each attribute in the last part, 0
+    (one value) to 1 (as wide as the domain).
+    """
+    attributes = codes.shape[1]
+    weight = np.zeros(parts, np.int64)
+    distinct = np.zeros((parts, attributes), np.int64)
+    for p in range(parts):
+        for a in range(attributes):
+            low[p, a], high[p, a] = sizes[a], -1
+    for i in range(b, e):
+        p = part[i] if len(part) else 0
+        weight[p] += people[i]
+        for a in range(attributes):
+            code = codes[i, a]
+            if code < low[p, a]:
+                low[p, a] = code
+            if code > high[p, a]:
+                high[p, a] = code
+            if kinds[a] == SET and seen[p, a, code] != stamp:
+                seen[p, a, code] = stamp
+                distinct[p, a] += 1
+    penalty = 0.0
+    for p in range(parts):
+        for a in range(attributes):
+            if low[p, a] == high[p, a]:
+                wide = 0
+            elif kinds[a] == LINE:
+                wide = high[p, a] - low[p, a]
+            elif kinds[a] == SET:
+                wide = distinct[p, a] - 1
+            else:
+                wide = widths[a, _common(groups, a, low[p, a], high[p, a]), low[p, a]]
+            span[a] = wide / (sizes[a] - 1) if wide > 0 else 0.0
+            penalty += weight[p] * span[a]
+    return penalty
+
+
+@njit(cache=True)
+def _common(groups, a, low, high):
+    """The lowest level at which two leaves have the same node."""
+    level = 0
+    while groups[a, level, low] != groups[a, level, high]:
+        level += 1
+    return level
+
+
+@njit(cache=True)
+def _cut(
+    codes, people, workload, targets, b, e, a, preference, total, kinds, groups, low, high, median, least, count, side,
+    values, table, part,
+):  # fmt: skip
+    """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
+    large enough. Returns the number of parts, 0 without such a cut, and its preference."""
+    first, last = low[a], high[a]
+    if last - first < 4 * (e - b) + 256:
+        for code in range(first, last + 1):
+            count[code] = -1
+        for i in range(b, e):
+            code = codes[i, a]
+            count[code] = max(count[code], 0) + people[i]
+        distinct = np.int64(0)  # numba compiles a variable that begins as a literal twice
+        for code in range(first, last + 1):
+            if count[code] >= 0:
+                values[distinct] = code
+                distinct += 1
+    else:
+        column = np.sort(codes[b:e, a])
+        distinct = np.int64(0)
+        for code in column:
+            if distinct == 0 or values[distinct - 1] != code:
+                values[distinct] = code
+                count[code] = 0
+                distinct += 1
+        for i in range(b, e):
+            count[codes[i, a]] += people[i]
+    if kinds[a] == LINE:
+        return _cut_line(
+            codes, people, workload, targets, b, e, a, preference, total, median, least, count, values, distinct, table,
+            part,
+        )  # fmt: skip
+    if kinds[a] == SET:
+        for way in range(preference, 2):
+            left = _halves(count, values, distinct, side, way)
+            if min(left, total - left) >= least:
+                for i in range(b, e):
+                    part[i] = side[codes[i, a]]
+                return 2, way
+        return 0, 0
+    if preference > 0:
+        return 0, 0
+    else:
+        level = _common(groups, a, first, last) - 1
+        parts = 0
+        for j in range(distinct):
+            if j == 0 or groups[a, level, values[j]] != groups[a, level, values[j - 1]]:
+                parts += 1
+            side[values[j]] = parts - 1
+    for p in range(parts):
+        size = 0
+        for j in range(distinct):
+            if side[values[j]] == p:
+                size += count[values[j]]
+        if size < least:
+            return 0, 0
+    for i in range(b, e):
+        part[i] = side[codes[i, a]]
+    return parts, 0
+
+
+@njit(cache=True)
+def _halves(count, values, distinct, side, way):
+    """Put each value on side 0 or 1, about as many people on each; return how many are on side 0.
+
+    First way: the commonest values on side 0, so that the label of that side is short. Second way: dealt out, commonest
+    first, each to the side with fewer people, which is more even.
+    """
+    order = np.arange(distinct)
+    for place in range(1, distinct):  # few values: sorted as they come
+        j = order[place]
+        while place > 0 and count[values[order[place - 1]]] < count[values[j]]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = j
+    total = count[values[:distinct]].sum()
+    sizes = np.zeros(2, np.int64)
+    open_side = 0
+    for place, j in enumerate(order):
+        people = count[values[j]]
+        if way == 1:
+            chosen = 0 if sizes[0] <= sizes[1] else 1
+        else:
+            if place > 0 and abs(2 * (sizes[0] + people) - total) >= abs(2 * sizes[0] - total):
+                open_side = 1
+            chosen = open_side
+        side[values[j]] = chosen
+        sizes[chosen] += people
+    return sizes[0]
+
+
+@njit(cache=True)
+def _cut_line(
+    codes, people, workload, targets, b, e, a, preference, total, median, least, count, values, distinct, table, part
+):
+    """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
+    if median == _BEST:
+        worth = _worths(codes, people, workload, targets, b, e, a, values, distinct, table)
+    left = np.cumsum(count[values[:distinct]])
+    middle = 0  # the median value
+    while 2 * left[middle] < total:
+        middle += 1
+    used = np.zeros(distinct, np.bool_)
+    chosen = 0
+    while distinct > 1:
+        j = -1
+        if median == _NEAREST or median == _BEST:
+            for t in range(distinct - 1):
+                if used[t]:
+                    continue
+                if j < 0:
+                    j = t
+                elif median == _BEST:
+                    j = t if worth[t] > worth[j] + _TIE * total else j
+                elif abs(2 * left[t] - total) < abs(2 * left[j] - total):
+                    j = t
+        elif median == _MIDDLE:
+            if chosen == 0:
+                j = 0
+                while 2 * values[j + 1] <= values[0] + values[distinct - 1]:
+                    j += 1
+        elif median == _LEFT or (median == _EITHER and chosen == 0):
+            if chosen == 0:
+                j = middle
+        elif (median == _BELOW and chosen == 0) or (median == _EITHER and chosen == 1):
+            j = middle - 1
+        if j < 0 or j >= distinct - 1:
+            if median == _EITHER and chosen == 0:
+                chosen += 1
+                continue
+            return 0, 0
+        used[j] = True
+        if chosen >= preference and min(left[j], total - left[j]) >= least:
+            for i in range(b, e):
+                part[i] = codes[i, a] > values[j]
+            return 2, chosen
+        chosen += 1
+    return 0, 0
+
+
+@njit(cache=True)
+def _worths(codes, people, workload, targets, b, e, a, values, distinct, table):
+    """For each threshold what the cut tells about the target, as minus the people-weighted entropy that is left."""
+    for j in range(distinct):
+        table[values[j]] = 0
+    whole, left = np.zeros(targets, np.int64), np.zeros(targets, np.int64)
+    for i in range(b, e):
+        table[codes[i, a], workload[i]] += people[i]
+        whole[workload[i]] += people[i]
+    worth = np.empty(distinct)
+    for j in range(distinct):
+        left += table[values[j]]
+        worth[j] = _unevenness(left) + _unevenness(whole - left)
+    return worth
+
+
+@njit(cache=True)
+def _unevenness(counts):
+    """Minus the entropy of counts times their sum, in nats: sum of c ln c - n ln n."""
+    total, result = 0, 0.0
+    for c in counts:
+        total += c
+        if c > 0:
+            result += c * np.log(c)
+    return result - total * np.log(total) if total > 0 else 0.0
+
+
+@njit(cache=True)
+def _told(workload, targets, people, part, b, e, parts):
+    """What the written cut leaves unknown about the target, scaled to -1 (everything) to 0 (nothing)."""
+    counts = np.zeros((parts, targets), np.int64)
+    total = 0
+    for i in range(b, e):
+        counts[part[i], workload[i]] += people[i]
+        total += people[i]
+    left = 0.0
+    for p in range(parts):
+        left += _unevenness(counts[p])
+    return left / (total * np.log(targets)) if targets > 1 else 0.0

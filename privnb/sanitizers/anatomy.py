@@ -1,0 +1,96 @@
+"""l-diverse buckets without generalization, as many of them as can be."""
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from numbers import Integral
+
+import numpy as np
+import pandas as pd
+
+from privnb.privacy_models import FrequencyDiversity
+from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.bucketize import bucketized
+
+
+@dataclass(frozen=True)
+class Anatomy(Sanitizer):
+    """Publish the quasi-identifiers as they are, and sensitive values only by bucket: of `l` records or a few more, who
+    all differ in the attribute `sensitive`.
+
+    Larger `l` (whole number from 2) leaves an adversary more values to guess among. Every value stands once in its
+    bucket, of l to 2 l - 1 records, so the release is claimed to be `FrequencyDiversity(l)`, and has distinct and
+    entropy l-diversity with it. Quasi-identifiers play no part in who shares a bucket; they are disclosed as in
+    `Bucketize`. Other sensitive attributes stand in the same buckets without a promise: one value may fill a bucket.
+
+    Each bucket takes a random record of each of the l values that have most records left (of equals the first in
+    sorted order); those left over, at most one of a value, join a random bucket without that value. Raises
+    SanitizationError where a value belongs to more than one record in l, and what `Bucketize` refuses.
+
+    Source: Xiao and Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006, algorithm
+    Anatomize.
+    """
+
+    l: int  # noqa: E741
+    sensitive: str
+    order_free = False
+    randomized = True
+
+    def __post_init__(self):
+        if isinstance(self.l, bool) or not isinstance(self.l, Integral) or self.l < 2:
+            raise ValueError(f"l must be a whole number of at least 2 (1 hides nothing), got {self.l!r}.")
+
+    def _sanitize(self, dataset, table, rng):
+        others = [name for name in dataset.schema.sensitive if name != self.sensitive]
+        if self.sensitive not in dataset.schema.sensitive:
+            raise SanitizationError(
+                f"{self!r}: '{self.sensitive}' is no sensitive attribute of '{dataset.name}'; those are "
+                f"{', '.join(others) or 'none'}. Name one, or give it that role."
+            )
+        codes, values = pd.factorize(table[self.sensitive], sort=True)
+        self._check(codes, values)
+        source = np.random.default_rng(rng)
+        rows, facts = bucketized(dataset, table, _groups(codes, self.l, source), source)
+        if others:
+            facts["note"] += f" Nothing is promised for {' and '.join(others)}."
+        return rows, facts | {"claims": (FrequencyDiversity(self.l, self.sensitive),)}
+
+    def _check(self, codes, values):
+        """Eligibility: at most one record in l may have the same value."""
+        counts, n = np.bincount(codes), len(codes)
+        commonest = counts.argmax()
+        if counts[commonest] * self.l > n:
+            most = n // counts[commonest]
+            advice = f"Lower l to {most}" if most > 1 else "No l will do: choose another sanitizer"
+            raise SanitizationError(
+                f"{self!r} cannot be reached: {counts[commonest]} of {n} records ({counts[commonest] / n:.1%}) have "
+                f"'{values[commonest]}', and at most one in {self.l} may share a value. {advice}."
+            )
+
+
+def _groups(codes, l, rng):  # noqa: E741
+    """The bucket of each record, integer array (n,) from 0. `codes`: the value of each record, from 0."""
+    drawn, left = _drawn(np.bincount(codes), l)
+    homes = [rng.choice(np.flatnonzero((drawn != value).all(axis=1))) for value in left]
+    places = np.concatenate([np.repeat(np.arange(len(drawn)), l), homes]).astype(np.int64)
+    # A value's places go to its records in random order.
+    by_value = np.argsort(np.concatenate([drawn.ravel(), left]), kind="stable")
+    groups = np.empty(len(codes), dtype=np.int64)
+    groups[np.lexsort((rng.random(len(codes)), codes))] = places[by_value]
+    return groups
+
+
+def _drawn(counts, l):  # noqa: E741
+    """The values of each bucket, integer array (buckets, l), and the list of values that have one record left over.
+
+    `counts`: records of each value, none above one in l. Which record is drawn makes no difference to the values.
+    """
+    heap = [(-count, value) for value, count in enumerate(counts.tolist())]
+    heapify(heap)
+    drawn = []
+    while len(heap) >= l:
+        largest = [heappop(heap) for _ in range(l)]
+        drawn += [value for _, value in largest]
+        for minus, value in largest:
+            if minus < -1:
+                heappush(heap, (minus + 1, value))
+    return np.array(drawn).reshape(-1, l), [value for _, value in heap]
