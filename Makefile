@@ -4,7 +4,7 @@ BIN    := .venv/bin
 STAMP  := .venv/.installed
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: report test lab lock
+.PHONY: report test lab bench lock
 
 report: $(STAMP)
 	$(BIN)/privnb report
@@ -14,6 +14,10 @@ test: $(STAMP)
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
+
+# Seconds, memory and loss beside other tools. Reads WORKS, PEERS, SLOW and HIERARCHIES: see the top of bench.py.
+bench: $(STAMP)
+	$(BIN)/python tests/benchmarks/bench.py
 
 # The lock is made on purpose, never on the way: it decides what everybody installs.
 lock: $(BIN)/uv

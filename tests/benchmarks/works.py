@@ -1,0 +1,162 @@
+"""The works, and what privnb does in each. `python works.py NAME` does one, `python works.py NAME once` from cold.
+
+The parent process imports this module for the table of works alone, so everything large is imported where it is used.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from measure import peak, report, system, timed
+from results import START
+
+ADULT, TEN_COPIES = 45_222, 452_220
+SIZES = 45_000, 450_000, 1_000_000, 4_500_000, 10_000_000
+# What ARX suppressed at its optimum: nobody may suppress more.
+ARX_SUPPRESSED = {2: 3129, 10: 3859, 100: 6897}
+
+
+class Work(NamedTuple):
+    """One row of the table of works.
+
+    `does`: makes ready, and returns what is to be timed. `peers`: who does it too; `k`: what their scripts are given;
+    `slow`: those that take minutes. `needs`: the input of the peers. `hierarchies`: whether it needs ARX's; such a work
+    is measured from cold too, beside ARX with its start.
+    """
+
+    name: str
+    records: int
+    parameters: str
+    does: Callable
+    peers: tuple = ()
+    k: tuple = ()
+    slow: tuple = ()
+    needs: str = "adult"
+    hierarchies: bool = False
+
+
+def works():
+    """All works in the order of their cost."""
+    for k in 100, 10, 2:
+        slow = ("anonypy", "anonypyx") if k == 2 else ()
+        peers = "anonymity-api", "anonypy", "anonypyx"
+        yield Work(f"mondrian-{k}", ADULT, f"k={k}", partial(mondrian, k), peers, (k,), slow)
+    for k in 100, 10, 2:
+        yield Work(f"local-recoding-{k}", ADULT, f"k={k}", partial(local_recoding, k), hierarchies=True)
+    for k in 100, 10, 2:
+        does = partial(full_domain, k)
+        yield Work(f"full-domain-{k}", ADULT, f"k={k}", does, ("anjana",), (k,), hierarchies=True)
+    yield Work("check-release", ADULT, "k, l, t", check_release, ("pycanon",), needs="released")
+    yield Work("check-raw", TEN_COPIES, "k, l, t", check_raw, ("pycanon",), needs="ten-copies")
+    for records in SIZES:
+        for draw in "drawn", "independent":
+            yield Work(f"{draw}-{records}", records, "k=10", partial(mondrian_drawn, records, draw))
+
+
+class Ready(NamedTuple):
+    """What a work is once its input is there: `run` is timed; the others belong to the row of results."""
+
+    run: object
+    parameters: str = ""
+    hierarchies: str | None = None
+    graded: bool = False
+
+
+def mondrian(k):
+    import inputs
+
+    from privnb.privacy_models import KAnonymity
+    from privnb.sanitizers import Mondrian
+
+    dataset = inputs.unordered(inputs.adult())
+    return Ready(lambda: Mondrian(KAnonymity(k)).sanitize(dataset, rng=0))
+
+
+def mondrian_drawn(records, draw):
+    import inputs
+
+    from privnb.privacy_models import KAnonymity
+    from privnb.sanitizers import Mondrian
+
+    table = inputs.drawn(records, independent=draw == "independent")
+    found = f"quasi-identifiers=7, combinations={inputs.combinations(table)}"
+    dataset = inputs.unordered(table)
+    return Ready(lambda: Mondrian(KAnonymity(10)).sanitize(dataset, rng=0), found)
+
+
+def local_recoding(k):
+    import inputs
+
+    from privnb.privacy_models import KAnonymity
+    from privnb.sanitizers import LocalRecoding
+
+    folder = os.environ["HIERARCHIES"]
+    dataset = inputs.within(folder)
+    return Ready(lambda: LocalRecoding(KAnonymity(k)).sanitize(dataset, rng=0), hierarchies=folder)
+
+
+def full_domain(k):
+    import inputs
+
+    from privnb.privacy_models import KAnonymity
+    from privnb.sanitizers import FullDomain
+
+    folder = os.environ["HIERARCHIES"]
+    dataset = inputs.within(folder)
+    sanitizer = FullDomain(KAnonymity(k), suppress=ARX_SUPPRESSED[k])
+    return Ready(lambda: sanitizer.sanitize(dataset, rng=0), f"suppress<={ARX_SUPPRESSED[k]}", folder)
+
+
+def check_release():
+    import inputs
+
+    return _check(inputs.released())
+
+
+def check_raw():
+    import inputs
+
+    from privnb.sanitizers import Identity
+
+    return _check(Identity().sanitize(inputs.raw(inputs.ten_copies()), rng=0))
+
+
+def _check(release):
+    from dataclasses import replace
+
+    from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
+
+    models = KAnonymity(2), DistinctDiversity(2, "salary"), TCloseness(0.2, "salary")
+
+    def grade():
+        fresh = replace(release)  # a release keeps its classes: finding them is part of the work
+        return [float(achieved(model, fresh)) for model in models]
+
+    return Ready(grade, f"classes={release.classes.max() + 1}", graded=True)
+
+
+def main(name, once=""):
+    work = next(work for work in works() if work.name == name)
+    ready = work.does()
+    if once:
+        ready.run()
+        report({"system": f"{system('privnb')}{START}", "parameters": ready.parameters, "peak_mb": peak()})
+        return
+    result, taken = timed(ready.run, warm=True)
+    row = {"system": system("privnb"), "parameters": ready.parameters} | taken
+    if ready.graded:
+        row["levels"] = result
+    else:
+        from loss import penalty
+
+        cells = result.table[result.schema.quasi_identifiers]
+        row["loss"] = penalty(cells, len(result), hierarchies=ready.hierarchies)
+        if result.suppressed:
+            row["parameters"] += f", suppressed={result.suppressed}"
+    report(row)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
