@@ -73,7 +73,7 @@ def check(args):
         sensitive = sensitive or next(known, None)
     grades = grade(table, names, sensitive)
     for row in grades.itertuples():
-        number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.12g}"
+        number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
     print("Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report.")
     reached = grades.set_index("measure").value["k achieved"]

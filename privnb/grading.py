@@ -1,19 +1,81 @@
 """Grade a table by its equivalence classes: how alike its records are, and which level of each model it reaches."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
-from privnb.counts import class_value_counts, combinations
+from privnb import privacy_models as family
+from privnb.counts import coded, combinations, tabulate
+from privnb.draft import NUMBER
 from privnb.hierarchy import SUPPRESSED
-from privnb.privacy_models import KAnonymity
 from privnb.schema import SchemaError
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
-# The models that are graded: name, unit, what the level of the worst class means, and how to make the model for a
-# sensitive column (None where it needs one and there is none). Any bound will do: a level does not depend on it.
+MANY = 100  # different sensitive values; with more, nearly every class lacks nearly all of them
+_CELLS = 2**22  # of a table of counts at a time
+
+
+class Graded(NamedTuple):
+    """A model that is graded: its name, what it reads, the unit of its level, what that means, and the model itself.
+
+    Bound and sensitive column are of no account: a level depends on neither.
+    """
+
+    name: str
+    reads: str  # people; values of a class; shares: values of a class beside the table's; order: the same on a line
+    unit: str
+    meaning: str  # of the level of the worst class
+    model: family.PrivacyModel
+
+
 MODELS = (
-    ("k achieved", "people", "Nobody can be linked to fewer records than this.", lambda sensitive: KAnonymity(2)),
-)
+    Graded(
+        "k achieved", "people", "people", "Nobody can be linked to fewer records than this. Higher is safer.",
+        family.KAnonymity(2),
+    ),
+    Graded(
+        "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
+        family.DistinctDiversity(1, ""),
+    ),
+    Graded(
+        "l, entropy", "values", "values", "Every class is as open as so many equally likely values. Higher is safer.",
+        family.EntropyDiversity(1, ""),
+    ),
+    Graded(
+        "l, frequency", "values", "values", "No value belongs to more than one in so many of a class. Higher is safer.",
+        family.FrequencyDiversity(1, ""),
+    ),
+    # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
+    Graded(
+        "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
+        family.AlphaKAnonymity(1, 2, ""),
+    ),
+    Graded(
+        "t, equal distance", "shares", "share", "So many of a class would need another value to be like the table. "
+        "Lower is safer.", family.TCloseness(1, ""),
+    ),
+    Graded(
+        "t, ordered distance", "order", "share", "The same, a value near by counting for less than one far off. "
+        "Lower is safer.", family.TCloseness(1, "", "ordered"),
+    ),
+    Graded(
+        "Jensen-Shannon", "shares", "nats", "How far a class's values are from the table's, 0 to ln 2 = 0.693. "
+        "Lower is safer.", family.JensenShannonCloseness(1, ""),
+    ),
+    Graded(
+        "delta", "shares", "nats", "ln of the times that a value is commoner or rarer in a class; inf: absent from it. "
+        "Lower is safer.", family.DeltaDisclosure(1, ""),
+    ),
+    Graded(
+        "beta, basic", "shares", "times", "A value's share of a class is so many times the table's above it; 1: twice. "
+        "Lower is safer.", family.BasicBetaLikeness(1, ""),
+    ),
+    Graded(
+        "beta, enhanced", "shares", "times", "The same; inf: a value gains more than -ln of its share of the table. "
+        "Lower is safer.", family.EnhancedBetaLikeness(1, ""),
+    ),
+)  # fmt: skip
 
 
 def grade(table, quasi_identifiers=None, sensitive=None):
@@ -21,7 +83,9 @@ def grade(table, quasi_identifiers=None, sensitive=None):
 
     `table`: DataFrame of n records; cells are compared as they are written, a missing one equals another.
     `quasi_identifiers`: what an adversary may know; None: every column but `sensitive`, the most cautious reading.
-    `sensitive`: the column that nobody should learn.
+    `sensitive`: the column that nobody should learn. Numbers of more than 100 different values are graded in 100 groups
+    of neighbours of about equal size; of so many words only what each class holds is graded, not how it compares with
+    the table.
 
     Returns a DataFrame with `measure`, `value`, `unit` ("share": 0 to 1) and `meaning`. Some values are counts of few
     people: for the owner's eyes, not for a report. Raises SchemaError for a column that is not there or stands in both
@@ -51,14 +115,51 @@ def grade(table, quasi_identifiers=None, sensitive=None):
     for few in FEW:
         meaning = "People who stand alone." if few == 2 else f"People who hide among fewer than {few}."
         rows.append((f"in classes below {few}", sizes[sizes < few].sum() / len(table), "share", meaning))
-    # Without a sensitive column the sizes of classes are all that counts: every record has the same value.
-    values = np.zeros(len(table)) if sensitive is None else table[sensitive]
-    counts = class_value_counts(classes.index, values)
-    for name, unit, meaning, make in MODELS:
-        if (model := make(sensitive)) is not None:
-            levels = model.level(counts, counts.sum(axis=0))
-            rows.append((name, levels.min() if model.better == "higher" else levels.max(), unit, meaning))
+    # Sizes need no values: every record has the same.
+    rows += _levels(("people",), classes.index, np.zeros(len(table), dtype=np.int64))
     if sensitive is not None:
-        alike = sizes[(counts > 0).sum(axis=1) == 1].sum() / len(table)
-        rows.append(("one value a class", alike, "share", f"People whose class gives their '{sensitive}' away."))
+        rows += _of_sensitive(classes, table[sensitive])
     return pd.DataFrame(rows, columns=["measure", "value", "unit", "meaning"]).astype({"value": float})
+
+
+def _of_sensitive(classes, column):
+    """The rows that a sensitive column adds."""
+    codes, values = coded(column)
+    alike = pd.Series(codes).groupby(classes.index).nunique().to_numpy() == 1
+    given_away = classes.multiplicities[alike].sum() / len(column)
+    reads, how = ("values", "shares"), ""
+    if all(NUMBER.fullmatch(str(value)) for value in values):
+        codes, values = pd.factorize(pd.to_numeric(column).to_numpy(), sort=True)
+        reads = ("values", "shares", "order")
+        if len(values) > MANY:
+            sizes = np.bincount(codes)
+            group = (np.cumsum(sizes) - sizes) * MANY // len(column)  # by the records with a smaller value
+            codes = np.unique(group, return_inverse=True)[1][codes]
+            how = f", graded in {codes.max() + 1} groups of neighbours of about equal size"
+    elif len(values) > MANY:
+        reads, how = ("values",), "; too many to compare a class with the table"
+    return [
+        ("sensitive values", len(values), "values", f"What nobody should learn: '{column.name}'{how}."),
+        *_levels(reads, classes.index, codes),
+        ("one value a class", given_away, "share", f"People whose class gives their '{column.name}' away."),
+    ]
+
+
+def _levels(reads, classes, codes):
+    """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
+    graded = [each for each in MODELS if each.reads in reads]
+    number, whole = classes.max() + 1, np.bincount(codes)
+    order = np.argsort(classes, kind="stable")
+    classes, codes = classes[order], codes[order]
+    step = max(1, _CELLS // len(whole))
+    worst = []
+    for begin in range(0, number, step):
+        part = slice(*np.searchsorted(classes, [begin, begin + step]))
+        counts = tabulate(classes[part] - begin, codes[part], (min(step, number - begin), len(whole)))
+        worst.append([_worst(each.model, each.model.level(counts, whole)) for each in graded])
+    for each, levels in zip(graded, zip(*worst, strict=True), strict=True):
+        yield each.name, _worst(each.model, np.array(levels)), each.unit, each.meaning
+
+
+def _worst(model, levels):
+    return levels.min() if model.better == "higher" else levels.max()

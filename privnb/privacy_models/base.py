@@ -2,11 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
+from numbers import Real
 
 import numpy as np
 import pandas as pd
 
-from privnb.counts import tabulate
+from privnb.counts import coded, tabulate
+from privnb.schema import SchemaError
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
 ROUNDING = 1e-12
@@ -24,6 +26,7 @@ class PrivacyModel(ABC):
     better: str
     sensitive: str | None  # the attribute whose values are counted
     grows = False
+    kind = ""  # what tells it from another model with the same letters, in a word
 
     @abstractmethod
     def level(self, counts, whole):
@@ -38,39 +41,51 @@ class PrivacyModel(ABC):
         return values
 
     def counted(self, release):
-        """What the model counts in each class of a release, from its labels: integer array (classes, values)."""
+        """What the model counts in each class of a release, from what is published: integer array (classes, values).
+
+        A model of sensitive values counts them by bucket where they are published so. A model of people counts those
+        who look alike: a bucket's quasi-identifiers are exact, so it hides nobody among its other members.
+        """
         if self.sensitive is None:
-            return np.bincount(release.classes)[:, None]
-        columns, width = tally(self, release.table[self.sensitive], release.schema[self.sensitive])
-        return tabulate(release.classes, columns, (release.classes.max() + 1, width))
+            return np.bincount(release.indistinguishable)[:, None]
+        classes, values = release.by_class(self.sensitive)
+        columns, width = tally(self, values, release.schema[self.sensitive])
+        return tabulate(classes, columns, (classes.max() + 1, width))
 
     def __str__(self):
         """The bound and what it is for, as results name it: `t=0.2 occupation`."""
         words = [f"{field.name}={getattr(self, field.name)!s}" for field in fields(self) if field.name != "sensitive"]
-        return " ".join([*words, self.sensitive] if self.sensitive else words)
+        return " ".join(word for word in (self.kind, *words, self.sensitive) if word)
 
 
 def check_positive(name, number):
     """Raise ValueError unless `number` is a finite number above 0."""
-    if isinstance(number, bool) or not (isinstance(number, int | float) and 0 < number < float("inf")):
+    if isinstance(number, bool) or not (isinstance(number, Real) and 0 < number < float("inf")):
         raise ValueError(f"{name} must be a positive number, got {number!r}.")
 
 
 def check_share(name, number):
     """Raise ValueError unless `number` is a share above 0 and at most 1."""
-    if isinstance(number, bool) or not (isinstance(number, int | float) and 0 < number <= 1):
+    if isinstance(number, bool) or not (isinstance(number, Real) and 0 < number <= 1):
         raise ValueError(f"{name} must be a share above 0 and at most 1, got {number!r}.")
 
 
 def tally(model, column, attribute=None):
     """The column of counts that each entry of a sensitive column falls into, and how many columns there are.
 
-    `column`: n values; `attribute`: describes them; without one they are in sorted order. Returns (int array (n,),
-    int).
+    `column`: Series or array (n,); `attribute`: describes it; without one its values are in sorted order. Returns
+    (int array (n,), int). Raises SchemaError for a model about a value that the attribute's domain does not have, for
+    it would always hold.
     """
-    codes, values = pd.factorize(np.asarray(column, dtype=object), use_na_sentinel=False)
+    if hasattr(model, "value") and attribute is not None and attribute.domain is not None:
+        if len(attribute.domain.outside(pd.Series([model.value], dtype=object))):
+            raise SchemaError(
+                f"{model!r}: '{attribute.name}' cannot be {model.value!r}; it is one of {attribute.domain}. "
+                "Name a value of its domain."
+            )
+    codes, values = coded(column)
     if attribute is None or attribute.domain is None:
-        order = np.argsort(pd.factorize(values, sort=True, use_na_sentinel=False)[0])
+        order = np.arange(len(values))
     elif attribute.numeric:
         order = np.argsort(pd.to_numeric(pd.Series(values), errors="coerce").to_numpy(), kind="stable")
     else:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.hierarchy import Taxonomy
-from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_positive
+from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_positive, check_share
 
 
 def _shares(counts, whole):
@@ -20,7 +20,8 @@ class TCloseness(PrivacyModel):
     The level is the distance, 0 (the class tells nothing) to 1; lower protects more. `distance` says how far apart two
     values are: "equal": any two are 1 apart; "ordered": ranks apart / (values that occur - 1), in the order of the
     domain; a `Taxonomy`: height of their common ancestor / height of the root. Raises ValueError unless 0 < t <= 1.
-    Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007, section 4; for hierarchies its section 4.3.
+    Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007: its distances for numerical and for categorical
+    attributes.
     """
 
     t: float
@@ -29,12 +30,12 @@ class TCloseness(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_positive("t", self.t)
+        check_share("t", self.t)
         if not (isinstance(self.distance, Taxonomy) or self.distance in ("equal", "ordered")):
             raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {self.distance!r}.')
 
     def __str__(self):
-        how = {"equal": ""}.get(self.distance, f"{self.distance} ") if self._plain else "hierarchical "
+        how = {"equal": "", "ordered": "ordered "}[self.distance] if self._plain else "hierarchical "
         return f"t={self.t} {how}{self.sensitive}"
 
     @property
@@ -44,9 +45,10 @@ class TCloseness(PrivacyModel):
     def columns(self, values):
         if self._plain:
             return values
-        self.distance.codes(values)  # refuses a value that is no leaf, by name
-        text = {str(value): value for value in values}
-        return [text.get(leaf, leaf) for leaf in self.distance.leaves]
+        columns = list(self.distance.leaves)
+        for value, position in zip(values, self.distance.codes(values), strict=True):
+            columns[position] = value
+        return columns
 
     def level(self, counts, whole):
         shares, q = _shares(counts, whole)
@@ -85,6 +87,7 @@ class JensenShannonCloseness(PrivacyModel):
     t: float
     sensitive: str
     better = "lower"
+    kind = "Jensen-Shannon"
 
     def __post_init__(self):
         check_positive("t", self.t)
@@ -153,7 +156,7 @@ class BasicBetaLikeness(PrivacyModel):
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(PrivacyModel):
-    """As `BasicBetaLikeness`, and a common value may gain less: at most -ln of its share in the whole table.
+    """As `BasicBetaLikeness`, but a common value may gain less: at most -ln of its share in the whole table.
 
     The level is the smallest beta that the class keeps, from 0; infinite where a value gains more than -ln of its
     share, which no beta allows; lower protects more. Raises ValueError unless beta > 0.
@@ -163,6 +166,7 @@ class EnhancedBetaLikeness(PrivacyModel):
     beta: float
     sensitive: str
     better = "lower"
+    kind = "enhanced"
 
     def __post_init__(self):
         check_positive("beta", self.beta)

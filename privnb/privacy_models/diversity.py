@@ -1,7 +1,7 @@
 """How well the sensitive values of a class are mixed: l-diversity in its readings, and bounds on confidence."""
 
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_positive, c
 
 
 def _check_l(l, whole=False):  # noqa: E741 - the field's letter
-    if isinstance(l, bool) or not isinstance(l, Integral if whole else int | float) or not 1 <= l < float("inf"):
+    if isinstance(l, bool) or not isinstance(l, Integral if whole else Real) or not 1 <= l < float("inf"):
         raise ValueError(f"l must be a {'whole ' if whole else ''}number of at least 1, got {l!r}.")
 
 
@@ -25,6 +25,7 @@ class DistinctDiversity(PrivacyModel):
     l: int  # noqa: E741
     sensitive: str
     better = "higher"
+    kind = "distinct"
     grows = True
 
     def __post_init__(self):
@@ -49,6 +50,7 @@ class EntropyDiversity(PrivacyModel):
     l: float  # noqa: E741
     sensitive: str
     better = "higher"
+    kind = "entropy"
 
     def __post_init__(self):
         _check_l(self.l)
@@ -96,13 +98,14 @@ class FrequencyDiversity(PrivacyModel):
     """No value of `sensitive` belongs to more than one in `l` members of a class.
 
     The level is the size of the class divided by the count of its commonest value, from 1; higher protects more
-    against guessing it. Raises ValueError unless l >= 1. Source: Li and Li, KDD 2009, section 3; Xiao and Tao, VLDB
-    2006, definition 2.
+    against guessing it. Raises ValueError unless l >= 1. Source: Li and Li, KDD 2009, section 2; Xiao and Tao,
+    "Anatomy", VLDB 2006.
     """
 
     l: float  # noqa: E741
     sensitive: str
     better = "higher"
+    kind = "frequency"
 
     def __post_init__(self):
         _check_l(self.l)
@@ -120,7 +123,8 @@ class ConfidenceBound(PrivacyModel):
     value, h).
 
     The level is the share, 0 to 1; lower protects more, and only for this value. A bound for all quasi-identifiers
-    together is one for any part of them. Raises ValueError unless 0 < h <= 1.
+    together is one for any part of them. Raises ValueError unless 0 < h <= 1, and SchemaError when it is bound to a
+    table whose domain lacks the value.
     Source: Wang, Fung, Yu, "Handicapping Attacker's Confidence", KAIS 2007; Aggarwal and Yu 2008, section 9.4.2.
     """
 

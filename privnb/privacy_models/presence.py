@@ -27,12 +27,11 @@ class _Against(PrivacyModel):
     def counted(self, release):
         """A person of the population counts in every class whose labels cover their values."""
         names = release.schema.quasi_identifiers
-        first = np.unique(release.classes, return_index=True)[1]
-        fits = np.ones((len(first), 1), dtype=bool)
+        first = np.unique(release.indistinguishable, return_index=True)[1]
         codes = self.codes(release.hierarchies, names)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
         counts = np.zeros((len(first), 2), dtype=np.int64)
-        counts[:, 1] = np.bincount(release.classes)
+        counts[:, 1] = np.bincount(release.indistinguishable)
         covers = []
         for a, name in enumerate(names):
             number, labels = pd.factorize(release.table[name].iloc[first].astype(str))
@@ -88,10 +87,11 @@ class KMap(_Against):
 class DeltaPresence(_Against):
     """Of the people of the population who fit a class, a share between `low` and `high` is in the table.
 
-    The level is the share of `population` under the class's labels that was released, 0 to 1: what an adversary learns
-    about whether somebody is in the table. Lower protects more against being found in it; the bound is on both sides.
-    Raises ValueError unless 0 <= low < high <= 1. Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals
-    from Shared Databases", SIGMOD 2007, definition 1.
+    The level is the share of `population` under the class's labels that was released, 0 to 1: how sure an adversary can
+    be that somebody is in the table. Lower protects more against being found in it; the bound is on both sides. Whoever
+    fits no class is surely not in it, whatever `low` says; where classes overlap, whoever fits several may be likelier
+    in it than any one level says. Raises ValueError unless 0 <= low < high <= 1.
+    Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases", SIGMOD 2007.
     """
 
     low: float
