@@ -7,7 +7,7 @@ and bound over a tree of boxes gives the same answers, ties included, in a fract
 Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, section 4.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import lcm
 from typing import NamedTuple
 
@@ -29,7 +29,13 @@ def integer_weights(denominators: Sequence[int]) -> list[int]:
     return [unit // denominator if denominator else 0 for denominator in denominators]
 
 
-def greedy_k_member(codes: np.ndarray, extents: Sequence[Extent], k: int, start: int = 0) -> np.ndarray:
+def greedy_k_member(
+    codes: np.ndarray,
+    extents: Sequence[Extent],
+    k: int,
+    start: int = 0,
+    grown: Callable[[np.ndarray], bool] | None = None,
+) -> np.ndarray:
     """The cluster of each record, 0 to n // k - 1 in order of formation; every cluster has k records or more.
 
     codes: integer array (n, attributes), each value's position on its attribute's line. extents: how wide a
@@ -38,6 +44,9 @@ def greedy_k_member(codes: np.ndarray, extents: Sequence[Extent], k: int, start:
     before it (at first: from record `start`) and takes k - 1 times the record that adds least cost. The records left
     over, fewer than k, join in index order the cluster to which they add least. Ties go to the lowest index; costs are
     integers, so that ties are exact.
+
+    `grown`: whether the cluster of these records (an integer array) is finished; until then it takes one more. A
+    cluster that is not even when no record is left falls apart; then its records, as all left over, have the label -1.
 
     Returns an integer array (n,). Raises ValueError for k or start outside the table, and where exact costs would
     need more than 64 bits. Memory: with 8 attributes some 400 bytes a distinct record.
@@ -51,7 +60,9 @@ def greedy_k_member(codes: np.ndarray, extents: Sequence[Extent], k: int, start:
     distinct = np.concatenate([[True], np.any(points[order[1:]] != points[order[:-1]], axis=1)])
     following = np.full(n, -1)
     following[order[:-1]] = np.where(distinct[1:], -1, order[1:])
-    return _cluster(points, geometry, order[distinct], following, int(k), int(start))
+    if grown is None:
+        return _cluster(points, geometry, order[distinct], following, int(k), int(start))
+    return _cluster_until(points, geometry, order[distinct], following, int(k), int(start), grown)
 
 
 class _Geometry(NamedTuple):
@@ -268,6 +279,52 @@ def _tighten(tree, node):
     return changed
 
 
+def _cluster_until(points, geometry, records, following, k, start, grown):
+    n, attributes = points.shape
+    labels = np.full(n, -1)
+    low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
+    tree = _grow(geometry, points, records)
+    space = np.empty(len(tree.child), np.int64), np.empty(len(tree.child), np.int64)
+    growth = np.empty(len(geometry.groups), np.int64)
+    members, seed, left = np.empty(n, np.int64), start, n
+    for cluster in range(n // k):
+        if left < k:
+            break
+        seed = _open_cluster(points, geometry, tree, following, seed, k, low, high, growth, *space, members)
+        size = k
+        while not (finished := grown(members[:size])) and size < left:
+            members[size] = _add(points, geometry, tree, following, low, high, growth, *space)
+            size += 1
+        if not finished:
+            break
+        labels[members[:size]] = cluster
+        left -= size
+    return labels
+
+
+@njit(cache=True)
+def _open_cluster(points, geometry, tree, following, seed, k, low, high, growth, open_nodes, open_bounds, members):
+    """Write the first k records of the next cluster to `members`; return its seed."""
+    # The search gets True or False as literals, as it is then compiled once for each: twice as fast as a variable.
+    _begin(geometry, points[seed], low, high, growth)
+    leaf = _search(geometry, tree, low, high, growth, True, open_nodes, open_bounds)
+    seed = _take(tree, leaf, following)
+    members[0] = seed
+    _begin(geometry, points[seed], low, high, growth)
+    for place in range(1, k):
+        members[place] = _add(points, geometry, tree, following, low, high, growth, open_nodes, open_bounds)
+    return seed
+
+
+@njit(cache=True)
+def _add(points, geometry, tree, following, low, high, growth, open_nodes, open_bounds):
+    """Take the record that adds least to the cluster from low to high, and widen it; return the record."""
+    leaf = _search(geometry, tree, low, high, growth, False, open_nodes, open_bounds)
+    record = _take(tree, leaf, following)
+    _include(geometry, points[record], low, high, growth)
+    return record
+
+
 @njit(cache=True)
 def _cluster(points, geometry, records, following, k, start):
     n, attributes = points.shape
@@ -277,19 +334,13 @@ def _cluster(points, geometry, records, following, k, start):
     tree = _grow(geometry, points, records)
     open_nodes, open_bounds = np.empty(len(tree.child), np.int64), np.empty(len(tree.child), np.int64)
     growth = np.empty(len(geometry.groups), np.int64)
-    seed = start
-    # The search gets True or False as literals, as it is then compiled once for each: twice as fast as a variable.
+    members, seed = np.empty(k, np.int64), start
     for cluster in range(clusters):
-        _begin(geometry, points[seed], low[cluster], high[cluster], growth)
-        leaf = _search(geometry, tree, low[cluster], high[cluster], growth, True, open_nodes, open_bounds)
-        seed = _take(tree, leaf, following)
-        labels[seed] = cluster
-        _begin(geometry, points[seed], low[cluster], high[cluster], growth)
-        for _ in range(k - 1):
-            leaf = _search(geometry, tree, low[cluster], high[cluster], growth, False, open_nodes, open_bounds)
-            record = _take(tree, leaf, following)
-            labels[record] = cluster
-            _include(geometry, points[record], low[cluster], high[cluster], growth)
+        seed = _open_cluster(
+            points, geometry, tree, following, seed, k, low[cluster], high[cluster], growth, open_nodes, open_bounds,
+            members,
+        )  # fmt: skip
+        labels[members] = cluster
     _join(geometry, points, labels, low, high, np.full(clusters, k))
     return labels
 
