@@ -1,0 +1,224 @@
+"""Full-domain generalization: one level an attribute for the whole table, the best of all combinations."""
+
+import math
+from dataclasses import dataclass
+from functools import reduce
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.hierarchy import SUPPRESSED
+from privnb.sanitizers.base import Enforcing, SanitizationError, requirement_of
+
+LOSSES = (
+    "certainty penalty", "normalized certainty penalty", "loss metric", "non-uniform entropy", "height",
+    "discernibility", "average class size", "classification metric",
+)  # fmt: skip
+_DIGITS = 12  # after which losses differ by rounding
+
+
+class Node(NamedTuple):
+    """A node that keeps the models: each attribute's level, its loss, and how many records it suppresses."""
+
+    levels: tuple[int, ...]
+    loss: float
+    suppressed: int
+
+
+class Search(NamedTuple):
+    """What a search found, and why nothing is better.
+
+    `best`: the optimum. `runners_up`: other nodes that keep the models, from the least loss; only nodes that the search
+    came to are among them, but the first `sure` are the next best of all. `nodes` = `checked` + `by_bound` (cannot lose
+    less) + `by_order` (below a node that fails, and so fail).
+    """
+
+    attributes: tuple[str, ...]
+    best: Node
+    runners_up: tuple[Node, ...]
+    sure: int
+    nodes: int
+    checked: int
+    by_bound: int
+    by_order: int
+
+    @property
+    def table(self):
+        """One row a node, the optimum first: each attribute's level, then `loss` and `suppressed`."""
+        rows = [(*node.levels, node.loss, node.suppressed) for node in (self.best, *self.runners_up)]
+        return pd.DataFrame(rows, columns=[*self.attributes, "loss", "suppressed"])
+
+    @property
+    def proof(self):
+        """Why no node is better, in a sentence."""
+        return (
+            f"Of {self.nodes:,} nodes {self.checked:,} were checked, {self.by_bound:,} cannot lose less, and "
+            f"{self.by_order:,} lie below one that fails and fail with it."
+        )
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class FullDomain(Enforcing):
+    """Generalize each quasi-identifier to one level for all records, so that every class keeps `models` and the least
+    is lost: the exact optimum of all combinations of levels.
+
+    Levels are those of a `Taxonomy`, or the widths of `Intervals` and then `*`. Any other attribute has two, the exact
+    value and `*`: give it a taxonomy or intervals where that is too coarse.
+
+    `suppress`: the most records that may be suppressed besides (every quasi-identifier `*`): a whole number, or a share
+    below 1 of all records, rounded down. Records whose class breaks a model are suppressed. Together they are a class
+    of the release, **which must keep the models too**: until it does, the smallest other class joins (of equals the
+    one with the first record, by the values' order on the attributes' lines); levels that need more than `suppress`
+    records are no solution. Otherwise one suppressed record, whom no other resembles, would stand alone, and claims
+    could not be checked from the labels. Samarati and ARX exempt the suppressed, so they may suppress fewer.
+
+    `loss`: what is least, a measure of `information_loss` by name: "certainty penalty", "normalized certainty penalty",
+    "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or
+    "classification metric", for which `target` names the attribute to be predicted. Of equal losses the one with fewer
+    suppressed records is chosen, then the one with lower levels, from the first attribute on.
+
+    The top, `*` throughout, is a solution unless all records as one class break a model; then, and for a lattice of
+    more than 4 million nodes, SanitizationError is raised. When the top is the optimum, the provenance's note says why.
+    Source: Samarati, IEEE TKDE 13(6), 2001 (full domain with a suppression limit); LeFevre, DeWitt, Ramakrishnan,
+    "Incognito", SIGMOD 2005 (what fails above fails below). Deviations: solutions are ranked by their loss, not by
+    their height, and the suppressed are a class.
+    """
+
+    suppress: float = 0
+    loss: str = "certainty penalty"
+    target: str | None = None
+
+    def __post_init__(self):
+        number = isinstance(self.suppress, Integral | float) and not isinstance(self.suppress, bool)
+        if not (number and 0 <= self.suppress < (1 if isinstance(self.suppress, float) else math.inf)):
+            raise ValueError(
+                f"suppress must be a whole number of records, or a share from 0 to below 1, got {self.suppress!r}."
+            )
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}.")
+        if (self.target is not None) != (self.loss == "classification metric"):
+            raise ValueError(
+                f"target names the attribute for loss='classification metric' and nothing else, got "
+                f"target={self.target!r} with loss={self.loss!r}."
+            )
+
+    def search(self, dataset, *, runners_up=0):
+        """The optimum, its proof and the nodes that come next: see `Search`.
+
+        `runners_up`: how many of those must be the next best of all nodes; more of them take longer.
+        """
+        return self._found(dataset, runners_up)[1]
+
+    def _found(self, dataset, sure=0):
+        from privnb.lattice import Lattice, loss_of  # numba takes most of a second to import
+
+        if self.target is not None:
+            dataset.schema[self.target]  # refuses a name that does not exist
+        requirement = requirement_of(self, dataset, () if self.target is None else (self.target,))
+        names = dataset.schema.quasi_identifiers
+        try:
+            lattice = Lattice([dataset.hierarchies[name] for name in names], requirement)
+        except ValueError as error:
+            raise SanitizationError(f"{self!r} cannot search '{dataset.name}': {error}") from None
+        loss = loss_of(lattice, self.loss, self.target)
+        return lattice, _search(lattice, names, loss, self._limit(len(dataset)), sure)
+
+    def _limit(self, records):
+        # 0.3 of 10 is 3, although the float lies below.
+        return self.suppress if isinstance(self.suppress, Integral) else math.floor(self.suppress * records + 1e-9)
+
+    def _sanitize(self, dataset, table, rng):
+        lattice, found = self._found(dataset)
+        node = np.ravel_multi_index(found.best.levels, lattice.shape)
+        classes, suppressed = _suppressed(lattice, node, len(dataset))
+        starred = suppressed[lattice.class_of_rows(classes)]
+        for a, name in enumerate(found.attributes):
+            of_rows = np.where(starred, SUPPRESSED, lattice.labels[a][found.best.levels[a]][lattice.codes[:, a]])
+            table[name] = of_rows[lattice.requirement.index]
+        note = self._why_all(lattice, found, len(dataset)) if lattice.is_top(node) else ""
+        return table, {"claims": self.models, "note": note}
+
+    def _why_all(self, lattice, found, records):
+        """Why every cell is `*`: what fails just below, and how many suppressed records would allow it."""
+        limit = self._limit(records)
+        note = f"Every quasi-identifier is *: no other levels keep the models and lose less with {limit:,} suppressed."
+        ways = []
+        for a, labels in enumerate(lattice.labels):
+            told = np.flatnonzero((labels != SUPPRESSED).any(axis=1))
+            if len(told):
+                levels = (*found.best.levels[:a], told[-1], *found.best.levels[a + 1 :])
+                classes, suppressed = _suppressed(lattice, np.ravel_multi_index(levels, lattice.shape), records)
+                ways.append((int(classes.sizes[suppressed].sum()), a, int(told[-1]), classes))
+        needed, a, level, classes = min(ways, key=lambda way: way[:3])
+        reason = lattice.requirement.refusal(lattice.class_of_rows(classes), len(classes.sizes))
+        note += f" With '{found.attributes[a]}' at level {level} and all others *, {reason}."
+        return note + (f" suppress={needed} allows it." if limit < needed < records else " Relax that model.")
+
+
+def _suppressed(lattice, node, records):
+    """The classes of a node and which of them have to be suppressed, however many `records` that takes."""
+    classes = lattice.roll_up(node)
+    return classes, lattice.suppressed(classes, lattice.fails(classes, lattice.requirement.tallies), records)
+
+
+def _search(lattice, attributes, loss, limit, sure=0):
+    """The node of least `loss` that keeps the models with at most `limit` records suppressed: a `Search`.
+
+    Of nodes that lose the same to 12 digits, the one with fewest suppressed, then with the lowest levels, from the
+    first attribute on. `sure`: how many runners-up have to be the next best of all.
+
+    What rules nodes out: (1) A node costs no less than with nobody suppressed, and that no less than a node below it.
+    (2) A class that breaks a model which `grows` is made of classes that break it at the nodes below: these suppress
+    no fewer records, and suppression adds no less to their loss. (3) With nobody to be suppressed, a node below one
+    that fails fails, as two classes that hold make one that holds. Nothing else follows from a failure: where models do
+    not grow, or where classes join the suppressed, a lower node may suppress fewer records.
+    """
+    requirement = lattice.requirement
+    grows, others = [], []
+    for tally in requirement.beyond_size:
+        # People of a population alone make no class, and yet they join those above: presence may fall too low there.
+        tells = tally.model.grows or not (limit or hasattr(tally.model, "population"))
+        (grows if tells else others).append(tally)
+    # The middle of the open nodes: a check there tells of as many above as below.
+    heights = [np.arange(levels) / max(levels - 1, 1) for levels in lattice.shape]
+    guide = loss.least if np.ptp(loss.least) else reduce(np.add.outer, heights).ravel()
+    ranked = np.argsort(np.round(guide, _DIGITS), kind="stable")
+    least, added = loss.least.copy(), np.zeros(lattice.nodes)
+    still = np.ones(lattice.nodes, dtype=bool)
+    found, bar, checked, by_bound, by_order = [], np.inf, 0, 0, 0
+    while True:
+        worse = still & (least + added > bar)
+        by_bound += int(worse.sum())
+        still &= ~worse
+        left = ranked[still[ranked]]
+        if not len(left):
+            break
+        node = left[len(left) // 2]
+        checked, still[node] = checked + 1, False
+        below = lattice.below(node)
+        classes = lattice.classes(node, below)
+        broken = (classes.sizes > 0) & (classes.sizes < requirement.least) | lattice.fails(classes, grows)
+        if classes.sizes[broken].sum() > limit:
+            by_order += int((still & below).sum())
+            still &= ~below
+            continue
+        without = loss.without(node, classes)
+        if without > least[node]:
+            least = np.where(lattice.above(node), np.maximum(least, without), least)
+        if loss.falls:
+            added = np.where(below, np.maximum(added, loss.added(node, classes, broken)), added)
+        if least[node] + added[node] > bar:
+            continue
+        suppressed = lattice.suppressed(classes, broken | lattice.fails(classes, others), limit)
+        if suppressed is None:
+            continue
+        everybody = suppressed | lattice.is_top(node)  # who is `*` throughout is lost, whatever brought it about
+        total = without + loss.added(node, classes, everybody)
+        found.append(Node(lattice.levels_of(node), float(total), int(classes.sizes[suppressed].sum())))
+        found.sort(key=lambda each: (round(each.loss, _DIGITS), each.suppressed, each.levels))
+        if len(found) > sure:
+            bar = found[sure].loss + 10.0**-_DIGITS * max(1.0, found[sure].loss)
+    best, *runners_up = found
+    return Search(tuple(attributes), best, tuple(runners_up), sure, lattice.nodes, checked, by_bound, by_order)
