@@ -32,10 +32,11 @@ class Requirement:
     `codes`: integer array (m, attributes), the positions of the m distinct rows on their quasi-identifiers' lines;
     rows are equal in every attribute that a model counts. `people`: integer array (m,), the records of each row; 0
     where only a model's population has it. `index`: integer array (n,), the row of each record. `extra`: attributes
-    whose values rows must not mix either; `values[name]` holds their codes by row.
+    whose values rows must not mix either; `values[name]` holds their codes by row. `alone`: every record is a row of
+    its own, for algorithms that tell equal records apart.
     """
 
-    def __init__(self, models, dataset, extra=()):
+    def __init__(self, models, dataset, extra=(), *, alone=False):
         self.models = tuple(models)
         schema, table = dataset.schema, dataset.table
         names = schema.quasi_identifiers
@@ -48,10 +49,7 @@ class Requirement:
             parts = more or [np.zeros(length, dtype=np.int64) for length in lengths[1:]]
             return np.concatenate([column, *parts]) if added else column
 
-        columns = [
-            extended(dataset.codes[name], *(part[:, a] for part in added))
-            for a, name in enumerate(names)
-        ]
+        columns = [extended(dataset.codes[name], *(part[:, a] for part in added)) for a, name in enumerate(names)]
         counted = {
             i: tally(model, table[model.sensitive], schema[model.sensitive])
             for i, model in enumerate(self.models)
@@ -62,7 +60,10 @@ class Requirement:
         marks |= {name: extended(coded(table[name])[0]) for name in extra}
         source = np.repeat(np.arange(len(lengths)), lengths) if added else np.zeros(0, dtype=np.int64)
         every = [*columns, *marks.values(), *([source] if added else [])]
-        first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
+        if alone:
+            first = index = np.arange(len(every[0]))
+        else:
+            first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
         self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)
         self.index = index[: len(table)]
         amounts = np.bincount(index, minlength=len(first))

@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
+from privnb.hierarchy import SUPPRESSED, Intervals, Taxonomy
 from privnb.privacy_models import PrivacyModel
 from privnb.release import Provenance, Release
 from privnb.requirement import Requirement
@@ -120,13 +121,24 @@ def recoded(dataset, table, requirement, classes):
     return table
 
 
-def requirement_of(sanitizer, dataset, extra=()):
-    """The sanitizer's models bound to `dataset`. Raises SanitizationError where not even one class of all holds."""
+def lines(generalizations):
+    """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
+    return [
+        g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else len(g.covered(SUPPRESSED))
+        for g in generalizations
+    ]
+
+
+def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
+    """The sanitizer's models bound to `dataset`, see `Requirement`.
+
+    Raises SanitizationError where not even one class of all records keeps them.
+    """
     if not dataset.schema.quasi_identifiers:
         raise SanitizationError(
             f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
         )
-    requirement = Requirement(sanitizer.models, dataset, extra)
+    requirement = Requirement(sanitizer.models, dataset, extra, alone=alone)
     reason = requirement.refusal(np.zeros(len(requirement.people), dtype=np.int64), 1)
     if reason:
         raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}. Relax that model, or leave it out.")

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.privacy_models import KAnonymity, check_k
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.privacy_models import KAnonymity, PrivacyModel, check_k
+from privnb.sanitizers.base import SanitizationError, Sanitizer, lines, requirement_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KMember(Sanitizer):
     """Put every record into a cluster of at least `k` similar ones, and publish the smallest generalization of each
     cluster.
@@ -17,6 +17,9 @@ class KMember(Sanitizer):
     detail. Nothing is suppressed. `start`: the record that the first cluster starts furthest from; None draws one with
     `rng`. The result depends on the order of the records. Ties and leftovers: see `clustering.greedy_k_member`.
 
+    `models`: further privacy models; a cluster takes one more record until it keeps them all. Records left over by
+    clusters that never did join the cluster whose labels suffer least, and so do clusters that this spoils.
+
     Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, as used by
     Sramka et al. 2010, section 4.2. Deviation: Byun et al. overwrite the reference record with the last one added;
     here it is the first record of the last cluster.
@@ -24,10 +27,19 @@ class KMember(Sanitizer):
 
     k: int
     start: int | None = 0
+    models: tuple[PrivacyModel, ...] = ()
     order_free = False
 
     def __post_init__(self):
         check_k(self.k)
+        object.__setattr__(self, "models", tuple(self.models))
+        against = [model for model in self.models if hasattr(model, "population")]
+        if against:
+            raise ValueError(f"KMember clusters records alone, {against[0]!r} needs a population. Use Mondrian for it.")
+
+    def __repr__(self):
+        more = f", models={self.models!r}" if self.models else ""
+        return f"KMember(k={self.k!r}, start={self.start!r}{more})"
 
     @property
     def randomized(self):
@@ -47,8 +59,29 @@ class KMember(Sanitizer):
 
         start = int(np.random.default_rng(rng).integers(n)) if self.start is None else self.start
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
-        codes = np.column_stack([dataset.codes[name] for name in dataset.schema.quasi_identifiers])
-        clusters = greedy_k_member(codes, [g.extent() for g in generalizations], self.k, start)
+        codes = np.column_stack([dataset.codes[name] for name in dataset.schema.quasi_identifiers]).astype(np.int64)
+        extents = [g.extent() for g in generalizations]
+        if self.models:
+            clusters = self._grown(dataset, codes, extents, start, lines(generalizations))
+        else:
+            clusters = greedy_k_member(codes, extents, self.k, start)
         for column, name in enumerate(dataset.schema.quasi_identifiers):
             table[name] = generalizations[column].labels(codes[:, column], clusters)[clusters]
-        return table, {"claims": (KAnonymity(self.k),)}
+        return table, {"claims": (KAnonymity(self.k), *self.models)}
+
+    def _grown(self, dataset, codes, extents, start, lines):
+        from privnb.clustering import greedy_k_member
+        from privnb.recoding import joined
+
+        requirement = requirement_of(self, dataset, alone=True)
+
+        def grown(members):
+            return requirement.holds(np.zeros(len(members), dtype=np.int64), 1, members)[0]
+
+        def holds(clusters):
+            return requirement.holds(clusters, int(clusters.max()) + 1)
+
+        clusters = greedy_k_member(codes, extents, self.k, start, grown)
+        left = clusters < 0
+        clusters[left] = clusters.max() + 1 + np.arange(left.sum())  # each alone, to join where it costs least
+        return joined(codes, lines, clusters, self.k, holds)
