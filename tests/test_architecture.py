@@ -9,8 +9,9 @@ PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "schema", "progress", "counts", "generalization", "intervals", "hierarchy", "taxonomies", "dataset", "draft",
     "privacy_models", "release", "grading", "mechanisms", "encoding", "miners", "information_loss", "requirement",
-    "clustering", "partitioning", "recoding", "lattice", "specialization", "maximum_entropy", "marginals", "sanitizers",
-    "attacks", "measures", "results", "evaluation", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
+    "clustering", "partitioning", "recoding", "lattice", "specialization", "maximum_entropy", "sanitizers", "marginals",
+    "attacks", "measures", "results", "evaluation", "gallery", "ledger", "answers", "charts", "runs", "pages", "report",
+    "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -160,7 +160,8 @@ def test_the_same_parts_as_a_plain_one(choose, median, rows, seed, k, l):  # noq
     expected = plain(records, k, l, choose, median)
     penalties = sorted((len(p), *(round(float(plain_range(p, a)), 9) for a in range(4))) for p in expected)
     widths = [[HIERARCHIES[name].width(v) for v in release.table[name]] for name in SCHEMA.quasi_identifiers]
-    found = sorted((n, *(round(float(w[i]), 9) for w in widths)) for n, i in zip(*first_of(release.classes), strict=True))
+    firsts = zip(*first_of(release.classes), strict=True)
+    found = sorted((n, *(round(float(w[i]), 9) for w in widths)) for n, i in firsts)
     # Parts that are published alike are one class; those apart have the plain one's sizes and labels' widths.
     if len(expected) == release.classes.max() + 1:
         assert found == penalties
