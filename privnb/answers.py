@@ -47,6 +47,25 @@ def what_it_costs(results):
     return _say(*sentences)
 
 
+def what_detail_remains(results):
+    """Which sanitizer keeps most detail at the strictest bound of each kind, and which least."""
+    sentences = []
+    for letter, part in results.groupby("target", sort=False):
+        bound = part.parameters.str.extract(rf"(?:^|[ ,]){letter}=([0-9.]+)")[0].astype(float)
+        # A larger k or l asks for more, a smaller t does.
+        strictest = part[bound == (bound.min() if letter == "t" else bound.max())]
+        best, worst = strictest.loc[strictest.value.idxmin()], strictest.loc[strictest.value.idxmax()]
+        sentences.append(
+            f"**At {strictest.parameters.iloc[0].split(', suppress')[0]} a cell spans {best.value:.1%} of its domain "
+            f"under {best.sanitizer} and {worst.value:.1%} under {worst.sanitizer}.**"
+        )
+    sentences.append(
+        "All of them keep the same bound; lower keeps more detail. What that detail is worth to a miner is "
+        "measured in the next notebook, not here."
+    )
+    return _say(*sentences)
+
+
 def what_users_keep(results):
     """Which sanitizer costs an honest user most, and how far down the way to a mere guess that is."""
     declines = _of(results, "utility_decline")

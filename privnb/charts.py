@@ -14,6 +14,7 @@ import pandas as pd
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 FEWEST = 10
 WIDTH = 520
+BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
 # Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 
@@ -149,6 +150,38 @@ def bars(results, measure, title, unit, format=".2f"):
         explained.append("black ticks: the baseline, a guess without the release")
         chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
     return _finish(chart, _from_to(title, rows, format), "; ".join(explained) + ".")
+
+
+def lines(results, measure, title, unit, format=".0%"):
+    """One line a sanitizer of a measure by the bound that varies, one panel for each letter in `target`: k, l, t."""
+    import altair as alt
+
+    rows = results[results.measure == measure].dropna(subset="value")
+    if rows.empty:
+        return _none(measure)
+    bound = [
+        float(re.search(rf"(?:^|[ ,]){letter}=([0-9.]+)", parameters)[1])
+        for letter, parameters in zip(rows.target, rows.parameters, strict=True)
+    ]
+    rows = _settings(rows.assign(bound=bound))
+    order = list(dict.fromkeys(rows.sanitizer))
+    panels = []
+    for letter, part in rows.groupby("target", sort=False):
+        columns = ["sanitizer", "bound", "value"]
+        scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
+        base = alt.Chart(Aggregate(part, dict.fromkeys(columns, "")).rows).encode(
+            x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
+            y=alt.Y("value:Q", title=unit, axis=_axis(format)),
+            color=alt.Color("sanitizer:N", scale=alt.Scale(domain=order, range=COLOURS), title=None),
+            shape=alt.Shape("sanitizer:N", scale=alt.Scale(domain=order), title=None),
+        )
+        panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
+        panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=200))
+    return _finish(
+        alt.vconcat(*panels),
+        _from_to(title, rows, format),
+        f"Lines: {unit} by sanitizer; lower keeps more. A sanitizer that cannot reach a bound has no point there.",
+    )
 
 
 def dots(results, measure, title, unit, *, of):

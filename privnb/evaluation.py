@@ -30,8 +30,8 @@ def settings(k="", epsilon="", sensitivity=None):
     >>> settings(k="2, 10", epsilon=0.5)
     [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
     """
-    chosen = [KMember(value) for value in _numbers("K", k, int)]
-    chosen += [LaplaceNoise(value, sensitivity) for value in _numbers("EPSILON", epsilon, float)]
+    chosen = [KMember(value) for value in numbers("K", k, int)]
+    chosen += [LaplaceNoise(value, sensitivity) for value in numbers("EPSILON", epsilon, float)]
     if not chosen:
         raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
     return chosen
@@ -350,7 +350,8 @@ def _seed(seed, sanitizer, purpose):
     return [seed, zlib.crc32(f"{sanitizer!r} {purpose}".encode())]
 
 
-def _numbers(name, text, kind):
+def numbers(name, text, kind):
+    """The numbers in `text`, separated by commas, without repeats; `name` is the parameter that errors name."""
     parts = [part.strip() for part in str(text).split(",") if part.strip()]
     try:
         return list(dict.fromkeys(kind(part) for part in parts))

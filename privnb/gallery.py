@@ -1,0 +1,170 @@
+"""The family of sanitizers side by side: one release of each kind, what each publishes for the same people, and loss.
+
+The people are made up: nobody of the table may be shown.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb.counts import combinations
+from privnb.dataset import Dataset
+from privnb.evaluation import numbers
+from privnb.information_loss import certainty_penalty
+from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.progress import track
+from privnb.results import rows_of, tidy
+from privnb.sanitizers import (
+    Anatomy,
+    Bucketize,
+    FullDomain,
+    GeometricNoise,
+    KMember,
+    LaplaceNoise,
+    LocalRecoding,
+    Mondrian,
+    RandomizedResponse,
+    SanitizationError,
+    TopDownSpecialization,
+)
+from privnb.schema import Role
+
+SUPPRESS = 0.05  # the share of records that full-domain generalization may suppress here
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A table to look at in a notebook; in plain text it is its `title` only."""
+
+    table: pd.DataFrame
+    title: str
+
+    def __repr__(self):
+        return self.title
+
+    def _repr_html_(self):
+        return self.table.to_html(border=0)
+
+
+def family(dataset, *, k=10, l=2, epsilon=1.0):  # noqa: E741 - the field's letter
+    """One sanitizer of each kind: those that keep `k`, buckets, Anatomy with `l`, and noise of `epsilon` an attribute.
+
+    Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none.
+    """
+    sensitive = dataset.schema.sensitive[:1]
+    numeric = [dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers]
+    chosen = [*generalizing(dataset, KAnonymity(k))]
+    if sensitive:
+        chosen += [Bucketize(Mondrian(KAnonymity(k))), Anatomy(l, sensitive[0])]
+    if any(numeric):
+        chosen += [LaplaceNoise(epsilon), GeometricNoise(epsilon)]
+    return chosen if all(numeric) else [*chosen, RandomizedResponse(epsilon)]
+
+
+def described(sanitizers):
+    """One row a sanitizer: its name, how it is written, and what it does in a sentence."""
+    rows = [(type(s).__name__, repr(s), _first_sentence(type(s).__doc__)) for s in sanitizers]
+    return Page(
+        pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
+        f"{len(rows)} sanitizers",
+    )
+
+
+def _first_sentence(text):
+    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].replace("`", "").rstrip(".") + "."
+
+
+def generalizing(dataset, *models):
+    """Every sanitizer that generalizes until all `models` hold, of which the first is k-anonymity."""
+    k, *others = models
+    sensitive = dataset.schema.sensitive[:1]
+    chosen = [
+        Mondrian(*models),
+        LocalRecoding(*models),
+        KMember(k.k, models=tuple(others)),
+        FullDomain(*models, suppress=SUPPRESS),
+    ]
+    if sensitive and not dataset.schema[sensitive[0]].numeric:
+        chosen.append(TopDownSpecialization(*models, workload=sensitive[0]))
+    return chosen
+
+
+def made_up(dataset, people=3, *, rng=0):
+    """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
+
+    Each value is drawn by itself from its attribute's, until nobody has the same quasi-identifiers.
+    """
+    names = dataset.schema.quasi_identifiers
+    generator = np.random.default_rng(rng)
+    found = dataset.table.iloc[:0]
+    for _ in range(100):
+        drawn = pd.DataFrame(
+            {name: dataset.table[name].to_numpy()[generator.integers(len(dataset), size=10)] for name in dataset.table}
+        )
+        index = combinations(pd.concat([dataset.table[names], drawn[names]])).index
+        nobody = ~np.isin(index[len(dataset) :], index[: len(dataset)])
+        found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
+        if len(found) >= people:
+            return found.head(people).reset_index(drop=True)
+    raise ValueError(
+        f"every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so none can be made up."
+    )
+
+
+def side_by_side(dataset, sanitizers, *, people=3, rng=0):
+    """What each kind of sanitizer publishes for the same made-up people: one row an attribute, one column a kind.
+
+    The people are added to the table, so that each stands in a class with real ones. A sanitizer that cannot do what
+    was asked says so in its column.
+    """
+    persons = made_up(dataset, people, rng=rng)
+    together = pd.concat([dataset.table, persons], ignore_index=True)
+    joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
+    names = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    index = pd.MultiIndex.from_product([[f"person {i + 1}" for i in range(people)], names])
+    columns = {"made up": persons[names].astype(str).to_numpy().ravel()}
+    for sanitizer in track(sanitizers, "side by side"):
+        try:
+            release = sanitizer.sanitize(joined, rng=1)
+        except SanitizationError as error:
+            columns[type(sanitizer).__name__] = np.full(len(index), "not possible", dtype=object)
+            columns[type(sanitizer).__name__][0] = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ")
+            continue
+        rows = release.table.tail(people)
+        shown = [
+            _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
+            for i in range(people)
+            for name in names
+        ]
+        columns[type(sanitizer).__name__] = np.array(shown, dtype=object)
+    return Page(pd.DataFrame(columns, index=index), f"{people} made-up people under {len(sanitizers)} sanitizers")
+
+
+def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
+    """The certainty penalty of every generalizing sanitizer by k, by l (entropy) and by t (equal distance).
+
+    `k`, `l`, `t`: numbers separated by commas; l and t are for the first sensitive attribute, together with the
+    smallest k. Returns rows of results; `target` is the letter that varies. What cannot be reached has no row.
+    """
+    k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
+    least = KAnonymity(min(k, default=2))
+    sensitive = next(iter(dataset.schema.sensitive), None)
+    asked = [("k", (KAnonymity(value),)) for value in k]
+    if sensitive:
+        asked += [("l", (least, EntropyDiversity(value, sensitive))) for value in l]
+        asked += [("t", (least, TCloseness(value, sensitive))) for value in t]
+    runs = [(letter, s) for letter, models in asked for s in generalizing(dataset, *models)]
+    rows = []
+    for letter, sanitizer in track(runs, "loss by k, l and t"):
+        try:
+            release = sanitizer.sanitize(dataset, rng=1)
+        except SanitizationError:
+            continue
+        row = rows_of(dataset, sanitizer, 1)
+        rows.append(row("certainty_penalty", certainty_penalty(release), target=letter, better="lower"))
+    return tidy(rows)
+
+
+def _cell(value):
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
