@@ -215,19 +215,21 @@ def suppressed_cells(release):
 
 
 def displacement(dataset, release):
-    """Mean distance of a noisy number from the truth, as a share of its public domain's width.
+    """Mean distance of a noisy number from the truth, as a share of its public domain's width; of a category, the share
+    of records where it is another one.
 
     0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises ValueError without
     noisy columns.
     """
     if not release.provenance.noisy:
         raise ValueError(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
-    moved = [
-        np.abs(np.asarray(release.table[name]) - np.asarray(dataset.table[name])).mean()
-        / dataset.schema[name].domain.width
-        for name in release.provenance.noisy
-    ]
-    return float(np.mean(moved))
+    return float(np.mean([_moved(dataset, release, name) for name in release.provenance.noisy]))
+
+
+def _moved(dataset, release, name):
+    noisy, original = np.asarray(release.table[name]), np.asarray(dataset.table[name])
+    attribute = dataset.schema[name]
+    return np.abs(noisy - original).mean() / attribute.domain.width if attribute.numeric else (noisy != original).mean()
 
 
 def _quasi_identifiers(release):

@@ -86,7 +86,9 @@ def nearer(predicted, released, true, c, hierarchy):
         guess, covers = _lengths(predicted, true, hierarchy)
         exact = guess == (_step(hierarchy) if is_numeric_dtype(true) else 1)
         guess = np.where(covers, guess, np.inf)
-        given, _ = _lengths(released, true, hierarchy)
+        given, right = _lengths(released, true, hierarchy)
+        # A label that noise made wrong tells nothing: any that is right is nearer. Not infinite: 0 times that is nan.
+        given = np.where(right, given, 1e300)
     return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
 
 

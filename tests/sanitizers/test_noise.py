@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.attacks import MinerInference
+from privnb.attacks import Linkage, MinerInference
 from privnb.dataset import Dataset
 from privnb.encoding import encode
 from privnb.hierarchy import flat
+from privnb.information_loss import displacement
+from privnb.measures.linkage import correct_links
+from privnb.measures.mining import nearer
 from privnb.miners import reference_set
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse, SanitizationError
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema
@@ -197,3 +200,26 @@ def test_randomized_response_can_be_undone_in_the_mean():
     for town in "abcd":
         estimate = ((released == town).mean() - q) / (p - q)
         assert estimate == pytest.approx((data.table["town"] == town).mean(), abs=0.03)
+
+
+def test_a_category_moves_or_does_not():
+    """k-ary randomized response of 4 and 2 values changes (k - 1) / (e^epsilon + k - 1) of them."""
+    data = clinic(20_000)
+    moved = displacement(data, RandomizedResponse(1.0).sanitize(data, rng=1))
+    assert moved == pytest.approx((3 / (math.e + 3) + 1 / (math.e + 1)) / 2, abs=0.01)
+
+
+def test_a_right_guess_is_nearer_than_a_label_that_noise_made_wrong():
+    towns = HIERARCHIES["town"]
+    true, released = np.array(["a", "a", "a", "a"]), np.array(["b", "b", "a", "a"])
+    guesses = np.array(["a", "c", "a", "b"])
+    for c in (0, 50, 100):
+        assert nearer(guesses, released, true, c, towns).tolist() == [True, False, False, False]
+
+
+@EVERY
+def test_a_neighbour_links_noisy_records_better_than_by_lot(noise):
+    data = clinic()
+    published, key = noise(5.0).sanitize(data, rng=1).publish(rng=2)
+    share, _, _ = correct_links(Linkage().fit(published), data, key)
+    assert share > 2 / len(data)
