@@ -37,8 +37,9 @@ class Sanitizer(ABC):
     def changed_params(self):
         """The parameters that differ from their defaults, as `name=value` text: how results name a setting."""
         changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        models = [str(model) for name, value in changed if name == "models" for model in value]
-        return ", ".join([*models, *(f"{name}={_short(value)}" for name, value in changed if name != "models")])
+        return ", ".join(
+            ", ".join(map(str, value)) if name == "models" else f"{name}={_short(value)}" for name, value in changed
+        )
 
     def sanitize(self, dataset, *, rng):
         """Make a Release of `dataset`, one row a record; the dataset is not changed.
@@ -53,14 +54,27 @@ class Sanitizer(ABC):
             dataset=dataset.name,
             sanitizer=repr(self),
             parameters=self.get_params(),
-            untouched=tuple(name for name in original if name in table and table[name].equals(original[name])),
+            # Noise that happens to change nothing is not published as it is: that it did is a secret.
+            untouched=tuple(
+                name
+                for name in original
+                if name in table and name not in facts.get("noisy", ()) and table[name].equals(original[name])
+            ),
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )
         schema = dataset.schema.with_roles(
             {a.name: a.role for a in dataset.schema.attributes if a.role != Role.IDENTIFIER}
         )
-        return Release(table, schema, dataset.hierarchies, provenance, buckets)
+        release = Release(table, schema, dataset.hierarchies, provenance, buckets)
+        for model in provenance.claims:
+            # Labels that overlap cover more of a population than the groups that were counted.
+            if hasattr(model, "population") and not model.holds(model.counted(release)).all():
+                raise SanitizationError(
+                    f"{self!r}: {model!r} holds in every group but not in the published labels, which cover more of "
+                    "the population. Lower its bound, or give the attributes taxonomies, whose labels do not overlap."
+                )
+        return release
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):

@@ -137,7 +137,7 @@ def test_claims_hold_in_the_published_labels(sanitizer, rows, seed, town):
 def test_untouched_columns_are_named(sanitizer):
     data = toy()
     release = sanitizer.sanitize(data, rng=1)
-    both = [name for name in release.table if name in data.table]
+    both = [name for name in release.table if name in data.table and name not in release.provenance.noisy]
     same = tuple(name for name in both if list(release.table[name]) == list(data.table[name]))
     assert release.provenance.untouched == same
     assert "ward" in same

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from plain_models import keeps, published
 
@@ -132,6 +132,25 @@ def test_nobody_is_singled_out_of_a_register(algorithm, rows, seed):
     release = ALGORITHMS[algorithm](model).sanitize(data, rng=0)
     assert keeps(model, **published(release, model))
     assert models.achieved(model, release) >= 6
+
+
+@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "KMember"])
+@pytest.mark.parametrize("bounds", [(0, 0.5), (0.1, 0.6)])
+@settings(max_examples=8, deadline=None)
+@given(rows=st.integers(4, 25), seed=st.integers(0, 10**6))
+def test_presence_is_kept_in_the_labels_or_refused(algorithm, bounds, rows, seed):
+    register = pd.concat([people(rows, seed), people(40, seed + 1)], ignore_index=True)
+    data = Dataset("toy", register.iloc[:rows], SCHEMA, HIERARCHIES)
+    model = models.DeltaPresence(*bounds, population=register)
+    try:
+        release = ALGORITHMS[algorithm](model).sanitize(data, rng=0)
+    except SanitizationError:
+        event("refused")
+        release = None
+    assert release is not None or bounds[0] > 0 or rows / len(register) > bounds[1]
+    if release is None:
+        return
+    assert keeps(model, **published(release, model))
 
 
 def test_a_population_is_not_for_clusters_of_records():
