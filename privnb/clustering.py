@@ -153,7 +153,7 @@ def _grow(geometry, points, records):
         if end[node] - begin[node] == 1:
             continue
         # Cut the widest side; of equals the one with fewest coordinates, where a cut rules out most.
-        side, widest = -1, -1
+        side, widest = np.int64(-1), -1  # numba compiles `_split` twice for a literal
         for a in range(attributes):
             width = _extent(geometry, a, low[a], high[a])
             if low[a] < high[a] and (width > widest or (width == widest and high[a] - low[a] < high[side] - low[side])):

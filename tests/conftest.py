@@ -11,6 +11,8 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
 
+collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
+
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",

@@ -1,0 +1,134 @@
+"""What the labels of classes cost: the part of local recoding that knows taxonomies and runs of numbers.
+
+A box is the positions that a class covers, attribute by attribute, from its array `low` to its array `high`, both
+(attributes,) and ends included. Its label is the smallest that covers it. Costs are integers, so that sums and ties
+are exact: 1, the cost of a label that covers a whole line, is 2^20 units.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+UNIT = 2**20
+NEVER = 2**62  # above every cost and position
+
+
+class Table(NamedTuple):
+    """Distinct combinations and what labels cost them.
+
+    points: integer array (m, attributes), positions on the attributes' lines. weights: integer array (m,), records of
+    each point. groups: integer array (attributes, levels, positions), the node that holds each position at each level.
+    spans: the units that the label of positions low to high costs, attribute a's square from begin[a] in rows of
+    width[a]. steps: where labels are runs, which need no square, the line's number of positions less one; else 0.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    spans: np.ndarray
+    begin: np.ndarray
+    width: np.ndarray
+    steps: np.ndarray
+
+
+def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | int]) -> Table:
+    """The `Table` of combinations, integer array (m, attributes), and the records of each, integer array (m,).
+
+    lines: one an attribute; an integer array (levels, positions) with the node that holds each position at each level,
+    whose label is the lowest common one; or the number of positions, for labels that run from the lowest to the
+    highest.
+    """
+    trees = [np.asarray(line) for line in lines if not np.isscalar(line)]
+    levels, positions = (max((tree.shape[axis] for tree in trees), default=1) for axis in (0, 1))
+    groups = np.zeros((len(lines), levels, positions), np.int64)
+    steps, begin, width = np.zeros((3, len(lines)), np.int64)
+    spans = [np.empty(0, np.int32)]
+    for a, line in enumerate(lines):
+        if np.isscalar(line):
+            steps[a] = max(int(line) - 1, 1)
+            continue
+        leaves = width[a] = np.shape(line)[1]
+        begin[a] = sum(map(len, spans))
+        span = np.full((leaves, leaves), -1, np.int32)
+        for level, row in enumerate(np.asarray(line)):
+            _, node, under = np.unique(row, return_inverse=True, return_counts=True)
+            groups[a, level, :leaves] = node
+            costs = (under[node] - 1) * UNIT // max(leaves - 1, 1)
+            span = np.where((span < 0) & (node[:, None] == node), costs[:, None], span)
+        spans.append(span.ravel().astype(np.int32))
+    points, weights = np.ascontiguousarray(codes, np.int64), np.ascontiguousarray(weights, np.int64)
+    return Table(points, weights, groups, np.concatenate(spans), begin, width, steps)
+
+
+@njit(cache=True)
+def cost(table, a, low, high):
+    """Units that the label of positions low to high of attribute a costs each record."""
+    if table.steps[a]:
+        return (high - low) * UNIT // table.steps[a]
+    return np.int64(table.spans[table.begin[a] + low * table.width[a] + high])
+
+
+@njit(cache=True)
+def box_cost(table, low, high):
+    """Units that the labels of a box, arrays (attributes,), cost each record, summed over the attributes."""
+    total = np.int64(0)
+    for a in range(len(low)):
+        total += cost(table, a, low[a], high[a])
+    return total
+
+
+@njit(cache=True)
+def empty(low, high):
+    """Make a box, arrays (attributes,), one without positions."""
+    low[:], high[:] = NEVER, -1
+
+
+@njit(cache=True)
+def widen(low, high, other_low, other_high):
+    """Let a box cover another one, or a point given twice; all arrays (attributes,)."""
+    for a in range(len(low)):
+        low[a] = min(low[a], other_low[a])
+        high[a] = max(high[a], other_high[a])
+
+
+@njit(cache=True)
+def divide(table, members, a, low, high, down, child):
+    """Write the number of the node under which each member lies, some levels `down` from attribute a's label.
+
+    The label is that of low to high. A run has one level below, of two: up to the median and above it. members: integer
+    array (size,), rows of the points. child: integer array of at least that length, to write on. Returns the records
+    under each node, integer array (nodes,), some of them 0; an empty array when the label has no such level.
+    """
+    is_run, level = table.steps[a] > 0, np.int64(0)
+    if not is_run:
+        while table.groups[a, level, low] != table.groups[a, level, high]:
+            level += 1
+    if low == high or down > (1 if is_run else level):
+        return np.zeros(0, np.int64)
+    records = np.zeros(2 if is_run else table.groups.shape[2], np.int64)
+    cut = _median(table, members, a, low, high - 1) if is_run else high
+    for i in range(len(members)):
+        at = table.points[members[i], a]
+        child[i] = at > cut if is_run else table.groups[a, level - down, at]
+        records[child[i]] += table.weights[members[i]]
+    return records
+
+
+@njit(cache=True)
+def _median(table, members, a, low, high):
+    """The lowest position from low on up to which half of the members' records lie; high if that is above it."""
+    total = np.int64(0)
+    for x in members:
+        total += table.weights[x]
+    while low < high:
+        middle = (low + high) // 2
+        below = np.int64(0)
+        for x in members:
+            below += table.weights[x] if table.points[x, a] <= middle else 0
+        if 2 * below >= total:
+            high = middle
+        else:
+            low = middle + 1
+    return low
