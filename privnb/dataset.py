@@ -37,6 +37,10 @@ class Dataset:
     def __post_init__(self):
         self.schema.check(self.table)
         table = self.table[self.schema.names()].reset_index(drop=True)
+        for name in table:
+            # One number has one form: "9", 9 and 9.0 are the same value to everybody who counts.
+            if self.schema[name].numeric and not pd.api.types.is_numeric_dtype(table[name].dtype):
+                table[name] = pd.to_numeric(table[name].astype(object))
         object.__setattr__(self, "table", table)
         codes = {}
         for name in self.schema.quasi_identifiers:
@@ -100,9 +104,6 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     chosen = described.with_roles(
         _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
     )
-    for column in chosen.names():
-        if chosen[column].numeric:
-            table[column] = pd.to_numeric(table[column])
     recoding = choice.get("recoding", {})
     for name in recoding:
         chosen[name]  # refuses a name that does not exist

@@ -8,6 +8,7 @@ order, other categories in the order of their public domain. The kinds are in `h
 - `covered(label)`: the positions that a published label covers, ascending integer array;
 - `width(label)`: the share of the line that it spans, 0 (one value) to 1 (all); lower tells more;
 - `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed;
+- `size`: the number of positions;
 - `extent()`: how wide a generalization is, for clustering: see `Extent`.
 """
 
@@ -91,6 +92,10 @@ class OnALine(Generalization):
 class OfLeaves(Generalization):
     """Values that are listed one by one: `name`, and `leaves` in the order of the line."""
 
+    @property
+    def size(self):
+        return len(self.leaves)
+
     @cached_property
     def _index(self):
         return {leaf: position for position, leaf in enumerate(self.leaves)}
@@ -117,11 +122,11 @@ class OfLeaves(Generalization):
 
 
 def text(value):
-    """A value as hierarchies write it: whole numbers without a decimal point."""
+    """A value as hierarchies write it: whole numbers without a decimal point, none with an exponent."""
     if not isinstance(value, float | np.floating) or not np.isfinite(value):
         return str(value)
     number = round(float(value), 10)  # as `Numbers.value` does: 0.1 + 0.2 is 0.3
-    return str(int(number) if number.is_integer() else number)
+    return str(int(number)) if number.is_integer() else np.format_float_positional(number, trim="-")
 
 
 def by_class(codes, classes):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.generalization import SUPPRESSED, Extent, OnALine
+from privnb.generalization import SUPPRESSED, Extent, OnALine, text
 from privnb.schema import Numbers, SchemaError, commonest
 
 INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
@@ -21,9 +21,13 @@ class _OnNumbers(OnALine):
     domain: Numbers
 
     @cached_property
+    def size(self):
+        return int(self.domain.codes(self.domain.high)) + 1
+
+    @property
     def _last(self):
         """The last position."""
-        return int(self.domain.codes(self.domain.high))
+        return self.size - 1
 
     def _place(self, distinct):
         distinct = pd.Series(distinct)
@@ -65,7 +69,7 @@ class Ranges(_OnNumbers):
     def _names(self, low, high):
         # Each end is written once; there are far fewer of them than of pairs.
         index, ends = pd.factorize(np.concatenate([low, high]))
-        texts = np.array([str(self.domain.value(end)) for end in ends], dtype=object)[index]
+        texts = np.array([text(self.domain.value(end)) for end in ends], dtype=object)[index]
         first, last = texts.reshape(2, -1)
         return np.where(low == high, first, first + "-" + last)
 

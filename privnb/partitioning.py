@@ -9,6 +9,7 @@ gain: the same, "Workload-Aware Anonymization", KDD 2006.
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numba import njit
 
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
@@ -20,38 +21,49 @@ _TIE = 1e-9  # logarithms and sums of fractions that differ by less are equal, w
 
 
 class Geometry(NamedTuple):
-    """How each attribute is cut. kinds, sizes (positions on the line): (attributes,). For trees: groups, the node that
-    holds each leaf at each level, and widths, the leaves of that node less one: (attributes, levels, leaves)."""
+    """How each attribute is cut. kinds, sizes (positions on the line): (attributes,). places: the positions that occur,
+    in order, (attributes, places); a row's code is its place among them, so that nothing here is as long as a domain.
+    For trees: groups, the node that holds each place at each level, and widths, the leaves of that node less one:
+    (attributes, levels, places)."""
 
     kinds: np.ndarray
     sizes: np.ndarray
+    places: np.ndarray
     groups: np.ndarray
     widths: np.ndarray
 
 
-def geometry(kinds, sizes, trees):
-    """A `Geometry` from the kind and the number of positions of each attribute; `trees`: `{attribute: groups}`."""
+def geometry(codes, kinds, sizes, trees):
+    """The codes of rows (m, attributes) among the positions that occur, and their `Geometry`.
+
+    `kinds`, `sizes`: the kind and the number of positions of each attribute; `trees`: `{attribute: groups}`.
+    """
+    found = [np.sort(pd.unique(column)) for column in codes.T]
+    codes = np.column_stack([np.searchsorted(f, column) for f, column in zip(found, codes.T, strict=True)])
+    codes = codes.astype(np.int32)
+    most = max(map(len, found))
     levels = max((len(groups) for groups in trees.values()), default=1)
-    leaves = max((groups.shape[1] for groups in trees.values()), default=1)
-    padded, widths = np.zeros((2, len(kinds), levels, leaves), dtype=np.int32)
-    for a, groups in trees.items():
-        # Levels above the root repeat it.
-        full = np.concatenate([groups, np.repeat(groups[-1:], levels - len(groups), axis=0)])
-        padded[a, :, : full.shape[1]] = full
-        for level, row in enumerate(full):
-            widths[a, level, : len(row)] = np.bincount(row)[row] - 1
-    return Geometry(np.array(kinds), np.array(sizes), padded, widths)
+    places = np.zeros((len(kinds), most), dtype=np.int64)
+    padded, widths = np.zeros((2, len(kinds), levels, most), dtype=np.int32)
+    for a, occurring in enumerate(found):
+        places[a, : len(occurring)] = occurring
+        for level in range(levels if a in trees else 0):
+            row = trees[a][min(level, len(trees[a]) - 1)]  # levels above the root repeat it
+            padded[a, level, : len(occurring)] = row[occurring]
+            widths[a, level, : len(occurring)] = np.bincount(row)[row[occurring]] - 1
+    return codes, Geometry(np.array(kinds), np.array(sizes), places, padded, widths)
 
 
-def partition(requirement, shape, choose, median, target=None):
+def partition(requirement, codes, shape, choose, median, target=None):
     """The class of each distinct row of `requirement`, integer array (m,) from 0, in order of the cuts.
 
-    `shape`: a `Geometry`. `choose`: one of CHOICES, which attribute is cut first: of the widest normalised range, or
-    the one whose cut leaves the least certainty penalty, or that which tells most about `target`, an integer array
-    (m,), codes of a workload attribute. Ties go to the attribute that stands first. `median`: one of MEDIANS.
+    `codes`, `shape`: of the rows, from `geometry`. `choose`: one of CHOICES, which attribute is cut first: that of the
+    widest normalised range, that whose cut leaves the least certainty penalty, or that which tells most about `target`,
+    an integer array (m,), codes of a workload attribute. Ties go to the attribute that stands first. `median`: one of
+    MEDIANS.
     """
     rows = np.arange(len(requirement.people))
-    codes, people = requirement.codes.copy(), requirement.people.copy()
+    people = requirement.people
     workload = np.zeros(0, dtype=np.int64) if target is None else target
     how = CHOICES.index(choose), MEDIANS.index(median)
     begin, end = np.array([0]), np.array([len(rows)])
@@ -143,8 +155,8 @@ def _split(part, parts, begin, end):
 
 @njit(cache=True)
 def _propose(
-    codes, people, workload, targets, begin, end, pending, kinds, sizes, groups, widths, choose, median, least, ranks,
-    tries, part, parts,
+    codes, people, workload, targets, begin, end, pending, kinds, sizes, places, groups, widths, choose, median, least,
+    ranks, tries, part, parts,
 ):  # fmt: skip
     """Write the next cut of each pending group whose parts are all large enough, if there is one.
 
@@ -152,7 +164,7 @@ def _propose(
     that the reading of the median offers.
     """
     attributes = codes.shape[1]
-    stride = sizes.max() + 1  # more cuts than any attribute offers
+    stride = places.shape[1] + 1  # more cuts than any attribute offers
     count, side = np.zeros(stride, np.int64), np.zeros(stride, np.int32)
     values = np.empty(stride, np.int64)
     low, high = np.empty((1, attributes), np.int64), np.empty((1, attributes), np.int64)
@@ -161,9 +173,9 @@ def _propose(
     widest_set, most = 1, 2
     for a in range(attributes):
         if kinds[a] == SET:
-            widest_set = max(widest_set, sizes[a])
+            widest_set = places.shape[1]
         elif kinds[a] == TREE:
-            most = max(most, sizes[a])
+            most = max(most, min(sizes[a], places.shape[1]))
     seen = np.zeros((most if choose == _PENALTY else 1, attributes, widest_set), np.int64)
     stamp = 0
     nowhere, one = np.zeros(0, np.int32), np.int64(1)
@@ -174,7 +186,7 @@ def _propose(
         if total < 2 * least:
             continue
         stamp += 1
-        _spread(codes, people, b, e, nowhere, one, kinds, sizes, groups, widths, low, high, seen, stamp, worth)
+        _spread(codes, people, b, e, nowhere, one, kinds, sizes, places, groups, widths, low, high, seen, stamp, worth)
         first, last = low[0], high[0]
         if tries[node] == 0:
             if choose != _RANGE:
@@ -182,8 +194,8 @@ def _propose(
                     if worth[a] == 0:
                         continue
                     found = _cut(
-                        codes, people, workload, targets, b, e, a, tries[node], total, kinds, groups, first, last,
-                        median, least, count, side, values, table, part,
+                        codes, people, workload, targets, b, e, a, tries[node], total, kinds, places, groups, first,
+                        last, median, least, count, side, values, table, part,
                     )[0]  # fmt: skip
                     if found == 0:
                         worth[a] = 0
@@ -193,8 +205,8 @@ def _propose(
                         stamp += 1
                         lows, highs = np.empty((found, attributes), np.int64), np.empty((found, attributes), np.int64)
                         remaining = _spread(
-                            codes, people, b, e, part, found, kinds, sizes, groups, widths, lows, highs, seen, stamp,
-                            spare,
+                            codes, people, b, e, part, found, kinds, sizes, places, groups, widths, lows, highs, seen,
+                            stamp, spare,
                         )  # fmt: skip
                         worth[a] = attributes + 1 - remaining / total
             for place in range(attributes):
@@ -210,8 +222,8 @@ def _propose(
             if a < 0:
                 break
             found, preference = _cut(
-                codes, people, workload, targets, b, e, a, attempt % stride, total, kinds, groups, first, last, median,
-                least, count, side, values, table, part,
+                codes, people, workload, targets, b, e, a, attempt % stride, total, kinds, places, groups, first, last,
+                median, least, count, side, values, table, part,
             )  # fmt: skip
             if found > 0:
                 parts[node] = found
@@ -221,7 +233,7 @@ def _propose(
 
 
 @njit(cache=True)
-def _spread(codes, people, b, e, part, parts, kinds, sizes, groups, widths, low, high, seen, stamp, span):
+def _spread(codes, people, b, e, part, parts, kinds, sizes, places, groups, widths, low, high, seen, stamp, span):
     """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
     published alike. `part`: of each row; empty: all in part 0.
 
@@ -233,7 +245,7 @@ def _spread(codes, people, b, e, part, parts, kinds, sizes, groups, widths, low,
     distinct = np.zeros((parts, attributes), np.int64)
     for p in range(parts):
         for a in range(attributes):
-            low[p, a], high[p, a] = sizes[a], -1
+            low[p, a], high[p, a] = places.shape[1], -1
     for i in range(b, e):
         p = part[i] if len(part) else 0
         weight[p] += people[i]
@@ -252,7 +264,7 @@ def _spread(codes, people, b, e, part, parts, kinds, sizes, groups, widths, low,
             if low[p, a] == high[p, a]:
                 wide = 0
             elif kinds[a] == LINE:
-                wide = high[p, a] - low[p, a]
+                wide = places[a, high[p, a]] - places[a, low[p, a]]
             elif kinds[a] == SET:
                 wide = distinct[p, a] - 1
             else:
@@ -273,8 +285,8 @@ def _common(groups, a, low, high):
 
 @njit(cache=True)
 def _cut(
-    codes, people, workload, targets, b, e, a, preference, total, kinds, groups, low, high, median, least, count, side,
-    values, table, part,
+    codes, people, workload, targets, b, e, a, preference, total, kinds, places, groups, low, high, median, least,
+    count, side, values, table, part,
 ):  # fmt: skip
     """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
     large enough. Returns the number of parts, 0 without such a cut, and its preference."""
@@ -302,8 +314,8 @@ def _cut(
             count[codes[i, a]] += people[i]
     if kinds[a] == LINE:
         return _cut_line(
-            codes, people, workload, targets, b, e, a, preference, total, median, least, count, values, distinct, table,
-            part,
+            codes, people, workload, targets, b, e, a, preference, total, places, median, least, count, values,
+            distinct, table, part,
         )  # fmt: skip
     if kinds[a] == SET:
         for way in range(preference, 2):
@@ -366,8 +378,9 @@ def _halves(count, values, distinct, side, way):
 
 @njit(cache=True)
 def _cut_line(
-    codes, people, workload, targets, b, e, a, preference, total, median, least, count, values, distinct, table, part
-):
+    codes, people, workload, targets, b, e, a, preference, total, places, median, least, count, values, distinct, table,
+    part,
+):  # fmt: skip
     """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
     if median == _BEST:
         worth = _worths(codes, people, workload, targets, b, e, a, values, distinct, table)
@@ -376,23 +389,25 @@ def _cut_line(
     while 2 * left[middle] < total:
         middle += 1
     used = np.zeros(distinct, np.bool_)
+    below, above = middle - 1, middle  # the next thresholds on either side of one half
     chosen = 0
     while distinct > 1:
         j = -1
-        if median == _NEAREST or median == _BEST:
+        if median == _NEAREST:
+            if above >= distinct - 1 or (below >= 0 and total - 2 * left[below] <= 2 * left[above] - total):
+                j = below
+                below -= 1
+            else:
+                j = above
+                above += 1
+        elif median == _BEST:
             for t in range(distinct - 1):
-                if used[t]:
-                    continue
-                if j < 0:
-                    j = t
-                elif median == _BEST:
-                    j = t if worth[t] > worth[j] + _TIE * total else j
-                elif abs(2 * left[t] - total) < abs(2 * left[j] - total):
+                if not used[t] and (j < 0 or worth[t] > worth[j] + _TIE * total):
                     j = t
         elif median == _MIDDLE:
             if chosen == 0:
                 j = 0
-                while 2 * values[j + 1] <= values[0] + values[distinct - 1]:
+                while 2 * places[a, values[j + 1]] <= places[a, values[0]] + places[a, values[distinct - 1]]:
                     j += 1
         elif median == _LEFT or (median == _EITHER and chosen == 0):
             if chosen == 0:

@@ -187,9 +187,11 @@ class Release:
 
     @property
     def bare(self):
-        """Whether each row is one person's own record, with or without noise, because nothing generalizes it."""
+        """Whether some row is one person's own record, with or without noise, because nothing generalizes it."""
         hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
-        return self.form == "bucketized" or not (self.provenance.claims or hidden)
+        if self.form == "bucketized" or not (self.provenance.claims or hidden):
+            return True
+        return not hidden and np.bincount(self.indistinguishable).min() < 2
 
     def show(self, rows=12, *, rng=0):
         """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.

@@ -47,6 +47,11 @@ class Numbers:
             raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
         if not self._on_a_step(self.width / self.step):
             raise SchemaError(f"a domain's high must lie a whole number of steps above low, got {self}.")
+        if self.step < 1e-9 or self.width / self.step >= 2**31 or max(abs(self.low), abs(self.high)) >= 2**53:
+            raise SchemaError(
+                f"a domain of numbers has at most 2,147,483,648 values, steps of 1e-9 or more and nothing beyond 2^53, "
+                f"got {self}. Give a coarser step or another unit."
+            )
 
     def __str__(self):
         return f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")

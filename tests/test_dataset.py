@@ -394,3 +394,17 @@ def test_the_clinic_loads():
         same = (dataset.table[list(rare)].astype(str) == pd.Series(rare)).sum(axis=1)
         assert sorted(same)[-1] == 4
         assert sorted(same)[-2] <= 2  # nobody else has even three of the four values
+
+
+def test_one_number_has_one_form():
+    """Or else 9 and "9.0" would count as two sensitive values."""
+    attributes = (
+        Attribute("x", Role.QUASI_IDENTIFIER, Numbers(0, 9)),
+        Attribute("d", Role.SENSITIVE, Numbers(0, 9)),
+    )
+    schema = Schema("forms", attributes)
+    table = pd.DataFrame({"x": ["1", "01", "2.0", "2"], "d": pd.Series(["9", "9.0", 9, "1"], dtype=object)})
+    data = Dataset("forms", table, schema, {"x": flat(schema["x"])})
+    assert data.table.d.tolist() == [9, 9, 9, 1]
+    assert data.codes["x"].tolist() == [1, 1, 2, 2]
+    assert table.d.tolist() == ["9", "9.0", 9, "1"]

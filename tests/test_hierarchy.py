@@ -473,3 +473,9 @@ def test_without_a_hierarchy():
     assert flat(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99))) == Ranges(Numbers(17, 99))
     tree = flat(Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M"))))
     assert tree.rows == (("F", "*"), ("M", "*"))
+
+
+def test_small_numbers_are_written_without_an_exponent():
+    fine = Ranges(Numbers(0, 1, 1e-5))
+    assert fine.label(1, 2) == "0.00001-0.00002"
+    assert fine.covered("0.00001-0.00002").tolist() == [1, 2]

@@ -8,8 +8,9 @@ import pytest
 
 from privnb.dataset import Dataset
 from privnb.hierarchy import flat
+from privnb.privacy_models import TCloseness
 from privnb.release import FORMS
-from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress
+from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Mondrian, Suppress
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 SCHEMA = Schema(
@@ -114,3 +115,12 @@ def test_public_provenance_is_plain():
             public = sanitizer.sanitize(ward(), rng=1).provenance.public()
             assert json.loads(json.dumps(public))["sanitizer"] == repr(sanitizer)
     assert public["parameters"] == {"partition": "Suppress(what='quasi-identifiers')"}
+
+
+def test_a_claim_that_leaves_people_alone_shows_nobody():
+    """t = 1 and the like are kept by classes of one."""
+    data = ward()
+    release = Mondrian(TCloseness(1, "disease")).sanitize(data, rng=0)
+    assert np.bincount(release.classes).min() == 1
+    with pytest.raises(ValueError, match="are not shown"):
+        release.show()

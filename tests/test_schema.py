@@ -141,3 +141,10 @@ def test_at_most_three_values_are_shown():
 
 def test_identifiers_may_hold_anything():
     SCHEMA.check(TABLE.assign(name=[None, 3, "x"]))
+
+
+@pytest.mark.parametrize("domain", [(0, 5e9, 1), (0, 1e17, 1e9), (0, 1e-9, 1e-12)])
+def test_a_domain_too_fine_to_be_exact_is_refused(domain):
+    """Positions are 32 bits long and labels have ten decimals: beyond that two values would become one."""
+    with pytest.raises(SchemaError, match=r"Give a coarser step or another unit"):
+        Numbers(*domain)

@@ -1,6 +1,7 @@
 """Models against a population: who could be in the table at all, as an adversary with a larger register sees it."""
 
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 import pandas as pd
@@ -35,16 +36,14 @@ class _Against(PrivacyModel):
         covers = []
         for a, name in enumerate(names):
             number, labels = pd.factorize(release.table[name].iloc[first].astype(str))
-            cover = np.zeros((len(labels), codes[:, a].max() + 1), dtype=bool)
-            for label, row in zip(labels, cover, strict=True):
-                positions = release.hierarchies[name].covered(label)
-                row[positions[positions < len(row)]] = True
-            covers.append((number, cover[:, distinct[:, a]]))
+            occurring, place = np.unique(distinct[:, a], return_inverse=True)
+            cover = [np.isin(occurring, release.hierarchies[name].covered(label)) for label in labels]
+            covers.append((number, np.array(cover), place))
         step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison is classes x people wide
         for begin in range(0, len(first), step):
             fits = np.ones((min(step, len(first) - begin), len(distinct)), dtype=bool)
-            for number, cover in covers:
-                fits &= cover[number[begin : begin + step]]
+            for number, cover, place in covers:
+                fits &= cover[number[begin : begin + step]][:, place]
             counts[begin : begin + step, 0] = fits @ people
         return counts
 
@@ -100,7 +99,9 @@ class DeltaPresence(_Against):
 
     def __post_init__(self):
         super().__post_init__()
-        if not 0 <= self.low < self.high <= 1:
+        if any(isinstance(b, bool) or not isinstance(b, Real) for b in (self.low, self.high)) or not (
+            0 <= self.low < self.high <= 1
+        ):
             raise ValueError(f"delta-presence needs 0 <= low < high <= 1, got low={self.low!r} and high={self.high!r}.")
 
     def __str__(self):

@@ -46,6 +46,8 @@ def local_recoding(
     codes, weights = np.asarray(codes, dtype=np.int64), np.asarray(multiplicities, dtype=np.int64)
     if not 1 <= k <= weights.sum():
         raise ValueError(f"classes of k={k} records cannot be made of {weights.sum()}. Give k from 1 to that.")
+    if len(weights) and weights.min() < 1:
+        raise ValueError("multiplicities must be whole numbers from 1.")
     # Short lines first: a step on them costs most, so that a search sees soonest that it is too much.
     sides = sorted(range(len(lines)), key=lambda a: lines[a] if np.isscalar(lines[a]) else np.shape(lines[a])[1])
     codes = codes[:, sides]

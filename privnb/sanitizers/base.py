@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
-from privnb.hierarchy import SUPPRESSED, Intervals, Taxonomy
+from privnb.hierarchy import Intervals, Taxonomy
 from privnb.privacy_models import PrivacyModel
 from privnb.release import Provenance, Release
 from privnb.requirement import Requirement
@@ -138,7 +138,7 @@ def recoded(dataset, table, requirement, classes):
 def lines(generalizations):
     """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
     return [
-        g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else len(g.covered(SUPPRESSED))
+        g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.size
         for g in generalizations
     ]
 
@@ -152,6 +152,14 @@ def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
         raise SanitizationError(
             f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
         )
+    for model in sanitizer.models:
+        # An adversary knows quasi-identifiers already, and identifiers are not published.
+        role = None if model.sensitive is None else dataset.schema[model.sensitive].role
+        if role not in (None, Role.SENSITIVE, Role.NEUTRAL):
+            raise SanitizationError(
+                f"{sanitizer!r}: {model!r} protects '{model.sensitive}', which has the role '{role}' in "
+                f"'{dataset.name}'. Give it the role 'sensitive', or name a column that has it."
+            )
     requirement = Requirement(sanitizer.models, dataset, extra, alone=alone)
     reason = requirement.refusal(np.zeros(len(requirement.people), dtype=np.int64), 1)
     if reason:

@@ -1,6 +1,7 @@
 """k-anonymity by clustering: records that are alike are published alike."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -32,6 +33,13 @@ class KMember(Sanitizer):
 
     def __post_init__(self):
         check_k(self.k)
+        if self.start is not None and (isinstance(self.start, bool) or not isinstance(self.start, Integral)):
+            raise ValueError(f"start must be the number of a record or None, got {self.start!r}.")
+        if isinstance(self.models, PrivacyModel):
+            object.__setattr__(self, "models", (self.models,))
+        wrong = [model for model in self.models if not isinstance(model, PrivacyModel)]
+        if wrong:
+            raise TypeError(f"{wrong[0]!r} is no privacy model. Give models=(DistinctDiversity(2, ...), ...).")
         object.__setattr__(self, "models", tuple(self.models))
         against = [model for model in self.models if hasattr(model, "population")]
         if against:

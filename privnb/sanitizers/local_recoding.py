@@ -31,11 +31,15 @@ class LocalRecoding(Enforcing):
         first, row = distinct_codes(columns, columns.max(axis=1) + 1)
         rows = requirement.codes[first]
         people = np.bincount(row, requirement.people).astype(np.int64)
+        # Who is only in a model's population weighs next to nothing, so that no class is made of them alone.
+        only = people == 0
+        unit = int(only.sum()) + 1
+        people, least = people * unit + only, requirement.least * unit
         holds = None
         if requirement.beyond_size:
 
             def holds(classes):
                 return requirement.holds(classes[row], int(classes.max()) + 1)
 
-        classes = local_recoding(rows, people, lines(generalizations), requirement.least, holds)
+        classes = local_recoding(rows, people, lines(generalizations), least, holds)
         return recoded(dataset, table, requirement, classes[row]), {"claims": self.models}

@@ -52,9 +52,9 @@ class Mondrian(Enforcing):
         if self.workload:
             dataset.schema[self.workload]  # refuses a name that does not exist
         requirement = requirement_of(self, dataset, [self.workload] if self.workload else [])
-        shape = _shape([dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers])
+        codes, shape = _shape(requirement, [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers])
         target = requirement.values[self.workload].astype(np.int64) if self.workload else None
-        classes = partition(requirement, shape, self.choose, self.median, target)
+        classes = partition(requirement, codes, shape, self.choose, self.median, target)
         facts = {"claims": self.models}
         if classes.max() == 0 and len(requirement.people) > 1:
             asked = " or ".join(map(repr, self.models))
@@ -62,12 +62,13 @@ class Mondrian(Enforcing):
         return recoded(dataset, table, requirement, classes), facts
 
 
-def _shape(generalizations):
+def _shape(requirement, generalizations):
     from privnb.partitioning import LINE, SET, TREE, geometry
 
     kinds = [
         TREE if isinstance(g, hierarchy.Taxonomy) else SET if isinstance(g, hierarchy.Sets) else LINE
         for g in generalizations
     ]
-    sizes = [len(g.covered(hierarchy.SUPPRESSED)) for g in generalizations]
-    return geometry(kinds, sizes, {a: g.groups for a, g in enumerate(generalizations) if kinds[a] == TREE})
+    sizes = [g.size for g in generalizations]
+    trees = {a: g.groups for a, g in enumerate(generalizations) if kinds[a] == TREE}
+    return geometry(requirement.codes, kinds, sizes, trees)

@@ -18,7 +18,7 @@ from privnb.sanitizers import (
     SanitizationError,
     TopDownSpecialization,
 )
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 GRADES, TOWNS, PLACES = ("low", "mid", "high"), ("a", "b", "c", "?"), ("n", "s", "e", "w")
 TREE = Taxonomy("place", (("n", "cold", "*"), ("e", "cold", "*"), ("s", "warm", "*"), ("w", "warm", "*")))
@@ -156,3 +156,36 @@ def test_presence_is_kept_in_the_labels_or_refused(algorithm, bounds, rows, seed
 def test_a_population_is_not_for_clusters_of_records():
     with pytest.raises(ValueError, match=r"needs a population\. Use Mondrian for it"):
         KMember(2, models=(models.KMap(3, population=people(5, 0)),))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("name", "message"), [("age", "has the role 'quasi-identifier'"), ("no", "no attribute 'no'")])
+def test_only_what_is_published_and_secret_is_protected(algorithm, name, message):
+    with pytest.raises((SanitizationError, SchemaError), match=message):
+        ALGORITHMS[algorithm](models.DistinctDiversity(2, name)).sanitize(dataset(20, 0), rng=0)
+
+
+def test_people_of_a_population_alone_make_no_class():
+    """A register of many and a table of few, in a tree of four leaves."""
+    attribute = Attribute("place", Role.QUASI_IDENTIFIER, Categories(PLACES))
+    schema = Schema("few", (attribute, SCHEMA["disease"]))
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        register = pd.DataFrame({"place": rng.choice(PLACES, 8), "disease": rng.choice(["flu", "gout"], 8)})
+        data = Dataset("few", register.iloc[:3], schema, {"place": TREE})
+        model = models.KMap(3, population=register)
+        release = LocalRecoding(model).sanitize(data, rng=0)
+        assert keeps(model, **published(release, model))
+
+
+@pytest.mark.parametrize("wrong", [{"start": 1.5}, {"start": True}])
+def test_a_start_is_the_number_of_a_record(wrong):
+    with pytest.raises(ValueError, match="start must be the number of a record"):
+        KMember(2, **wrong)
+
+
+def test_models_of_clusters_are_models():
+    with pytest.raises(TypeError, match="'x' is no privacy model"):
+        KMember(2, models=("x",))
+    one = models.DistinctDiversity(2, "disease")
+    assert KMember(2, models=one) == KMember(2, models=(one,))
