@@ -152,7 +152,9 @@ class FullDomain(Enforcing):
                 classes, suppressed = _suppressed(lattice, np.ravel_multi_index(levels, lattice.shape), records)
                 ways.append((int(classes.sizes[suppressed].sum()), a, int(told[-1]), classes))
         needed, a, level, classes = min(ways, key=lambda way: way[:3])
-        reason = lattice.requirement.refusal(lattice.class_of_rows(classes), len(classes.sizes))
+        # A note is published: it says nothing of fewer than ten people, so neither the worst class nor an exact need.
+        reason = lattice.requirement.refusal(lattice.class_of_rows(classes), len(classes.sizes)).split(": the worst")[0]
+        needed = max(needed, 10)
         note += f" With '{found.attributes[a]}' at level {level} and all others *, {reason}."
         return note + (f" suppress={needed} allows it." if limit < needed < records else " Relax that model.")
 
