@@ -15,11 +15,13 @@ quasi-identifiers. The exact cells of a bucketized release cost nothing: what it
 is row i of the release, and its cells cover the truth.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from privnb.counts import class_value_counts
-from privnb.generalization import text
+from privnb.generalization import OnALine, text
 from privnb.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 
 
@@ -48,7 +50,7 @@ def uncertainty(hierarchy, label):
     if isinstance(hierarchy, Ranges | Intervals):
         return hierarchy.width(label)
     leaves = len(hierarchy.covered(label))
-    return leaves / len(hierarchy.covered(SUPPRESSED)) if leaves > 1 else 0.0
+    return leaves / hierarchy.size if leaves > 1 else 0.0
 
 
 def ambiguity(hierarchy, label, counts):
@@ -56,8 +58,7 @@ def ambiguity(hierarchy, label, counts):
 
     `counts`: original records at each position of the attribute's line, integer array. 0 to 1 (all of them).
     """
-    occurring = np.count_nonzero(counts[hierarchy.covered(label)])
-    return max(occurring - 1, 0) / max(np.count_nonzero(counts) - 1, 1)
+    return _ambiguity(np.count_nonzero(counts[hierarchy.covered(label)]), np.count_nonzero(counts))
 
 
 def bits(hierarchy, label, counts):
@@ -106,7 +107,11 @@ def loss_metric(dataset, release):
     1 in each cell of an attribute of two values or more. Source: Iyengar, "Transforming Data to Satisfy Privacy
     Constraints", KDD 2002 (LM); Aggarwal and Yu 2008, eq. 8.7.
     """
-    return _mean(release, ambiguity, _frequencies(dataset, release))
+
+    def price(hierarchy, label, occurring):
+        return _ambiguity(occurring.under(hierarchy, label)[0], len(occurring.positions))
+
+    return _mean(release, price, _occurring(dataset, release))
 
 
 def non_uniform_entropy(dataset, release):
@@ -118,9 +123,14 @@ def non_uniform_entropy(dataset, release):
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009, non-uniform
     entropy measure, divided by the number of cells; after de Waal and Willenborg, 1999.
     """
-    frequencies = _frequencies(dataset, release)
-    own = np.mean([found @ np.log2(np.maximum(found, 1)) for found in frequencies.values()]) / len(release)
-    return max(_mean(release, bits, frequencies) - float(own), 0.0)  # rounding must not fall below
+
+    def price(hierarchy, label, occurring):
+        return np.log2(occurring.under(hierarchy, label)[1])
+
+    known = _occurring(dataset, release)
+    records = [np.diff(occurring.through) for occurring in known.values()]
+    own = np.mean([each @ np.log2(each) for each in records]) / len(release)
+    return max(_mean(release, price, known) - float(own), 0.0)  # rounding must not fall below
 
 
 def discernibility(release):
@@ -189,12 +199,11 @@ def kl_divergence(dataset, release):
     changed = [name for name in schema.published if name not in release.provenance.untouched]
     seen = _grouped(release.indistinguishable, [release.table[name] for name in others])
     whole = _grouped(seen, [dataset.table[name] for name in changed])
-    gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values, _leaves(release)) * len(names)
+    gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
     for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
         hierarchy = release.hierarchies.get(name) or flat(schema[name])
         codes, labels = _factorized(release.table[name])
-        leaves = len(hierarchy.covered(SUPPRESSED))
-        gained += np.bincount(codes) @ [_log_values(hierarchy, label, leaves) for label in labels] / len(release)
+        gained += np.bincount(codes) @ [_log_values(hierarchy, label) for label in labels] / len(release)
     for name in (name for name in changed if name not in release.table):
         shared = _grouped(release.classes, [dataset.table[name]])
         gained += (_log_count(release.classes) - _log_count(shared)).mean()
@@ -276,27 +285,45 @@ def _sizes(release):
     return sizes[~suppressed], int(sizes[suppressed].sum())
 
 
-def _leaves(release):
-    """{quasi-identifier: number of values of its public domain}."""
-    return {name: len(release.hierarchies[name].covered(SUPPRESSED)) for name in release.schema.quasi_identifiers}
+class _Occurring(NamedTuple):
+    """The values that occur, for a line may be far longer: their `positions` on it, ascending, integer array (m,), and
+    the original records `through` each, from 0 before the first, integer array (m + 1,).
+    """
+
+    positions: np.ndarray
+    through: np.ndarray
+
+    def under(self, hierarchy, label):
+        """How many of the values, and of the records, a label covers."""
+        first, last = hierarchy._ends(label) if isinstance(hierarchy, OnALine) else (hierarchy.covered(label),) * 2
+        begin, end = np.searchsorted(self.positions, first), np.searchsorted(self.positions, last, side="right")
+        return np.sum(end - begin), np.sum(self.through[end] - self.through[begin])
 
 
-def _frequencies(dataset, release):
-    """{quasi-identifier: original records at each position of its line, integer array}."""
+def _occurring(dataset, release):
+    """{quasi-identifier: its values that occur in the original}."""
     found = {}
-    for name, leaves in _leaves(release).items():
-        index, values = _factorized(dataset.table[name])
-        found[name] = np.bincount(release.hierarchies[name].codes(values)[index], minlength=leaves)
+    for name in release.schema.quasi_identifiers:
+        hierarchy = release.hierarchies[name]
+        # The dataset knows where its values stand, but the release may be by other hierarchies.
+        same = name in dataset.codes and dataset.hierarchies[name] == hierarchy
+        codes = dataset.codes[name] if same else hierarchy.codes(dataset.table[name])
+        positions, records = np.unique(codes, return_counts=True)
+        found[name] = _Occurring(positions, np.append(0, np.cumsum(records)))
     return found
+
+
+def _ambiguity(covered, all_values):
+    return max(covered - 1, 0) / max(all_values - 1, 1)
 
 
 def _width(hierarchy, label):
     return hierarchy.width(label)
 
 
-def _log_values(hierarchy, label, leaves):
+def _log_values(hierarchy, label):
     """log2 of the values that a label covers; its width counts them without listing them."""
-    return np.log2(1 + hierarchy.width(label) * (leaves - 1))
+    return np.log2(1 + hierarchy.width(label) * (hierarchy.size - 1))
 
 
 def _log_count(codes):

@@ -9,6 +9,7 @@ Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import prod
 
 import numpy as np
 import pandas as pd
@@ -286,9 +287,9 @@ def _likely(together, hierarchies, rows, where=()):
     else:
         places = range(len(together.tables))
         likely = together.likely([where[i] if i in where else together.located(i, positions) for i in places])
-    for name in set(rows) - {name for table in together.tables for name in table.names}:
-        likely = likely / len(hierarchies[name].covered(SUPPRESSED))
-    return likely
+    told = {name for table in together.tables for name in table.names}
+    # One division by a whole number: several would round differently in each order of the attributes.
+    return likely / float(prod(hierarchies[name].size for name in rows if name not in told))
 
 
 def _hierarchies(schema, given):

@@ -34,7 +34,8 @@ def decomposable(sets):
 
 
 def _separators(sets):
-    """An order in which each set shares with the later ones only what one of them has: (its place, what it shares).
+    """An order in which each set shares with the later ones only what one of them has: (its place, what it shares, a
+    list in its own order).
 
     None without such an order (Graham's reduction).
     """
@@ -47,7 +48,7 @@ def _separators(sets):
                 break
         else:
             return None
-        order.append((i, shared))
+        order.append((i, [each for each in sets[i] if each in shared]))
         del left[i]
     return order
 

@@ -7,13 +7,12 @@ a candidate would leave larger, and what breaks a model once breaks it for good.
 Source: Fung, Wang, Yu, "Top-Down Specialization for Information and Privacy Preservation", ICDE 2005.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from privnb.counts import tabulate
-from privnb.generalization import SUPPRESSED
 from privnb.hierarchy import Intervals, Ranges, Taxonomy
 
 _EQUAL = 12  # digits to which gains, sums of logarithms, are the same on every machine
@@ -51,15 +50,16 @@ class Candidate:
 class Cut:
     """A cut through the trees of all attributes, at their roots until values are specialized.
 
-    `requirement`: what every class must keep; `hierarchies`: of its attributes; `target`: integer array (m,), the
-    workload attribute's code in each row. `nodes`: integer array (attributes, m), for each row where its node begins;
-    `k`: records in the smallest class.
+    `requirement`: what every class must keep; `hierarchies`: of its attributes, kept as `nested` makes them;
+    `target`: integer array (m,), the workload attribute's code in each row. `nodes`: integer array (attributes, m), for
+    each row where its node begins; `k`: records in the smallest class.
     """
 
     def __init__(self, requirement, hierarchies, target):
         self._requirement, self._target = requirement, target
-        self._trees = [tree(hierarchy) for hierarchy in hierarchies]
-        self._sizes = [len(hierarchy.covered(SUPPRESSED)) for hierarchy in hierarchies]
+        self.hierarchies = [nested(hierarchy) for hierarchy in hierarchies]
+        self._trees = [tree(hierarchy) for hierarchy in self.hierarchies]
+        self._sizes = [hierarchy.size for hierarchy in hierarchies]
         shape = len(hierarchies), len(target)
         self.nodes = np.zeros(shape, dtype=np.int64)
         self.k = int(requirement.people.sum())
@@ -168,10 +168,23 @@ class Cut:
                     self._add(c.attribute, c.first, c.last, c.level, c.rows, c.rank + 1)
 
 
+def nested(hierarchy):
+    """The hierarchy whose labels are all nodes of one tree: of the widths of `Intervals` those that divide the next
+    wider one that is kept. All others are trees as they are.
+    """
+    if not isinstance(hierarchy, Intervals):
+        return hierarchy
+    kept = hierarchy.widths[-1:]
+    for width in reversed(hierarchy.widths[:-1]):
+        if kept[0] % width == 0:
+            kept = (width, *kept)
+    return replace(hierarchy, widths=kept)
+
+
 def tree(hierarchy):
     """The tree that an attribute is specialized in: integer array (levels, positions), the node that holds each
     position from the lowest level up to the root. One node may stand at several levels. None for `Ranges`: theirs
-    grows with the cut.
+    grows with the cut. Widths must nest: see `nested`.
     """
     if isinstance(hierarchy, Ranges):
         return None
@@ -179,14 +192,9 @@ def tree(hierarchy):
         labels = np.array(hierarchy.rows, dtype=object).T
         return pd.factorize(labels.ravel())[0].reshape(labels.shape)
     if isinstance(hierarchy, Intervals):
-        # Widths that do not nest make no tree: one that does not divide the next wider one is left out.
-        kept = [len(hierarchy.widths) - 1]
-        for level in reversed(range(kept[0])):
-            if hierarchy.widths[kept[0]] % hierarchy.widths[level] == 0:
-                kept.insert(0, level)
-        groups = hierarchy.groups[kept].astype(np.int64)
+        groups = hierarchy.groups.astype(np.int64)
         groups -= groups.min()
-        return groups + np.arange(len(kept))[:, None] * (int(groups.max()) + 1)
+        return groups + np.arange(len(groups))[:, None] * (int(groups.max()) + 1)
     positions = np.arange(len(hierarchy.values))
     return np.stack([positions, np.full(len(positions), len(positions))])
 

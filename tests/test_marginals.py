@@ -319,6 +319,26 @@ def test_a_cycle_is_fitted():
         assert found.reindex(expected.index).to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-6)
 
 
+def test_the_last_digits_do_not_depend_on_the_order_of_names():
+    """21 of 50 people are of one sex: neither 21/50/3/5 nor 21/50/5/3 is 21/50/15."""
+    data = people(1, 50)
+    marginals = anonymized_marginals(data, ["sex"], KAnonymity(2))
+    shares = DOMAIN["sex"].map(data.table["sex"].value_counts()) / 50
+    assert probabilities(marginals, DOMAIN).tolist() == (shares / 60).tolist()
+    assert probabilities(marginals, DOMAIN[list(DOMAIN)[::-1]]).tolist() == (shares / 60).tolist()
+
+
+def test_what_tables_share_comes_in_their_own_order():
+    """Sets of text come in another order in each run."""
+    data = people(1, 50)
+    sets = [("town", "age", "sex"), ("sex", "age", "ill", "town")]
+    hierarchies = anonymized_marginals(data, ["sex"], KAnonymity(2)).hierarchies
+    together = Together([CountTable.of_labels(data.table[list(names)])[0] for names in sets], hierarchies)
+    (i, shared), _ = together.order
+    assert shared == list(together.vertices[i])
+    assert [name for name, _ in shared] == ["town", "age", "sex"]
+
+
 def test_a_global_recoding_and_all_single_counts_have_a_closed_form():
     """The book's simple way: a k-anonymous table and a marginal of each attribute."""
     data = people(3, 200)

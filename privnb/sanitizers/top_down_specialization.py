@@ -36,12 +36,12 @@ class TopDownSpecialization(Enforcing):
         step (from 1), attribute, value (its label), children (their labels), gain (bits), loss (records), score, k
         (records in the smallest class before the step), chosen. Labels and counts of the original table: for its owner.
         """
-        _, hierarchies, cut = self._begin(dataset)
+        _, cut = self._begin(dataset)
         names, rows, step = dataset.schema.quasi_identifiers, [], 0
         while (best := cut.best()) is not None:
             step += 1
             for c in cut.candidates:
-                hierarchy = hierarchies[c.attribute]
+                hierarchy = cut.hierarchies[c.attribute]
                 children = ", ".join(str(named(hierarchy, *ends, c.level - 1)) for ends in c.children)
                 value = str(named(hierarchy, c.first, c.last, c.level))
                 rows.append(
@@ -56,14 +56,15 @@ class TopDownSpecialization(Enforcing):
         requirement = requirement_of(self, dataset, [self.workload])
         hierarchies = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
         target = requirement.values[self.workload].astype(np.int64)
-        return requirement, hierarchies, Cut(requirement, hierarchies, target)
+        return requirement, Cut(requirement, hierarchies, target)
 
     def _sanitize(self, dataset, table, rng):
-        requirement, hierarchies, cut = self._begin(dataset)
+        requirement, cut = self._begin(dataset)
         while (best := cut.best()) is not None:
             cut.specialize(best)
-        for a, (name, hierarchy) in enumerate(zip(dataset.schema.quasi_identifiers, hierarchies, strict=True)):
-            # The smallest label of what the node holds: a step down to an only child splits no class.
+        for a, (name, hierarchy) in enumerate(zip(dataset.schema.quasi_identifiers, cut.hierarchies, strict=True)):
+            # The smallest label of what the node holds: a step down to an only child splits no class. It must stand in
+            # the tree, or one label would hold several nodes.
             index = pd.factorize(cut.nodes[a])[0]
             table[name] = hierarchy.labels(requirement.codes[:, a], index)[index][requirement.index]
         facts = {"claims": self.models}

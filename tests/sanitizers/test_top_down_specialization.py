@@ -234,6 +234,45 @@ def test_widths_that_do_not_nest_are_left_out():
     assert release.classes.max() == 19
 
 
+def of_numbers(low, high, widths, values, targets):
+    numbers = Numbers(low, high)
+    schema = Schema("numbers", (Attribute("x", QUASI, numbers), Attribute("w", SENSITIVE, Categories(("u", "v")))))
+    table = pd.DataFrame({"x": values, "w": targets})
+    return Dataset("numbers", table, schema, {"x": Intervals(numbers, widths)})
+
+
+@pytest.mark.parametrize("low", [0, 11])
+def test_no_label_of_a_width_that_is_left_out(low):
+    """10-19 lies across the cut between 0-14 and 15-29, and within what a domain from 11 leaves of 0-14."""
+    data = of_numbers(low, 29, (10, 15, 30), [11, 12, 13, 16, 17, 18], list("uuuvvv"))
+    sanitizer = TopDownSpecialization(KAnonymity(3), workload="w")
+    assert sanitizer.steps(data)[["value", "children", "gain"]].iloc[0].tolist() == ["0-29", "0-14, 15-29", 1]
+    assert sanitizer.sanitize(data, rng=0).table["x"].tolist() == ["0-14"] * 3 + ["15-29"] * 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6), rows=st.integers(4, 60), k=st.integers(2, 4), low=st.integers(-20, 20),
+    widths=st.sets(st.integers(1, 60), max_size=6),
+)  # fmt: skip
+def test_intervals_are_released_as_they_were_cut(seed, rows, k, low, widths):
+    rng, top = np.random.default_rng(seed), 120
+    low, high = (low, low + 50) if low >= 0 else (low - 1, -1)
+    values = rng.integers(low, high, rows, endpoint=True)
+    data = of_numbers(low, high, (*sorted(widths), top), values, rng.choice(["u", "v"], rows))
+    sanitizer = TopDownSpecialization(KAnonymity(k), workload="w")
+    labels, chosen = sanitizer.sanitize(data, rng=0).table["x"], sanitizer.steps(data).query("chosen")
+    covered = [data.hierarchies["x"].covered(label) for label in set(labels)]
+    assert sum(map(len, covered)) == len(set(np.concatenate(covered)))
+    # The classes of the last cut, from its steps: each value is held by the children of which it was last a part.
+    held = [0] * rows
+    for children in chosen["children"]:
+        for child in children.split(", "):
+            inside = np.isin(data.codes["x"], data.hierarchies["x"].covered(child))
+            held = [child if here else before for here, before in zip(inside, held, strict=True)]
+    assert pd.factorize(labels)[0].tolist() == pd.factorize(np.array(held, dtype=object))[0].tolist()
+
+
 @given(seed=st.integers(0, 10**6), rows=st.integers(1, 40), least=st.integers(2, 6))
 def test_thresholds_that_leave_enough(seed, rows, least):
     rng = np.random.default_rng(seed)
