@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.counts import class_value_counts
-from privnb.generalization import OnALine, text
 from privnb.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
+from privnb.hierarchy.generalization import OnALine, text
 
 
 def height(hierarchy, label):
@@ -53,20 +53,40 @@ def uncertainty(hierarchy, label):
     return leaves / hierarchy.size if leaves > 1 else 0.0
 
 
-def ambiguity(hierarchy, label, counts):
+class Occurring(NamedTuple):
+    """An attribute's values that occur, for its line may be far longer: their `positions` on it, ascending, integer
+    array (m,), and the original records `through` each, from 0 before the first, integer array (m + 1,).
+    """
+
+    positions: np.ndarray
+    through: np.ndarray
+
+    @classmethod
+    def of(cls, positions, records):
+        """From ascending positions and the number of records at each, integer arrays (m,)."""
+        return cls(positions, np.append(0, np.cumsum(records)))
+
+    def under(self, hierarchy, label):
+        """How many of the values, and of the records, a label covers."""
+        first, last = hierarchy.ends(label) if isinstance(hierarchy, OnALine) else (hierarchy.covered(label),) * 2
+        begin, end = np.searchsorted(self.positions, first), np.searchsorted(self.positions, last, side="right")
+        return np.sum(end - begin), np.sum(self.through[end] - self.through[begin])
+
+
+def ambiguity(hierarchy, label, occurring):
     """Iyengar's loss of a cell: of the values that occur, other than one's own, the share that it may stand for.
 
-    `counts`: original records at each position of the attribute's line, integer array. 0 to 1 (all of them).
+    `occurring`: the attribute's `Occurring`. 0 to 1 (all of them).
     """
-    return _ambiguity(np.count_nonzero(counts[hierarchy.covered(label)]), np.count_nonzero(counts))
+    return max(occurring.under(hierarchy, label)[0] - 1, 0) / max(len(occurring.positions) - 1, 1)
 
 
-def bits(hierarchy, label, counts):
-    """log2 of the original records whose value the label covers. `counts`: as for `ambiguity`.
+def bits(hierarchy, label, occurring):
+    """log2 of the original records whose value the label covers. `occurring`: as for `ambiguity`.
 
     The information that a cell of value v loses under the label is the label's bits less those of v alone.
     """
-    return float(np.log2(counts[hierarchy.covered(label)].sum()))
+    return float(np.log2(occurring.under(hierarchy, label)[1]))
 
 
 def precision(release):
@@ -107,11 +127,7 @@ def loss_metric(dataset, release):
     1 in each cell of an attribute of two values or more. Source: Iyengar, "Transforming Data to Satisfy Privacy
     Constraints", KDD 2002 (LM); Aggarwal and Yu 2008, eq. 8.7.
     """
-
-    def price(hierarchy, label, occurring):
-        return _ambiguity(occurring.under(hierarchy, label)[0], len(occurring.positions))
-
-    return _mean(release, price, _occurring(dataset, release))
+    return _mean(release, ambiguity, _occurring(dataset, release))
 
 
 def non_uniform_entropy(dataset, release):
@@ -123,14 +139,10 @@ def non_uniform_entropy(dataset, release):
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009, non-uniform
     entropy measure, divided by the number of cells; after de Waal and Willenborg, 1999.
     """
-
-    def price(hierarchy, label, occurring):
-        return np.log2(occurring.under(hierarchy, label)[1])
-
     known = _occurring(dataset, release)
     records = [np.diff(occurring.through) for occurring in known.values()]
     own = np.mean([each @ np.log2(each) for each in records]) / len(release)
-    return max(_mean(release, price, known) - float(own), 0.0)  # rounding must not fall below
+    return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
 
 
 def discernibility(release):
@@ -285,21 +297,6 @@ def _sizes(release):
     return sizes[~suppressed], int(sizes[suppressed].sum())
 
 
-class _Occurring(NamedTuple):
-    """The values that occur, for a line may be far longer: their `positions` on it, ascending, integer array (m,), and
-    the original records `through` each, from 0 before the first, integer array (m + 1,).
-    """
-
-    positions: np.ndarray
-    through: np.ndarray
-
-    def under(self, hierarchy, label):
-        """How many of the values, and of the records, a label covers."""
-        first, last = hierarchy._ends(label) if isinstance(hierarchy, OnALine) else (hierarchy.covered(label),) * 2
-        begin, end = np.searchsorted(self.positions, first), np.searchsorted(self.positions, last, side="right")
-        return np.sum(end - begin), np.sum(self.through[end] - self.through[begin])
-
-
 def _occurring(dataset, release):
     """{quasi-identifier: its values that occur in the original}."""
     found = {}
@@ -309,12 +306,8 @@ def _occurring(dataset, release):
         same = name in dataset.codes and dataset.hierarchies[name] == hierarchy
         codes = dataset.codes[name] if same else hierarchy.codes(dataset.table[name])
         positions, records = np.unique(codes, return_counts=True)
-        found[name] = _Occurring(positions, np.append(0, np.cumsum(records)))
+        found[name] = Occurring.of(positions, records)
     return found
-
-
-def _ambiguity(covered, all_values):
-    return max(covered - 1, 0) / max(all_values - 1, 1)
 
 
 def _width(hierarchy, label):

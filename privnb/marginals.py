@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from privnb import counts
-from privnb.generalization import SUPPRESSED
+from privnb.algorithms.maximum_entropy import CountTable, Together
 from privnb.hierarchy import flat
-from privnb.maximum_entropy import CountTable, Together
+from privnb.hierarchy.generalization import SUPPRESSED
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.release import Provenance
 from privnb.sanitizers import SanitizationError
@@ -308,7 +308,7 @@ def _levels(dataset, hierarchies, names, fixed):
 
     Quasi-identifiers are generalized, unless they are `fixed`.
     """
-    from privnb.lattice import levels  # numba takes most of a second to import
+    from privnb.algorithms.lattice import levels  # numba takes most of a second to import
 
     ways = []
     for name in names:

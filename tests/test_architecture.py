@@ -7,9 +7,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
-    "schema", "progress", "counts", "generalization", "intervals", "hierarchy", "taxonomies", "dataset", "draft",
-    "privacy_models", "release", "grading", "mechanisms", "encoding", "miners", "information_loss", "requirement",
-    "clustering", "partitioning", "recoding", "lattice", "specialization", "maximum_entropy", "sanitizers", "marginals",
+    "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release", "grading",
+    "mechanisms", "encoding", "miners", "information_loss", "requirement", "algorithms", "sanitizers", "marginals",
     "attacks", "measures", "results", "evaluation", "gallery", "ledger", "answers", "charts", "runs", "pages", "report",
     "cli",
 ]  # fmt: skip

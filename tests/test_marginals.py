@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.random import default_rng
 
 from privnb import information_loss
+from privnb.algorithms.maximum_entropy import CountTable, Together, decomposable
 from privnb.dataset import Dataset
 from privnb.hierarchy import Ranges, Taxonomy
 from privnb.marginals import anonymized_marginals, divergence, inferred, probabilities
-from privnb.maximum_entropy import CountTable, Together, decomposable
 from privnb.privacy_models import (
     AlphaKAnonymity,
     ConfidenceBound,

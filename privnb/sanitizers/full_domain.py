@@ -112,7 +112,7 @@ class FullDomain(Enforcing):
         return self._found(dataset, runners_up)[1]
 
     def _found(self, dataset, sure=0):
-        from privnb.lattice import Lattice, loss_of  # numba takes most of a second to import
+        from privnb.algorithms.lattice import Lattice, loss_of  # numba takes most of a second to import
 
         if self.target is not None:
             dataset.schema[self.target]  # refuses a name that does not exist

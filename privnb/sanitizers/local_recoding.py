@@ -23,7 +23,7 @@ class LocalRecoding(Enforcing):
     """
 
     def _sanitize(self, dataset, table, rng):
-        from privnb.recoding import local_recoding  # numba takes most of a second to import
+        from privnb.algorithms.recoding import local_recoding  # numba takes most of a second to import
 
         requirement = requirement_of(self, dataset)
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]

@@ -47,7 +47,7 @@ class Mondrian(Enforcing):
             raise ValueError('median="best" looks for the largest information gain: it needs choose="gain".')
 
     def _sanitize(self, dataset, table, rng):
-        from privnb.partitioning import partition  # numba takes most of a second to import
+        from privnb.algorithms.partitioning import partition  # numba takes most of a second to import
 
         if self.workload:
             dataset.schema[self.workload]  # refuses a name that does not exist
@@ -63,7 +63,7 @@ class Mondrian(Enforcing):
 
 
 def _shape(requirement, generalizations):
-    from privnb.partitioning import LINE, SET, TREE, geometry
+    from privnb.algorithms.partitioning import LINE, SET, TREE, geometry
 
     kinds = [
         TREE if isinstance(g, hierarchy.Taxonomy) else SET if isinstance(g, hierarchy.Sets) else LINE

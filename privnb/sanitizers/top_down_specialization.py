@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privnb.algorithms.specialization import Cut, named
 from privnb.sanitizers.base import Enforcing, requirement_of
-from privnb.specialization import Cut, named
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -5,7 +5,7 @@ from time import perf_counter
 
 import numpy as np
 
-from privnb.clustering import greedy_k_member
+from privnb.algorithms.clustering import greedy_k_member
 from privnb.dataset import load
 
 for study in "sramka", "sramka-taxonomy":

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privnb.algorithms.specialization import large_enough
 from privnb.dataset import Dataset
 from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.privacy_models import DeltaPresence, DistinctDiversity, FrequencyDiversity, KAnonymity, KMap, achieved
 from privnb.sanitizers import SanitizationError, TopDownSpecialization
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
-from privnb.specialization import large_enough
 
 QUASI, SENSITIVE = Role.QUASI_IDENTIFIER, Role.SENSITIVE
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from privnb.recoding.label_costs import NEVER, box_cost, divide, empty, widen
+from privnb.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
 
 
 def descend(table, classes, k, levels):

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from privnb.generalization import SUPPRESSED, text
-from privnb.hierarchy import Ranges, Taxonomy, values_of
+from privnb.hierarchy.categories import Taxonomy, values_of
+from privnb.hierarchy.generalization import SUPPRESSED, text
+from privnb.hierarchy.intervals import Ranges
 from privnb.schema import Categories, Numbers, SchemaError, commonest
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.algorithms.lattice import OF_CELLS, OF_CLASSES, Lattice, levels, loss_of
 from privnb.dataset import Dataset
 from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
-from privnb.lattice import OF_CELLS, OF_CLASSES, Lattice, levels, loss_of
 from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.requirement import Requirement
 from privnb.sanitizers.full_domain import LOSSES

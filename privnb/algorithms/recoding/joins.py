@@ -5,8 +5,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numba import njit
 
-from privnb.recoding.label_costs import NEVER, widen
-from privnb.recoding.nearest_class import nearest, plant, put
+from privnb.algorithms.recoding.label_costs import NEVER, widen
+from privnb.algorithms.recoding.nearest_class import nearest, plant, put
 
 
 def join(table, classes, short, k):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from privnb.recoding.descent import descend
-from privnb.recoding.joins import join, join_until
-from privnb.recoding.label_costs import priced
-from privnb.recoding.moves import move
+from privnb.algorithms.recoding.descent import descend
+from privnb.algorithms.recoding.joins import join, join_until
+from privnb.algorithms.recoding.label_costs import priced
+from privnb.algorithms.recoding.moves import move
 
 _FINER = 8  # the descent goes on to classes of k / 8 records: joining those beats cutting down to k at once
 _ROUNDS = 2  # a third changes the fourth digit of the mean penalty

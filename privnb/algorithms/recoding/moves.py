@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from privnb.recoding.label_costs import NEVER, box_cost, divide, empty, widen
-from privnb.recoding.nearest_class import nearest, plant, put
+from privnb.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
+from privnb.algorithms.recoding.nearest_class import nearest, plant, put
 
 
 class _Places(NamedTuple):

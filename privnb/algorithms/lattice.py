@@ -15,14 +15,15 @@ from numba import njit
 from privnb import information_loss
 from privnb.counts import distinct_codes, tabulate
 from privnb.hierarchy import SUPPRESSED, Intervals, Taxonomy
+from privnb.information_loss import Occurring
 
 # What a label costs a cell: no label costs more than one that covers it, nor than `*`.
 OF_CELLS = {
-    "certainty penalty": lambda hierarchy, label, counts: hierarchy.width(label),
-    "normalized certainty penalty": lambda hierarchy, label, counts: information_loss.uncertainty(hierarchy, label),
+    "certainty penalty": lambda hierarchy, label, _: hierarchy.width(label),
+    "normalized certainty penalty": lambda hierarchy, label, _: information_loss.uncertainty(hierarchy, label),
     "loss metric": information_loss.ambiguity,
     "non-uniform entropy": information_loss.bits,
-    "height": lambda hierarchy, label, counts: information_loss.height(hierarchy, label),
+    "height": lambda hierarchy, label, _: information_loss.height(hierarchy, label),
 }
 # What the classes cost, from their sizes or, for the last, from their counts of a target's values.
 OF_CLASSES = {
@@ -199,10 +200,10 @@ class OfCells:
         means, self._spared = [], []
         for a, hierarchy in enumerate(lattice.hierarchies):
             of_values = np.bincount(lattice.codes[:, a], people)
-            counts = np.zeros(len(hierarchy.covered(SUPPRESSED)), dtype=np.int64)
-            counts[lattice.positions[a]] = of_values
-            occurring = lattice.labels[a][:, of_values > 0]
-            prices = {label: price(hierarchy, label, counts) for label in {SUPPRESSED, *occurring.ravel()}}
+            held = of_values > 0
+            known = Occurring.of(lattice.positions[a][held], of_values[held])
+            labels = {SUPPRESSED, *lattice.labels[a][:, held].ravel()}
+            prices = {label: price(hierarchy, label, known) for label in labels}
             cost = np.array([[prices.get(label, 0.0) for label in row] for row in lattice.labels[a]])
             own = np.log2(np.maximum(of_values, 1)) if name == "non-uniform entropy" else 0.0
             means.append(((cost - own) * of_values).sum(axis=1))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.clustering import greedy_k_member, integer_weights
+from privnb.algorithms.clustering import greedy_k_member, integer_weights
 from privnb.dataset import load
 from privnb.hierarchy import Extent, Intervals, Ranges
 from privnb.schema import Numbers

@@ -1,7 +1,4 @@
-"""How an attribute generalizes: categories by a `Taxonomy` (a tree), `Ordered` or as `Sets`, numbers by intervals.
-
-What they share stands in `generalization`; those of numbers, in `intervals`, are at hand here too.
-"""
+"""How categories generalize: by a `Taxonomy` (a tree), in order, or as sets."""
 
 import csv
 from collections import Counter
@@ -12,13 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb.generalization import SUPPRESSED, Extent, OfLeaves, OnALine, by_class, text
-from privnb.intervals import Intervals, RangedIntervals, Ranges
+from privnb.hierarchy.generalization import SUPPRESSED, Extent, OfLeaves, OnALine, by_class, text
+from privnb.hierarchy.intervals import Ranges
 from privnb.schema import Categories, SchemaError
-
-__all__ = [
-    "SUPPRESSED", "Extent", "Intervals", "Ordered", "RangedIntervals", "Ranges", "Sets", "Taxonomy", "flat",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -158,7 +151,7 @@ class Taxonomy(OfLeaves, OnALine):
     def _names(self, low, high):
         return self._columns[np.argmax(self.groups[:, low] == self.groups[:, high], axis=0), low]
 
-    def _ends(self, label):
+    def ends(self, label):
         if text(label) not in self._spans:
             raise self._unknown(label)
         return self._spans[text(label)]
@@ -219,7 +212,7 @@ class Ordered(_Listed, OnALine):
         runs = zip(low.tolist(), high.tolist(), strict=True)
         return np.array([self._joined(range(first, last + 1)) for first, last in runs], dtype=object)
 
-    def _ends(self, label):
+    def ends(self, label):
         positions = self._listed(label)
         if (np.diff(positions) > 1).any():
             raise self._unknown(label)

@@ -58,7 +58,7 @@ class Generalization:
 
 class OnALine(Generalization):
     """Every label covers a run of neighbouring positions, so that two ends say all. Subclasses give `_names` and
-    `_ends`, which lead from ends to labels and back.
+    `ends`, which lead from ends to labels and back.
     """
 
     def labels(self, codes, classes):
@@ -81,12 +81,12 @@ class OnALine(Generalization):
         return self._names(np.array([low]), np.array([high]))[0]
 
     def covered(self, label):
-        first, last = self._ends(label)
+        first, last = self.ends(label)
         return np.arange(first, last + 1)
 
     def width(self, label):
-        first, last = self._ends(label)
-        return (last - first) / max(self._ends(SUPPRESSED)[1], 1)
+        first, last = self.ends(label)
+        return (last - first) / max(self.ends(SUPPRESSED)[1], 1)
 
 
 class OfLeaves(Generalization):

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.generalization import SUPPRESSED, Extent, OnALine, text
+from privnb.hierarchy.generalization import SUPPRESSED, Extent, OnALine, text
 from privnb.schema import Numbers, SchemaError, commonest
 
 INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
@@ -48,7 +48,7 @@ class _OnNumbers(OnALine):
             raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
         return float(match[1]), float(match[2] or match[1])
 
-    def _ends(self, label):
+    def ends(self, label):
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
         low, high = ((bound - self.domain.low) / self.domain.step for bound in self.bounds(label))
         # Decimals such as 0.01 are not exact.

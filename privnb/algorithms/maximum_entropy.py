@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.counts import distinct_codes
-from privnb.generalization import SUPPRESSED
+from privnb.hierarchy.generalization import SUPPRESSED
 
 _LARGEST = 2**22  # cells of the table that is fitted
 _ROUNDS, _CLOSE = 10_000, 1e-12

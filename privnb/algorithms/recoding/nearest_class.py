@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from privnb.recoding.label_costs import NEVER, box_cost, cost, widen
+from privnb.algorithms.recoding.label_costs import NEVER, box_cost, cost, widen
 
 _DEEP = 128  # more nodes than a search ever keeps open: one a level of the tree
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb import taxonomies
 from privnb.dataset import PROJECT
-from privnb.hierarchy import Taxonomy
+from privnb.hierarchy import Taxonomy, taxonomies
 from privnb.schema import Attribute, Categories, Numbers, Role, SchemaError
 
 ARX = PROJECT.parent / "shared" / "data" / "arx"

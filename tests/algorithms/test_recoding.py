@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb import recoding
+from privnb.algorithms import recoding
+from privnb.algorithms.recoding import local_recoding
 from privnb.hierarchy import Taxonomy
-from privnb.recoding import local_recoding
 
 TREE = Taxonomy("tree", tuple((leaf, leaf[0], "*") for leaf in ("a1", "a2", "b1", "b2", "b3", "c1"))).groups
 SEX = Taxonomy("sex", (("F", "*"), ("M", "*"))).groups

@@ -1,0 +1,1 @@
+"""The searches behind the sanitizers, on integers alone: one algorithm a module."""

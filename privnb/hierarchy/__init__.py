@@ -1,0 +1,11 @@
+"""How a value generalizes, how far apart two values are, and which values a published label covers.
+
+`generalization`: what every way has in common. `categories`: a `Taxonomy` (a tree), `Ordered`, `Sets`. `intervals`:
+numbers. `taxonomies`: trees built in a line.
+"""
+
+from privnb.hierarchy.categories import Ordered, Sets, Taxonomy, flat
+from privnb.hierarchy.generalization import SUPPRESSED, Extent
+from privnb.hierarchy.intervals import Intervals, RangedIntervals, Ranges
+
+__all__ = ["SUPPRESSED", "Extent", "Intervals", "Ordered", "RangedIntervals", "Ranges", "Sets", "Taxonomy", "flat"]
