@@ -163,7 +163,8 @@ def lines(results, measure, title, unit, format=".0%"):
         float(re.search(rf"(?:^|[ ,]){letter}=([0-9.]+)", parameters)[1])
         for letter, parameters in zip(rows.target, rows.parameters, strict=True)
     ]
-    rows = _settings(rows.assign(bound=bound))
+    setting = [f"{s} {t}={b:g}" for s, t, b in zip(rows.sanitizer, rows.target, bound, strict=True)]
+    rows = rows.assign(bound=bound, setting=setting)
     order = list(dict.fromkeys(rows.sanitizer))
     panels = []
     for letter, part in rows.groupby("target", sort=False):

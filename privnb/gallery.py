@@ -129,7 +129,9 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
             columns[type(sanitizer).__name__] = np.full(len(index), "not possible", dtype=object)
-            columns[type(sanitizer).__name__][0] = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ")
+            columns[type(sanitizer).__name__][0] = (
+                str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
+            )
             continue
         rows = release.table.tail(people)
         shown = [

@@ -1,5 +1,7 @@
 """The family side by side: made-up people are nobody's, and every kind is there."""
 
+import re
+
 import pandas as pd
 import pytest
 from made_up import CLINIC
@@ -81,6 +83,10 @@ def test_the_chart_and_the_answer_say_the_numbers(losses):
     assert strictest.sanitizer[strictest.value.idxmin()] in text
     chart = charts.lines(losses, "certainty_penalty", "How wide", "share", format=".1%").to_dict()
     assert len(chart["vconcat"]) == 3
-    assert f"{losses.value.min():.1%}" in " ".join(chart["title"]["text"])
+    widest = losses.loc[losses.value.idxmax()]
+    bound = re.search(rf"{widest.target}=([0-9.]+)", widest.parameters)[0]
+    title = " ".join(chart["title"]["text"])
+    assert f"{losses.value.min():.1%}" in title
+    assert f"{widest.value:.1%} ({widest.sanitizer} {bound})" in title
     assert isinstance(gallery.family(load(CLINIC))[2], KMember)
     assert isinstance(losses, pd.DataFrame)
