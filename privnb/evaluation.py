@@ -54,10 +54,11 @@ def _sensitive(dataset, name):
     """`name`, or without one the first sensitive attribute; refused unless it is published."""
     if not name and not dataset.schema.sensitive:
         raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
-    return _published(dataset, name or dataset.schema.sensitive[0])
+    return published_name(dataset, name or dataset.schema.sensitive[0])
 
 
-def _published(dataset, name):
+def published_name(dataset, name):
+    """`name`, if a release of the dataset holds that attribute; raises ValueError otherwise."""
     if dataset.schema[name].name not in dataset.schema.published:
         raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
     return name
@@ -69,7 +70,7 @@ def releases(dataset, sanitizers, *, seeds=1):
         raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
     runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
     for sanitizer, seed in track(runs, "sanitize and measure"):
-        yield sanitizer.sanitize(dataset, rng=_seed(seed, sanitizer, "sanitize")), sanitizer, seed
+        yield sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize")), sanitizer, seed
 
 
 def describe(dataset):
@@ -154,7 +155,7 @@ def linked(dataset, sanitizers, *, seeds=1):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        published, key = release.publish(_seed(seed, sanitizer, "publish"))
+        published, key = release.publish(stream(seed, sanitizer, "publish"))
         attack = Linkage().fit(published)
         share, low, high = linkage.correct_links(attack, dataset, key)
         row = rows_of(dataset, sanitizer, seed)
@@ -206,14 +207,14 @@ def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=
     for everybody without the release. `A_distinct` counts each distinct released row once, as the paper's numbers
     suggest that it did.
     """
-    target, rows = _published(dataset, target or first_number(dataset)), []
+    target, rows = published_name(dataset, target or first_number(dataset)), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
         row = rows_of(dataset, sanitizer, seed)
-        predictions, guess = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
+        predictions, guess = mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
         truth, released = dataset.table[target].to_numpy(), release.table[target].to_numpy()
         generalization = _generalization(release, target)
         everybody = np.ones(len(dataset))
-        chosen = mining.selected(len(dataset), share, rng=_seed(seed, sanitizer, "scenario C"))
+        chosen = mining.selected(len(dataset), share, rng=stream(seed, sanitizer, "scenario C"))
         if not chosen.any():
             raise ValueError(f"a share of {share!r} of {len(dataset)} people selects nobody for scenario C. Raise it.")
         scenarios = {
@@ -271,7 +272,7 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     """
     sensitive, rows = _sensitive(dataset, sensitive), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        rows += _gains(rows_of(dataset, sanitizer, seed), release, sensitive, "", _seed(seed, sanitizer, "deal"))
+        rows += _gains(rows_of(dataset, sanitizer, seed), release, sensitive, "", stream(seed, sanitizer, "deal"))
     return tidy(rows)
 
 
@@ -290,13 +291,13 @@ def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, s
     a random label of the narrowest kind instead, right or wrong. An increase that the control shows as well is no
     evidence of an attack.
     """
-    target = _published(dataset, target or first_number(dataset))
+    target = published_name(dataset, target or first_number(dataset))
     sensitive = _sensitive(dataset, sensitive)
     truth = dataset.table[target].to_numpy()
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
-        row, deal = rows_of(dataset, sanitizer, seed), _seed(seed, sanitizer, "deal")
-        predictions, _ = mine(release, target, miners, rng=_seed(seed, sanitizer, "publish"))
+        row, deal = rows_of(dataset, sanitizer, seed), stream(seed, sanitizer, "deal")
+        predictions, _ = mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
         released = release.table[target].to_numpy()
         first = mining.first_occurrences(release.table)
         near = {
@@ -307,7 +308,7 @@ def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, s
         rows += _gains(row, release, sensitive, "", deal)
         attacked = _relabelled(release, target, near[worst], predictions[worst])
         rows += _gains(row, attacked, sensitive, "_with_predictions", deal)
-        lots = _seed(seed, sanitizer, "random labels")
+        lots = stream(seed, sanitizer, "random labels")
         control = _relabelled(release, target, *_random_labels(release, target, first, int(count), lots))
         rows += _gains(row, control, sensitive, "_with_random_labels", deal)
     return tidy(rows)
@@ -345,8 +346,8 @@ def _gains(row, release, sensitive, suffix, rng):
     ]
 
 
-def _seed(seed, sanitizer, purpose):
-    """A stream of its own for each purpose: noise, shuffling and drawing lots must not go together."""
+def stream(seed, sanitizer, purpose):
+    """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise."""
     return [seed, zlib.crc32(f"{sanitizer!r} {purpose}".encode())]
 
 

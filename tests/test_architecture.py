@@ -7,10 +7,10 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
-    "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release", "grading",
-    "mechanisms", "encoding", "miners", "information_loss", "requirement", "algorithms", "sanitizers", "marginals",
-    "attacks", "measures", "results", "evaluation", "gallery", "ledger", "answers", "charts", "runs", "pages", "report",
-    "cli",
+    "content", "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release",
+    "grading", "mechanisms", "encoding", "miners", "information_loss", "requirement", "algorithms", "sanitizers",
+    "marginals", "attacks", "measures", "results", "store", "evaluation", "scenario", "gallery", "ledger", "answers",
+    "charts", "runs", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -26,6 +26,68 @@ def accept_false_positives(predicted, true):
     return (np.subtract(predicted, true) >= 0).astype(float)
 
 
+def accept_false_alarms(case, miss=0.0):
+    """`accept_false_positives` for labels, with a price: the error implication that is `miss` where a `case` is guessed
+    to be none, else 1.
+
+    `miss`: 0, or negative where a missed case does harm. Whoever guesses `case` for everybody misses none: compare with
+    the best single answer. Section 2.3.
+    """
+
+    def error(predicted, true):
+        predicted, true = _alike(predicted, true)
+        return np.where((true == case) & (predicted != case), float(miss), 1.0)
+
+    return error
+
+
+def within(tolerance):
+    """Error implication for numbers: 1 where the guess lies at most `tolerance` (in the target's units) from the
+    truth, else 0.
+    """
+    if not tolerance >= 0:
+        raise ValueError(f"a tolerance is a distance from 0, got {tolerance!r}.")
+
+    def error(predicted, true):
+        predicted, true = _alike(predicted, true)
+        if not is_numeric_dtype(true):
+            raise ValueError("labels have no distance to be within. Give numbers, or a `cost_matrix` for labels.")
+        return (np.abs(predicted - true) <= tolerance).astype(float)
+
+    return error
+
+
+def cost_matrix(worth):
+    """Error implication read from a table: DataFrame, a row for each guess, a column for each true value.
+
+    `worth` is high where there is no error; a cost is negative. Raises ValueError for a guess or a truth without a
+    place in it, such as a generalized label.
+    """
+
+    def error(predicted, true):
+        rows, columns = worth.index.get_indexer(np.asarray(predicted)), worth.columns.get_indexer(np.asarray(true))
+        absent = {*np.asarray(predicted)[rows < 0], *np.asarray(true)[columns < 0]}
+        if absent:
+            raise ValueError(
+                f"the cost matrix has no place for {sorted(map(str, absent))}. Give it a row for every guess and a "
+                "column for every true value."
+            )
+        return worth.to_numpy(dtype=float)[rows, columns]
+
+    return error
+
+
+def combine(values, how):
+    """One value a person from those of several fields: their "sum", "any" of them (the largest) or "all" (the least).
+
+    `values`: one array (n,) a field, of error implications or reductions. The paper leaves open how fields combine.
+    """
+    ways = {"sum": np.sum, "any": np.max, "all": np.min}
+    if how not in ways:
+        raise ValueError(f"fields combine by {', '.join(ways)}, got {how!r}.")
+    return ways[how](np.asarray(values, dtype=float), axis=0)
+
+
 @measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="people")
 def good_utility(predicted, true, error=exact_match, weights=None):
     """How many people's values an honest user's miner gets right; in general, the weighted sum of `error`.
@@ -33,7 +95,7 @@ def good_utility(predicted, true, error=exact_match, weights=None):
     `error(predicted, true)` gives an array, high where there is no error and low or negative where one is serious.
     `weights`: interest in each person, 1 by default. Higher is better. Section 2.3, U_good.
     """
-    return _weighted(error(predicted, true), weights)
+    return weighted_sum(error(predicted, true), weights)
 
 
 @measure(kind="utility", better="lower", bounds=(0, math.inf))
@@ -100,7 +162,7 @@ def anti_utility(reduction, weights=None):
     wish to protect each person, 1 by default (scenarios A and B), or `selected` (C). Lower protects more. Section
     2.4, U_bad.
     """
-    return _weighted(reduction, weights)
+    return weighted_sum(reduction, weights)
 
 
 def average_and_worst(by_miner):
@@ -136,7 +198,35 @@ def first_occurrences(table):
     return ~table.duplicated().to_numpy()
 
 
-def _weighted(values, weights):
+def interest(condition, weight, otherwise=1.0):
+    """Interest weights by a condition on the columns: a function of the table that gives a float array (n,).
+
+    `condition`: as `DataFrame.eval` reads it, a name with a hyphen in backticks. It is the owner's own text, and is
+    run. Section 2.3: `interest("sex == 'Female' and age > 55", 10)`.
+    """
+
+    def weights(table, released=None):
+        holds = np.asarray(table.eval(condition))
+        if holds.dtype != bool or holds.shape != (len(table),):
+            raise ValueError(f"{condition!r} is no condition: it does not say yes or no of each record.")
+        return np.where(holds, float(weight), float(otherwise))
+
+    return weights
+
+
+def worst_by_person(by_miner):
+    """The value of each person's own worst miner: array (n,), of arrays (n,) by miner's name.
+
+    Its weighted sum is the anti-utility of an adversary who always knows which miner to trust: no miner's is higher,
+    and no choice among their guesses gives more. Raises ValueError without a miner.
+    """
+    if not by_miner:
+        raise ValueError("no miner's result was given; a worst case needs at least one.")
+    return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
+
+
+def weighted_sum(values, weights=None):
+    """What both utilities are: the sum over people of an interest weight, 1 by default, times a value."""
     values = np.asarray(values, dtype=float)
     return float(values.sum() if weights is None else values @ np.asarray(weights, dtype=float))
 

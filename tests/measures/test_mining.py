@@ -39,6 +39,44 @@ def test_the_medical_researcher_pays_for_missed_cases_only():
     assert mining.good_utility(predicted, true, mining.accept_false_positives, weights) == 12
 
 
+def test_false_alarms_are_accepted_of_labels_too():
+    """Section 2.3: a miss is worth nothing, or less."""
+    predicted, true = labels("ill", "ill", "well", "well"), labels("ill", "well", "ill", "well")
+    assert mining.accept_false_alarms("ill")(predicted, true).tolist() == [1, 1, 0, 1]
+    assert mining.accept_false_alarms("ill", miss=-3)(predicted, true).tolist() == [1, 1, -3, 1]
+    numbers = mining.accept_false_positives(1 * (predicted == "ill"), 1 * (true == "ill"))
+    assert mining.accept_false_alarms("ill")(predicted, true).tolist() == numbers.tolist()
+
+
+def test_within_a_tolerance():
+    assert mining.within(2)([40.0, 42.0, 42.5, 38.0], [40, 40, 40, 40]).tolist() == [1, 1, 0, 1]
+    assert mining.within(0)([40.0, 40.1], [40, 40]).tolist() == [1, 0]
+    for wrong in (-1, float("nan")):
+        with pytest.raises(ValueError, match="a tolerance is a distance from 0"):
+            mining.within(wrong)
+    with pytest.raises(ValueError, match="labels have no distance to be within"):
+        mining.within(2)(labels("a"), labels("a"))
+    with pytest.raises(ValueError, match="numbers with numbers"):
+        mining.within(2)(labels("40-44"), [42])
+
+
+def test_a_cost_matrix_is_read_by_guess_and_truth():
+    worth = pd.DataFrame({"ill": [5, -20], "well": [-1, 1]}, index=["ill", "well"])  # rows: guesses
+    error = mining.cost_matrix(worth)
+    assert error(labels("ill", "ill", "well", "well"), labels("ill", "well", "ill", "well")).tolist() == [5, -1, -20, 1]
+    with pytest.raises(ValueError, match=r"the cost matrix has no place for \['\*', 'dead'\]"):
+        error(labels("*", "ill"), labels("ill", "dead"))
+
+
+def test_fields_combine():
+    values = [np.array([1, 1, 0, -2]), np.array([1, 0, 0, 1])]
+    assert mining.combine(values, "sum").tolist() == [2, 1, 0, -1]
+    assert mining.combine(values, "any").tolist() == [1, 1, 0, 1]
+    assert mining.combine(values, "all").tolist() == [1, 0, 0, -2]
+    with pytest.raises(ValueError, match="fields combine by sum, any, all, got 'mean'"):
+        mining.combine(values, "mean")
+
+
 def test_an_error_may_cost():
     penalty = lambda predicted, true: np.where(predicted == true, 1, -3)  # noqa: E731
     assert mining.good_utility(labels("a", "a"), labels("a", "b"), error=penalty) == -2
@@ -209,6 +247,23 @@ def test_selected_people_are_as_many_as_the_paper_has_and_drawn_by_lot():
     assert (weights != mining.selected(45222, 0.05, rng=2)).any()
     with pytest.raises(ValueError, match=r"share must lie in 0..1, got 5"):
         mining.selected(10, 5, rng=1)
+
+
+def test_interest_in_those_whom_a_condition_names():
+    table = pd.DataFrame({"sex": ["F", "F", "M"], "age": [56, 55, 60], "marital-status": ["a", "b", "a"]})
+    assert mining.interest("sex == 'F' and age > 55", 10)(table).tolist() == [10, 1, 1]
+    assert mining.interest("`marital-status` == 'a'", 2, otherwise=0)(table).tolist() == [2, 0, 2]
+    for wrong in ("age + 1", "1 < 2"):
+        with pytest.raises(ValueError, match="does not say yes or no of each record"):
+            mining.interest(wrong, 10)(table)
+
+
+def test_each_persons_own_worst_miner():
+    by_miner = {"LWL": [1, 0, 0, -1], "OLM": [0, 1, 0, -2]}
+    assert mining.worst_by_person(by_miner).tolist() == [1, 1, 0, -1]
+    assert mining.weighted_sum(mining.worst_by_person(by_miner), [1, 2, 3, 4]) == -1
+    with pytest.raises(ValueError, match="no miner's result was given"):
+        mining.worst_by_person({})
 
 
 def test_first_occurrences_count_distinct_records():

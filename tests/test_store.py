@@ -1,0 +1,304 @@
+import json
+import os
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb import store as module
+from privnb.dataset import load
+from privnb.evaluation import costs, linked
+from privnb.results import COLUMNS, join, rows_of, tidy
+from privnb.sanitizers import Identity, KMember, LaplaceNoise
+from privnb.store import Store, run
+
+LOG = "TEST_STORE_LOG"  # a file that counts the evaluations; no argument, which would be part of the key
+
+
+def noted(number):
+    with open(os.environ[LOG], "a", encoding="utf-8") as file:
+        file.write(f"{number}\n")
+
+
+def step(number, scale=1.0):
+    """Tidy results with floats of every digit."""
+    noted(number)
+    time.sleep(0.2)
+    draws = scale * np.random.default_rng(number).standard_normal(3)
+    return tidy(
+        [("made up", "Identity", "", 1, f"draw {i}", "", "", x, x / 3, np.nan, 0.0, "") for i, x in enumerate(draws)]
+    )
+
+
+def value(given):
+    noted("value")
+    return given
+
+
+def failing(number):
+    if number == 2:
+        raise ZeroDivisionError("in the second")
+    return number
+
+
+def threads():
+    return int(os.environ["OMP_NUM_THREADS"])
+
+
+def main(folder, number):
+    results = run([partial(step, place) for place in range(int(number))], Store(folder), jobs=2)
+    print(json.dumps([table.to_numpy()[:, 7:10].astype(float).tobytes().hex() for table in results]))
+
+
+@pytest.fixture
+def calls(monkeypatch, tmp_path):
+    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    return lambda: (tmp_path / "log").read_text(encoding="utf-8").split() if (tmp_path / "log").exists() else []
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results")
+
+
+def entries(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).glob("*.result")}
+
+
+def start(folder, number):
+    tests = str(Path(__file__).parent)
+    code = f"import sys; sys.path.insert(0, {tests!r}); import test_store; test_store.main(*sys.argv[1:])"
+    return subprocess.Popen([sys.executable, "-c", code, folder, str(number)], stdout=subprocess.PIPE, text=True)
+
+
+def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls, tmp_path):
+    killed = start(tmp_path / "killed", 8)
+    limit = time.monotonic() + 60
+    while len(entries(tmp_path / "killed")) < 3 and time.monotonic() < limit:
+        time.sleep(0.01)
+    killed.kill()
+    # Its workers hold the same pipe: that it ends says that none is left.
+    assert killed.communicate(timeout=20)[0] == ""
+    assert killed.returncode == -9
+    finished = entries(tmp_path / "killed")
+    assert 3 <= len(finished) < 8
+    begun = calls()
+    resumed, _ = start(tmp_path / "killed", 8).communicate(timeout=60)
+    again = calls()[len(begun) :]
+    assert len(again) == 8 - len(finished)
+    assert sorted({*begun, *again}) == list("01234567")
+    assert {name: entries(tmp_path / "killed")[name] for name in finished} == finished
+    whole, _ = start(tmp_path / "whole", 8).communicate(timeout=60)
+    assert len(json.loads(whole)) == 8
+    assert resumed == whole
+    assert entries(tmp_path / "killed") == entries(tmp_path / "whole")
+
+
+def test_two_runs_at_once_in_one_folder_are_both_right(calls, tmp_path):
+    both = [start(tmp_path / "shared", 4) for _ in range(2)]
+    first, second = (process.communicate(timeout=60)[0] for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    assert len(json.loads(first)) == 4
+    assert first == second
+    assert len(entries(tmp_path / "shared")) == 4
+    assert not list((tmp_path / "shared").glob("*.partial"))
+    done = calls()
+    assert start(tmp_path / "shared", 4).communicate(timeout=60)[0] == first
+    assert calls() == done
+
+
+def test_evaluations_come_back_exactly_as_they_were(store):
+    dataset = load(CLINIC)
+    tasks = [partial(costs, dataset, [KMember(5)]), partial(linked, dataset, [LaplaceNoise(1.0), KMember(9)], seeds=2)]
+    for _ in range(2):
+        for found, task in zip(run(tasks, store, jobs=2), tasks, strict=True):
+            pd.testing.assert_frame_equal(found, task(), check_exact=True)
+    assert len(entries(store.folder)) == 2
+
+
+def test_a_stored_result_is_not_computed_again(calls, store):
+    first = store.call(step, 3)
+    pd.testing.assert_frame_equal(store.call(step, number=3, scale=1.0), first, check_exact=True)
+    assert calls() == ["3"]
+    store.call(step, 3, 2.0)
+    store.call(step, 4)
+    assert calls() == ["3", "3", "4"]
+
+
+def test_the_key_is_of_function_seed_sanitizer_and_data(store):
+    dataset = load(CLINIC)
+    keys = [
+        store.key(linked, dataset, [LaplaceNoise(1.0)]),
+        store.key(linked, dataset, [LaplaceNoise(1.0)], seeds=2),
+        store.key(linked, dataset, [LaplaceNoise(2.0)]),
+        store.key(linked, dataset.sample(299, rng=1), [LaplaceNoise(1.0)]),
+        store.key(costs, dataset, [LaplaceNoise(1.0)]),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert store.key(linked, load(CLINIC), sanitizers=[LaplaceNoise(1.0)], seeds=1) == keys[0]
+
+
+def test_changed_code_returns_no_old_number(calls, store, monkeypatch):
+    store.call(value, 1)
+    monkeypatch.setattr(module, "fingerprint", lambda: b"another formula")
+    store.call(value, 1)
+    assert calls() == ["value"] * 2
+
+
+def _flip(text):
+    return text.replace(b"0.", b"1.", 1)
+
+
+@pytest.mark.parametrize("damage", [lambda text: b"", lambda text: text[:70], lambda text: text[:-1], _flip])
+def test_a_damaged_entry_is_computed_anew(calls, store, damage):
+    first = store.call(step, 3)
+    (path,) = store.folder.glob("*.result")
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert path.read_bytes() != whole
+    pd.testing.assert_frame_equal(store.call(step, 3), first, check_exact=True)
+    assert calls() == ["3", "3"]
+    assert path.read_bytes() == whole
+
+
+def test_an_entry_under_another_name_counts_as_damaged(calls, store):
+    store.call(value, 1)
+    (path,) = store.folder.glob("*.result")
+    path.rename(store.folder / f"{store.key(value, 2)}.result")
+    assert store.call(value, 2) == 2
+    assert len(calls()) == 2
+
+
+def test_a_write_that_fails_leaves_nothing(calls, store, monkeypatch):
+    def full(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(module.os, "replace", full)
+    with pytest.raises(OSError, match="disk full"):
+        store.call(value, 1)
+    assert {path.name for path in store.folder.iterdir()} == {"CACHEDIR.TAG", ".gitignore"}
+
+
+@pytest.mark.parametrize("number", [0, -7, 10**30, True, 0.1 + 0.2, -0.0, 5e-324, float("inf")])
+def test_numbers_come_back_to_the_last_bit(calls, store, number):
+    for _ in range(2):
+        found = store.call(value, number)
+        assert (type(found), repr(found)) == (type(number), repr(number))
+    assert calls() == ["value"]
+
+
+def test_floats_of_results_come_back_to_the_last_bit(calls, store):
+    bits = np.random.default_rng(0).integers(0, 2**63, 4000, dtype=np.uint64)
+    floats = bits.view(float)[np.isfinite(bits.view(float))]
+    assert len(floats) > 3900
+    row = rows_of(load(CLINIC), Identity(), "")
+    results = tidy([row(f"m{i}", number) for i, number in enumerate(floats)])
+    for _ in range(2):
+        pd.testing.assert_frame_equal(store.call(value, results), results, check_exact=True)
+        assert store.call(value, results).value.to_numpy().tobytes() == floats.tobytes()
+    assert calls() == ["value"]
+
+
+def test_mixed_seeds_come_back_with_their_types(calls, store):
+    dataset = load(CLINIC)
+    results = join(*(tidy([rows_of(dataset, Identity(), seed)("records", 1)]) for seed in ("", 1)))
+    assert store.call(value, results).seed.tolist() == ["", 1]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        load(CLINIC).table,
+        load(CLINIC).table.assign(value=1.0),
+        np.array([1.0, 2.0]),
+        [1.0],
+        "a text",
+        None,
+        pd.DataFrame([[("a", "record")] * len(COLUMNS)], columns=COLUMNS),
+    ],
+)
+def test_no_record_and_no_guess_is_stored(calls, store, refused):
+    with pytest.raises(TypeError, match="only tidy results"):
+        store.call(value, refused)
+    assert entries(store.folder) == {}
+
+
+def test_nothing_of_a_record_lies_in_the_folder(store):
+    dataset = load(CLINIC)
+    store.call(costs, dataset, [KMember(5)])
+    kept = b"".join(path.read_bytes() for path in store.folder.iterdir())
+    assert b"k_achieved" in kept
+    assert not any(name.encode() in kept for name in (b"CANARY-".decode(), "187.5", "04977", "08313"))
+
+
+def test_results_of_a_run_stand_in_the_order_of_its_tasks_and_equal_ones_are_computed_once(calls, store):
+    found = run([partial(value, n) for n in (3, 1, 3, 2)], store, jobs=2)
+    assert found == [3, 1, 3, 2]
+    assert len(calls()) == 3
+    assert run([], store) == []
+
+
+def test_tables_of_equal_tasks_can_be_changed_apart(calls, store):
+    first, second = run([partial(step, 1)] * 2, store)
+    first["value"] = 0.0
+    assert (second.value != 0).all()
+
+
+def test_a_failing_task_is_named_and_the_finished_stay(store):
+    with pytest.raises(ZeroDivisionError) as caught:
+        run([partial(failing, number) for number in (1, 2, 3)], store, jobs=1)
+    assert caught.value.__notes__ == ["This was task 2 of 3, failing."]
+    assert store.key(failing, 1) + ".result" in entries(store.folder)
+
+
+def test_workers_have_one_thread_and_leave_the_environment_as_it_was(store, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    assert run([partial(threads)], store, jobs=1) == [1]
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+def test_progress_counts_what_is_left_to_do(calls, store, monkeypatch):
+    seen = []
+    monkeypatch.setattr(module.progress, "track", lambda items, *told: seen.append(told) or items)
+    store.call(value, 1)
+    run([partial(value, n) for n in (1, 2, 3)], store, description="mine")
+    assert seen == [("mine", 2)]
+
+
+def test_workers_note_no_steps_of_their_own(store, monkeypatch, tmp_path):
+    monkeypatch.setenv(module.progress.FILE, str(tmp_path / "notes"))
+    monkeypatch.setattr(module.progress, "SECONDS", 0)
+    run([partial(costs, load(CLINIC), [KMember(5)])], store, jobs=1)
+    steps = [json.loads(line)["step"] for line in (tmp_path / "notes").read_text(encoding="utf-8").splitlines()]
+    assert steps == ["evaluate", ""]
+
+
+def test_jobs_must_be_a_number_from_one(store):
+    with pytest.raises(ValueError, match="got 0"):
+        run([], store, jobs=0)
+
+
+def test_the_folder_keeps_itself_out_of_git_and_forgets(calls, store):
+    store.call(value, 1)
+    (store.folder / "abc.partial").write_text("half", encoding="utf-8")
+    (store.folder / "mine.txt").write_text("kept", encoding="utf-8")
+    assert (store.folder / ".gitignore").read_text(encoding="utf-8") == "*\n"
+    store.forget()
+    assert {path.name for path in store.folder.iterdir()} == {"CACHEDIR.TAG", ".gitignore", "mine.txt"}
+    Store(store.folder).call(value, 1)
+    assert len(calls()) == 2
+
+
+def test_a_folder_of_other_things_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "data.csv").write_text("a", encoding="utf-8")
+    with pytest.raises(ValueError, match="holds other things than results"):
+        Store(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
