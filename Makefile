@@ -4,7 +4,7 @@ BIN    := .venv/bin
 STAMP  := .venv/.installed
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: report test lab bench lock
+.PHONY: report test lab bench lock weka
 
 report: $(STAMP)
 	$(BIN)/privnb report
@@ -14,6 +14,10 @@ test: $(STAMP)
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
+
+# Says whether the real Weka can be used here, and what is missing; its bridge, jpype1, comes with the lock.
+weka: $(STAMP)
+	@$(BIN)/python -c 'import sys; from privnb import weka; sys.exit(weka.missing() or print("Weka", weka.version()))'
 
 # Seconds, memory and loss beside other tools. Reads WORKS, PEERS, SLOW and HIERARCHIES: see the top of bench.py.
 bench: $(STAMP)
