@@ -9,8 +9,8 @@ PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "content", "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release",
     "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
-    "sanitizers", "marginals", "attacks", "measures", "results", "store", "evaluation", "scenario", "gallery", "ledger", "answers",
-    "charts", "runs", "pages", "report", "cli",
+    "sanitizers", "marginals", "attacks", "measures", "results", "store", "evaluation", "scenario", "gallery",
+    "ledger", "answers", "charts", "runs", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

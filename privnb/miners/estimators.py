@@ -1,0 +1,293 @@
+"""Estimators that scikit-learn lacks or does not make affordable here: `fit(records, target)`, `predict(records)`.
+
+`records` is one of the views of `encoding.Encoded`. A target of labels is an integer array, 0 to t - 1 with none
+left out; a target of numbers is a float array. Ties go to the lowest label.
+"""
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+
+class NaiveBayes:
+    """Naive Bayes over numbers and labels together: within a class every column is independent of the others.
+
+    Numbers are Gaussian (with 1e-9 of the largest variance added, as in scikit-learn), labels are counted with one
+    added to each count. A label that training showed nothing of (code -1) says nothing.
+    """
+
+    def fit(self, labels, target):
+        """`labels`: DataFrame (n, attributes) of numbers and Categoricals; `target`: integer array (n,), 0 to t - 1."""
+        size = np.bincount(target)
+        numeric = [name for name in labels if is_numeric_dtype(labels[name])]
+        jitter = 1e-9 * max((np.var(labels[name]) for name in numeric), default=0) or 1e-9
+        self.prior, self.tables, self.bells = np.log(size / size.sum()), {}, {}
+        for name in labels:
+            if name in numeric:
+                values = labels[name].to_numpy()
+                mean = np.bincount(target, values) / size
+                self.bells[name] = mean, np.bincount(target, (values - mean[target]) ** 2) / size + jitter
+                continue
+            width = len(labels[name].cat.categories)
+            codes = labels[name].cat.codes.to_numpy().astype(int)
+            shown = codes >= 0
+            counts = np.bincount(target[shown] * width + codes[shown], minlength=len(size) * width) + 1.0
+            counts = counts.reshape(len(size), width)
+            # The last column serves code -1.
+            shares = np.log(counts / counts.sum(axis=1, keepdims=True))
+            self.tables[name] = np.column_stack([shares, np.zeros(len(size))]).T
+        return self
+
+    def log_likelihood(self, labels):
+        """Logarithm of class and record together, float array (n, t)."""
+        total = np.tile(self.prior, (len(labels), 1))
+        for name, table in self.tables.items():
+            total += table[labels[name].cat.codes.to_numpy()]
+        for name, (mean, variance) in self.bells.items():
+            distance = (labels[name].to_numpy()[:, None] - mean) ** 2
+            total -= (np.log(2 * np.pi * variance) + distance / variance) / 2
+        return total
+
+    def predict(self, labels):
+        """The likeliest class of each record, integer array (n,)."""
+        return self.log_likelihood(labels).argmax(axis=1)
+
+
+class Discretised:
+    """Another estimator on labels alone: each number is replaced by its tenth of the records it learned from."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, labels, target):
+        tenths = np.linspace(0, 1, 11)[1:-1]
+        self.edges = {
+            name: np.unique(np.quantile(labels[name], tenths, method="lower"))
+            for name in labels
+            if is_numeric_dtype(labels[name])
+        }
+        self.estimator.fit(self._cut(labels), target)
+        return self
+
+    def predict(self, labels):
+        return self.estimator.predict(self._cut(labels))
+
+    def _cut(self, labels):
+        cut = {
+            name: pd.Categorical.from_codes(np.searchsorted(edges, labels[name], side="left"), range(len(edges) + 1))
+            for name, edges in self.edges.items()
+        }
+        return pd.DataFrame({name: cut.get(name, labels[name].array) for name in labels})
+
+
+class Subsampled:
+    """Another estimator that learns from at most `most` of the records, drawn at random once (seed 0)."""
+
+    def __init__(self, estimator, most):
+        self.estimator, self.most = estimator, most
+
+    def fit(self, records, target):
+        chosen = np.sort(np.random.default_rng(0).permutation(len(target))[: self.most])
+        part = records.iloc[chosen] if isinstance(records, pd.DataFrame) else records[chosen]
+        if is_numeric_dtype(target) and target.dtype.kind == "f":
+            self.values, learned = None, target[chosen]
+        else:  # a rare label may not be drawn
+            self.values, learned = np.unique(target[chosen], return_inverse=True)
+        self.alone = self.values is not None and len(self.values) == 1
+        if not self.alone:
+            self.estimator.fit(part, learned)
+        return self
+
+    def predict(self, records):
+        if self.alone:
+            return np.full(len(records), self.values[0])
+        guesses = self.estimator.predict(records)
+        return guesses if self.values is None else self.values[guesses]
+
+
+class FeatureVotes:
+    """Each attribute votes for the classes in which it took the record's label; the votes are added, not multiplied.
+
+    A vote is the label's share within each class, scaled to add up to 1 (voting feature intervals: Demiroz and
+    Guvenir 1997, as Weka's VFI), or with `share=False` whether the class showed the label at all (Weka's HyperPipes).
+    """
+
+    def __init__(self, share=True):
+        self.share = share
+
+    def fit(self, labels, target):
+        size = np.bincount(target)
+        self.votes = {}
+        for name in labels:
+            width = len(labels[name].cat.categories) + 1  # code -1 comes last, with no vote
+            codes = labels[name].cat.codes.to_numpy().astype(int) % width
+            counts = np.bincount(codes * len(size) + target, minlength=width * len(size)).reshape(width, len(size))
+            if self.share:
+                shares = counts / size
+                votes = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+            else:
+                votes = (counts > 0).astype(float)
+            votes[-1] = 0
+            self.votes[name] = votes
+        return self
+
+    def predict(self, labels):
+        return sum(votes[labels[name].cat.codes.to_numpy()] for name, votes in self.votes.items()).argmax(axis=1)
+
+
+class DecisionTable:
+    """The commonest label, or the mean, of the records that agree in a few attributes (Kohavi 1995).
+
+    Attributes are added one by one while guesses for records left out of their own cell get better; at most `most`
+    of them: 1 is the one rule of Holte 1993. Records in cells of fewer than `fewest` get the commonest label or the
+    mean of all, so that a number is not guessed by itself.
+    """
+
+    def __init__(self, most=None, fewest=1):
+        self.most, self.fewest = most, fewest
+
+    def fit(self, labels, target):
+        numbers = target.dtype.kind == "f"
+        merit = self._squares if numbers else self._hits
+        codes = {name: labels[name].cat.codes.to_numpy().astype(int) + 1 for name in labels}
+        cell, self.steps, best = np.zeros(len(target), dtype=int), [], merit(np.zeros(len(target), dtype=int), target)
+        while codes and len(self.steps) != self.most:
+            trials = {}
+            for name in codes:
+                width = len(labels[name].cat.categories) + 1
+                keys, finer = np.unique(cell * width + codes[name], return_inverse=True)
+                trials[name] = merit(finer, target), (name, width, keys), finer
+            name = max(trials, key=lambda name: trials[name][0])  # the first of several
+            merits, step, finer = trials[name]
+            if merits <= best and (self.steps or self.most != 1):
+                break
+            best, cell = merits, finer
+            self.steps.append(step)
+            del codes[name]
+        size = np.bincount(cell)
+        if numbers:
+            self.rest, self.answers = target.mean(), np.bincount(cell, target) / size
+        else:
+            labelled, counts = np.unique(np.column_stack([cell, target]), axis=0, return_counts=True)
+            order = np.lexsort((labelled[:, 1], -counts, labelled[:, 0]))
+            first = np.unique(labelled[order, 0], return_index=True)[1]
+            self.rest, self.answers = np.bincount(target).argmax(), labelled[order, 1][first]
+        self.answers = np.where(size >= self.fewest, self.answers, self.rest)
+        return self
+
+    def predict(self, labels):
+        cell = np.zeros(len(labels), dtype=int)
+        for name, width, keys in self.steps:
+            key = np.where(cell < 0, -1, cell * width + labels[name].cat.codes.to_numpy() + 1)
+            cell = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+            cell = np.where(keys[cell] == key, cell, -1)
+        return np.where(cell < 0, self.rest, self.answers[cell])
+
+    def _hits(self, cell, target):
+        """How many records the others of their cell guess."""
+        labels = target.max() + 1
+        pairs, counts = np.unique(cell * labels + target, return_counts=True)
+        cells = pairs // labels
+        order = np.lexsort((-counts, cells))
+        cells, counts = cells[order], counts[order]
+        first = np.flatnonzero(np.diff(cells, prepend=-1))
+        second = np.where(np.append(first[1:], len(cells)) - first > 1, counts[(first + 1) % len(counts)], 0)
+        # Without itself a record's label must still beat the next one; only the commonest label can.
+        return counts[first][counts[first] - 1 > second].sum()
+
+    def _squares(self, cell, target):
+        """Minus the squared errors of the means of the others, in cells that are large enough to answer."""
+        size = np.bincount(cell)
+        counts = size[cell]
+        mean = (np.bincount(cell, target) / size)[cell]
+        alone = counts < max(self.fewest, 2)
+        error = np.where(alone, target - target.mean(), (target - mean) * counts / np.maximum(counts - 1, 1))
+        return -(error**2).sum()
+
+
+class Neighbours:
+    """The commonest label, or the mean, of the k nearest people (Euclid, every feature scaled to 0..1).
+
+    Distances are taken to distinct records, each with its people: the nearest records are added until they hold at
+    least k people, and all that are as far as the last of them count too, so that no order of records matters. More
+    than 20,000 distinct records are thinned to as many, drawn at random once (seed 0).
+    """
+
+    def __init__(self, k):
+        self.k = k
+
+    def fit(self, features, target):
+        from scipy.sparse import csr_array
+
+        self.low = features.min(axis=0)
+        self.span = np.maximum(features.max(axis=0) - self.low, 1e-9)
+        points, row = np.unique(self._scaled(features), axis=0, return_inverse=True)
+        kept = np.sort(np.random.default_rng(0).permutation(len(points))[:20_000])
+        self.points, self.people = points[kept], np.bincount(row)[kept]
+        self.numbers = target.dtype.kind == "f"
+        weight, column = (target, np.zeros(len(row), int)) if self.numbers else (np.ones(len(row)), target)
+        self.counts = csr_array((weight, (row, column)), shape=(len(points), column.max() + 1))[kept]
+        return self
+
+    def predict(self, features):
+        from scipy.sparse import csr_array
+
+        asked, squares, nearest = self._scaled(features), (self.points**2).sum(axis=1), min(self.k, len(self.points))
+        answers = []
+        for start in range(0, len(asked), 500):
+            part = asked[start : start + 500]
+            distance = squares - 2 * (part @ self.points.T) + (part**2).sum(axis=1, keepdims=True)
+            close = np.argpartition(distance, nearest - 1, axis=1)[:, :nearest]
+            far = np.take_along_axis(distance, close, axis=1)
+            order = np.argsort(far, axis=1, kind="stable")
+            held = np.take_along_axis(self.people[close], order, axis=1).cumsum(axis=1)
+            last = np.minimum((held < self.k).sum(axis=1), nearest - 1)
+            radius = np.take_along_axis(np.take_along_axis(far, order, axis=1), last[:, None], axis=1)
+            near = csr_array(distance <= radius + 1e-4)  # equal distances differ in their last digits
+            told = (near @ self.counts).toarray()
+            answers.append(told[:, 0] / (near @ self.people) if self.numbers else told.argmax(axis=1))
+        return np.concatenate(answers)
+
+    def _scaled(self, features):
+        return (features - self.low) / self.span
+
+
+class TrimmedSquares:
+    """Linear regression on the half of the records that it fits best, sought in ten steps from the fit to all.
+
+    Least trimmed squares (Rousseeuw and Van Driessen 2006) from one start; `estimator` fits the line.
+    """
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, features, target):
+        self.estimator.fit(features, target)
+        for _ in range(10):
+            error = np.abs(self.estimator.predict(features) - target)
+            half = np.sort(np.argsort(error, kind="stable")[: (len(target) + 1) // 2])
+            self.estimator.fit(features[half], target[half])
+        return self
+
+    def predict(self, features):
+        return self.estimator.predict(features)
+
+
+class OneThread:
+    """Another estimator on one thread: sums in one order, so the same guesses each time, and no threads that wait."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, records, target):
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            self.estimator.fit(records, target)
+        return self
+
+    def predict(self, records):
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            return self.estimator.predict(records)
