@@ -3,7 +3,6 @@
 import os
 from itertools import product
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -169,20 +168,6 @@ def test_refuses_k_outside_the_table(k):
 def test_refuses_rows_that_are_not_distinct():
     with pytest.raises(ValueError, match="distinct"):
         local_recoding(np.array([[0, 0, 0], [0, 0, 0]]), np.ones(2, int), LINES, 1)
-
-
-def test_kernels_are_compiled_once():
-    """numba compiles a kernel again for a literal or another layout in memory, which costs the first user seconds."""
-    local_recoding(np.array([(leaf, leaf % 2, leaf) for leaf in range(6)]), np.ones(6, int), LINES, 2)
-    kernels = {
-        f"{name}.{kernel}": len(value.signatures)
-        for name, module in vars(recoding).items()
-        if isinstance(module, ModuleType)
-        for kernel, value in vars(module).items()
-        if hasattr(value, "signatures")
-    }
-    assert kernels["moves.move"] == 1
-    assert {kernel: count for kernel, count in kernels.items() if count > 1} == {}
 
 
 def test_kernels_older_than_a_file_are_compiled_anew():
