@@ -6,8 +6,9 @@ results with exactly these values; all empty where nothing measures it yet), `ob
 the printed string without thousands separators; where `unit` is `%`, a measured fraction is compared in percent.
 A filled `obstacle` says why no reading is known that could give the number: its row is `not reproducible` in every
 run, also where a measurement comes near it by chance. A second reading of a cell has an item of its own: `/taxonomy`
-(education by taxonomy, "C", beside the default numeric range, "N5") and `/distinct` (each distinct released record
-counted once, beside persons).
+(education by taxonomy, "C", beside the default numeric range, "N5"), `/distinct` (each distinct released record
+counted once, beside persons) and `/weka` (the real Weka's miners, beside scikit-learn's stand-ins). The selector of a
+Weka row names no version, "Weka trees.J48" or "Weka worst": it finds the results of any, and the note says of which.
 
 Tolerances are absolute, in the unit of the printed number, rounded down, and never loosened to pass:
 
@@ -19,6 +20,8 @@ Tolerances are absolute, in the unit of the printed number, rounded down, and ne
   be off by the sum of the shares of the two cells that give it, in percentage points.
 - Sramka's Table 2: under noise 1.5 % for scenario A and half of the printed count (inside a factor of two) for B;
   no spread is known for the other cells: 0. Table 3: 25 % for accuracy gains, 9 % for knowledge gains.
+- The real Weka, Table 1: 0.05 % for naive Bayes and J48 on the original data, 1 % for the forest there (presumably
+  the version) and for all sanitized cells. Tables 2 and 3: as the stand-ins.
 - Brickell and Shmatikov: 0.15 percentage points for cross-validated accuracies, the noise of the folds; 0.006 and
   0.013 for the accuracy and knowledge gains of sanitized tables, since variants of Mondrian scatter that far.
 - Li and Li: one unit of the last digit for Q, since printed shares may be adjusted to sum to 1; half of one for the
@@ -27,17 +30,25 @@ Tolerances are absolute, in the unit of the printed number, rounded down, and ne
 The shares are those found by re-running the papers with other tools before this package was written.
 """
 
+import re
 from decimal import ROUND_HALF_UP, Decimal
-from math import isfinite, nan
+from math import isclose, isfinite, nan
 from pathlib import Path
 
 import pandas as pd
+
+from privnb.miners import SETS
 
 SOURCES = ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009", "askari-2012", "aggarwal-yu-2008")
 STATUSES = ("exact", "within", "differs", "not reproducible", "not run")
 COLUMNS = ("source", "item", "published", "measured", "difference", "tolerance", "status", "note")
 SELECTOR = ("dataset", "sanitizer", "parameters", "measure", "miner", "target")
+CASE = tuple(column for column in SELECTOR if column != "miner")
 PUBLISHED_COLUMNS = ("source", "item", "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
+_MAIN = SETS["five"]  # Table 1's set is part of it; miners beside these have summaries of their own
+_NAMED = 12  # more miners than these are counted in a note, not named
+_VERSION = r"^Weka (\d\S*)"
+_WEKA = re.compile(r"Weka \w+\.\w+")  # one of its miners, not all of them together
 
 
 def read_published():
@@ -50,19 +61,20 @@ def compare(results, published=None):
 
     `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are
     averaged. A missing value was withheld because it counts fewer than 10 people; it leaves its row `not run`.
-    Where the miners have rows of their own, the note names the one that attains a worst case.
+    Where the miners have rows of their own, the note names those that an average is over, the one that attains a worst
+    case, and those of Weka's that gave no result. A Weka row that was not measured says what to run.
 
     Returns the columns `COLUMNS`. `published` is a string as printed; `measured`, `difference` (measured minus
     published, best at 0) and `tolerance` are floats in the unit of the printed number, NaN where nothing was
     measured, of 10 significant digits, so that they are written alike on every machine.
 
     Raises ValueError if a column is missing, if `published` is not well-formed (an unknown source, an item twice,
-    no number, ...), or if the results hold two values for one seed.
+    no number, ...), or if the results hold two values for one seed or two versions of Weka.
     """
     published = read_published() if published is None else published
     _check(published)
-    groups = _by_selector(results)
-    return pd.DataFrame([_row(entry, groups) for entry in published.to_dict("records")], columns=COLUMNS)
+    cases = _by_case(results)
+    return pd.DataFrame([_row(entry, cases) for entry in published.to_dict("records")], columns=COLUMNS)
 
 
 def count_by_status(ledger):
@@ -84,10 +96,10 @@ def same_digits(printed, measured):
     return measured == printed
 
 
-def _row(entry, groups):
+def _row(entry, cases):
     """One row of the ledger from one printed number, both as dicts."""
-    key = tuple(entry[column] for column in SELECTOR)
-    found = groups.get(key) if any(key) else None
+    case, miner = tuple(entry[column] for column in CASE), entry["miner"]
+    found = cases.get(case, {}).get(miner) if any(case) else None
     value = nan if found is None else found["value"].mean(skipna=False)
     value *= 100 if entry["unit"] == "%" else 1
     measured = difference = nan
@@ -100,19 +112,13 @@ def _row(entry, groups):
         else:
             status = "within" if abs(difference) <= float(entry["tolerance"]) else "differs"
 
-    notes = [entry["obstacle"], entry["note"]]
-    if found is not None and pd.isna(value):
-        notes.append("withheld: fewer than 10 people")
-    elif found is not None:
-        notes.append(f"mean over {len(found)} seeds" if len(found) > 1 else "")
-        notes.append(_worst_miner(key, groups))
     return {
         **{column: entry[column] for column in ("source", "item", "published")},
         "measured": measured,
         "difference": difference,
         "tolerance": float(entry["tolerance"]),
         "status": "not reproducible" if entry["obstacle"] else status,
-        "note": "; ".join(filter(None, notes)),
+        "note": "; ".join(filter(None, [entry["obstacle"], entry["note"], *_circumstances(found, case, miner, cases)])),
     }
 
 
@@ -121,8 +127,11 @@ def _settled(value):
     return Decimal(f"{round(float(value), 12) + 0.0:.10g}")
 
 
-def _by_selector(results):
-    """A dict from selectors, tuples in the order of `SELECTOR`, to their results, frames of (seed, value)."""
+def _by_case(results):
+    """The results as `{case: {miner: frame of (version, seed, value)}}`; cases are tuples in the order of `CASE`.
+
+    A version of Weka stands in the frame instead of the miner's name, "Weka trees.J48".
+    """
     needed = [*SELECTOR, "seed", "value"]
     if missing := [column for column in needed if column not in results]:
         raise ValueError(
@@ -130,30 +139,96 @@ def _by_selector(results):
             "Pass the tidy results whole."
         )
     rows = results[list(SELECTOR)].astype(object).fillna("").astype(str)
+    rows["version"] = rows["miner"].str.extract(_VERSION, expand=False).fillna("")
+    rows["miner"] = rows["miner"].str.replace(_VERSION, "Weka", regex=True)
     rows["seed"] = pd.to_numeric(results["seed"]).astype(str)  # 1 and 1.0 are one seed
     rows["value"] = results["value"].astype(float)
     rows = rows.drop_duplicates()
-    if (repeated := rows.duplicated(needed[:-1])).any():
-        *setting, seed = rows.loc[repeated, needed[:-1]].iloc[0]
+    if (repeated := rows.duplicated([*SELECTOR, "version", "seed"])).any():
+        *setting, seed = rows.loc[repeated, [*SELECTOR, "seed"]].iloc[0]
         raise ValueError(
             f"the results hold two values for {', '.join(filter(None, setting))}, seed {seed}. "
             "Give each run a seed of its own, or drop one of them."
         )
-    return {key: group[["seed", "value"]] for key, group in rows.groupby(list(SELECTOR), sort=False)}
+    cases = {}
+    for case, group in rows.groupby(list(CASE), sort=False):
+        if len(versions := sorted(set(group["version"]) - {""})) > 1:
+            raise ValueError(
+                f"the results hold Weka {' and '.join(versions)} for {', '.join(filter(None, case))}. "
+                "Keep the results of one version."
+            )
+        by_miner = group.groupby("miner", sort=False)[["version", "seed", "value"]]
+        cases[case] = {miner: found for miner, found in by_miner}
+    return cases
 
 
-def _worst_miner(key, groups):
-    """The miners whose own results attain the worst case that `key` selects, as a note; empty if none is known."""
-    *case, worst, target = key
-    if worst != "worst":
+def _circumstances(found, case, miner, cases):
+    """How a number was measured, or why it was not, as notes: what the results tell beside its value `found`."""
+    weka = miner.split(" ")[0] == "Weka"
+    failed = _failed(case, cases) if weka else {}
+    if found is None:
+        if miner in failed:
+            return [f"no result: {failed[miner]}"]
+        return ["needs the real Weka: make report PROFILE=full"] if weka else []
+
+    notes = [f"measured with Weka {found['version'].iloc[0]}"] if weka else []
+    if found["value"].isna().any():
+        return [*notes, "withheld: fewer than 10 people"]
+    if len(found) > 1:
+        notes.append(f"mean over {len(found)} seeds")
+    members = {name: group for name, group in cases[case].items() if (_WEKA.fullmatch(name) if weka else name in _MAIN)}
+    failed = {name: reason for name, reason in failed.items() if name not in members}
+    if miner.endswith("average"):
+        notes.append(_averaged(found, members, failed))
+    elif miner.endswith("worst"):
+        notes.append(_worst_miner(found, members))
+    else:
+        return notes
+    if failed:
+        notes.append("without " + ", ".join(f"{_bare(name)} ({reason})" for name, reason in sorted(failed.items())))
+    return notes
+
+
+def _averaged(average, members, failed):
+    """The miners whose results have this average, as a note; empty if theirs is another: it is not over them."""
+    means = [group["value"].mean(skipna=False) for group in members.values()]
+    if not means or not isclose(sum(means) / len(means), average["value"].mean(), rel_tol=1e-9):
         return ""
-    reached = set(groups[key].itertuples(index=False, name=None))
-    miners = []
-    for (*other_case, miner, other_target), group in groups.items():
-        if (other_case, other_target) == (case, target) and miner not in ("worst", "average", ""):
-            if reached & set(group.itertuples(index=False, name=None)):
-                miners.append(miner)
-    return f"measured worst miner: {', '.join(sorted(miners))}" if miners else ""
+    counted = f"{len(means)} of {len(means) + len(failed)}" if failed else len(means)
+    names = f": {', '.join(sorted(map(_bare, members)))}" if len(means) <= _NAMED else ""
+    return f"average over {counted} miners{names}"
+
+
+def _worst_miner(worst, members):
+    """The miners whose own results attain a worst case, as a note; empty if none is known."""
+    attained = set(worst[["seed", "value"]].itertuples(index=False, name=None))
+    names = sorted(
+        _bare(name)
+        for name, group in members.items()
+        if attained & set(group[["seed", "value"]].itertuples(index=False, name=None))
+    )
+    if not names:
+        return ""
+    return f"measured worst miner: {', '.join(names) if len(names) <= _NAMED else f'{len(names)} alike'}"
+
+
+def _failed(case, cases):
+    """The Weka miners that have no result in a case, and why: `{name: "unfinished" or "unavailable"}`."""
+    dataset, sanitizer, parameters, measure, target = case
+    settings = {(sanitizer, parameters)}
+    if measure == "utility_decline":
+        settings.add(("Identity", ""))  # no decline without the original's utility
+    return {
+        name: reason
+        for setting in settings
+        for reason in ("unfinished", "unavailable")
+        for name in cases.get((dataset, *setting, reason, target), {})
+    }
+
+
+def _bare(miner):
+    """A miner's name without the word that marks it as Weka's."""
+    return miner.removeprefix("Weka ")
 
 
 def _check(published):

@@ -161,16 +161,127 @@ def test_two_values_for_one_seed_are_refused():
         compared(printed(), measured(0.1, seed=1), measured(0.2, seed=1))
 
 
+def by_miner(values, **others):
+    """Tidy results of several miners, from their values by name."""
+    return [measured(float(value), miner=miner, **others) for miner, value in values.items()]
+
+
+BESIDE = {  # rows of the same case that belong to no miner of the main set
+    "control: ZeroR": 12, "control: by chance": 12, "fusion: vote": 12, "worst by person": 12, "modern worst": 12,
+    "modern average": 12, "gradient boosting": 12, "Weka 3.6.14 worst": 12, "Weka 3.6.14 trees.J48": 12,
+}  # fmt: skip
+
+
 def test_the_miner_that_attains_the_worst_case_is_named():
     worst = printed(miner="worst", published="12")
     results = [
-        measured(12.0, miner="worst"), measured(9.0, miner="average"), measured(12.0, miner="random forest"),
-        measured(6.0, miner="naive Bayes"), measured(12.0, miner="ZeroR", target="age"),
+        *by_miner({"worst": 12, "average": 9, "random forest": 12, "naive Bayes": 6} | BESIDE),
+        measured(12.0, miner="majority", target="age"),
     ]  # fmt: skip
     assert compared(worst, *results)["note"] == "why; measured worst miner: random forest"
-    assert compared(worst, *results, measured(12.0, miner="A"))["note"].endswith("worst miner: A, random forest")
+    tied = compared(worst, *results, measured(12.0, miner="decision tree"))
+    assert tied["note"].endswith("worst miner: decision tree, random forest")
     assert compared(worst, results[0])["note"] == "why"
-    assert compared(printed(miner="average"), *results)["note"] == "why"
+    assert compared(printed(miner=""), measured(12.0), *results)["note"] == "why"
+
+
+def test_an_average_names_the_miners_that_it_is_over():
+    average = printed(miner="average", published="7")
+    results = by_miner({"average": 7, "worst": 12, "random forest": 12, "majority": 2} | BESIDE)
+    assert compared(average, *results)["note"] == "why; average over 2 miners: majority, random forest"
+    assert compared(average, *results, measured(7.5, miner="naive Bayes"))["note"] == "why"  # not the average of these
+    assert compared(average, *by_miner({"average": 7, "ours": 7}))["note"] == "why"
+
+
+def test_an_average_over_several_seeds_is_over_the_miners_means():
+    results = by_miner({"average": 0.1, "majority": 0.2, "random forest": 0.0}, seed=1)
+    results += by_miner({"average": 0.3, "majority": 0.1, "random forest": 0.5}, seed=2)
+    note = compared(printed(miner="average"), *results)["note"]
+    assert note == "why; mean over 2 seeds; average over 2 miners: majority, random forest"
+
+
+# The real Weka's rows
+
+
+def test_a_weka_row_finds_any_version_and_says_which():
+    for version in ("3.6.14", "3.9.6"):
+        row = compared(printed(miner="Weka trees.J48"), measured(0.1034, miner=f"Weka {version} trees.J48"))
+        assert (row["status"], row["note"]) == ("exact", f"why; measured with Weka {version}")
+    assert compared(printed(miner="Weka"), measured(0.1034, miner="Weka 3.6.14"))["status"] == "exact"
+
+
+ANY_MINER = ["", "decision tree", "worst", "average", "Weka trees.J48", "Weka trees.J48graft", "Weka worst",
+             "Weka average", "Weka"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("selected", "measured_by"), list(product(ANY_MINER, repeat=2)))
+def test_a_weka_row_never_matches_a_stand_in_nor_the_other_way_round(selected, measured_by):
+    result = measured(0.1034, miner=measured_by.replace("Weka", "Weka 3.6.14"))
+    assert compared(printed(miner=selected), result)["status"] == ("exact" if selected == measured_by else "not run")
+
+
+def test_two_versions_of_weka_are_refused():
+    two = [measured(0.1034, miner=f"Weka {version} trees.J48", seed=1) for version in ("3.9.6", "3.6.14")]
+    with pytest.raises(ValueError, match=r"Weka 3\.6\.14 and 3\.9\.6 for d, KMember, k=2, gain, salary\. Keep"):
+        compared(printed(miner="Weka trees.J48"), *two)
+    elsewhere = measured(0.2, miner="Weka 3.9.6 trees.J48", parameters="k=3")
+    assert compared(printed(miner="Weka trees.J48"), two[1], elsewhere)["note"] == "why; measured with Weka 3.6.14"
+
+
+def test_a_weka_row_without_a_result_says_what_to_do():
+    stand_in = measured(0.1034, miner="decision tree")
+    for miner in ("Weka trees.J48", "Weka worst", "Weka"):
+        assert compared(printed(miner=miner), stand_in)["note"] == "why; needs the real Weka: make report PROFILE=full"
+    assert compared(printed(miner="decision tree"))["note"] == "why"
+    late = measured(120.0, measure="unfinished", miner="Weka 3.6.14 trees.J48")
+    row = compared(printed(miner="Weka trees.J48"), late)
+    assert (row["status"], row["note"]) == ("not run", "why; no result: unfinished")
+    withheld = compared(printed(miner="Weka worst"), measured(np.nan, miner="Weka 3.6.14 worst"))
+    assert withheld["note"] == "why; measured with Weka 3.6.14; withheld: fewer than 10 people"
+
+
+WEKAS = {f"Weka 3.6.14 trees.T{number}": number for number in range(12)}
+SUMMARIES = {"Weka 3.6.14 average": 5.5, "Weka 3.6.14 worst": 11, "average": 5.5, "worst": 11, "majority": 11}
+FAILED = [
+    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Slow"),
+    measured(np.nan, measure="unavailable", miner="Weka 3.6.14 misc.Absent"),
+    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Other", parameters="k=3"),
+    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Other", target="age"),
+    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Original", sanitizer="Identity", parameters=""),
+]
+
+
+def test_a_weka_average_counts_its_miners_and_names_those_without_a_result():
+    average = printed(miner="Weka average")
+    names = ", ".join(sorted(f"trees.T{number}" for number in range(12)))
+    whole = compared(average, *by_miner(WEKAS | SUMMARIES))
+    assert whole["note"] == f"why; measured with Weka 3.6.14; average over 12 miners: {names}"
+    some = compared(average, *by_miner(WEKAS | SUMMARIES), *FAILED)
+    assert some["note"] == (
+        f"why; measured with Weka 3.6.14; average over 12 of 14 miners: {names}; "
+        "without misc.Absent (unavailable), rules.Slow (unfinished)"
+    )
+    many = compared(average, *by_miner(WEKAS | SUMMARIES | {"Weka 3.6.14 trees.T12": 5.5}), *FAILED)
+    assert "; average over 13 of 15 miners; without misc.Absent" in many["note"]
+    stand_ins = compared(printed(miner="average"), *by_miner(WEKAS | SUMMARIES), *FAILED)
+    assert "without" not in stand_ins["note"]
+
+
+def test_a_weka_worst_case_names_its_miner_and_those_without_a_result():
+    row = compared(printed(miner="Weka worst"), *by_miner(WEKAS | SUMMARIES), *FAILED)
+    assert row["note"] == (
+        "why; measured with Weka 3.6.14; measured worst miner: trees.T11; "
+        "without misc.Absent (unavailable), rules.Slow (unfinished)"
+    )
+    none = dict.fromkeys(WEKAS, 0) | {"Weka 3.6.14 trees.T12": 0, "Weka 3.6.14 worst": 0}
+    assert compared(printed(miner="Weka worst"), *by_miner(none))["note"].endswith("worst miner: 13 alike")
+
+
+def test_a_decline_is_also_without_those_that_failed_on_the_original():
+    worst = printed(miner="Weka worst", measure="utility_decline")
+    results = by_miner({"Weka 3.6.14 worst": 0.1, "Weka 3.6.14 trees.J48": 0.1}, measure="utility_decline")
+    note = compared(worst, *results, *FAILED[3:])["note"]
+    assert note.endswith("measured worst miner: trees.J48; without rules.Original (unfinished)")
 
 
 def test_order_and_seed_order_of_the_results_do_not_matter():
@@ -257,7 +368,7 @@ EPSILON = ["eps=0.5", "eps=0.1", "eps=0.05", "eps=0.01"]
 GAINS = ["A_acc", "A_know"]
 SANITIZED = ["Intact", "k=10", "k=100", "k=1000", "l=2", "l=5", "l=10", "l=15", "t=.4", "t=.3", "t=.2",
              "delta=1.2", "delta=1.0", "delta=.8", "Suppressed"]  # fmt: skip
-SECOND = ("/taxonomy", "/distinct")
+SECOND = ("/taxonomy", "/distinct", "/weka")
 WEKA = ["NaiveBayes", "J48", "RandomForest"]
 TABLES = [
     ("sramka-2010", "table1", cells("sramka-2010", ["table1"], WEKA, ["orig", *K, *EPSILON])
@@ -298,14 +409,85 @@ def test_every_other_printed_number_has_its_row():
 
 
 def test_second_readings_repeat_the_cells_under_k_anonymity():
-    second = {name for name in NUMBER.index if name[1].endswith(SECOND)}
+    second = {name for name in NUMBER.index if name[1].endswith(SECOND[:2])}
     assert second == (
         cells("sramka-2010", ["table1"], [*WEKA, "decline"], K, tail="/taxonomy")
-        | cells("sramka-2010", ["table2"], "A", K, ["avg", "worst"], tail="/distinct")
+        | cells("sramka-2010", ["table2"], "AC", K, ["avg", "worst"], tail="/distinct")
         | cells("sramka-2010", ["table3"], GAINS, ["S", "S_hat"], K, tail="/taxonomy")
     )
-    for source, item in second:
-        assert NUMBER[source, item] == NUMBER[source, item.rpartition("/")[0]]
+
+
+def test_every_cell_that_miners_give_has_a_row_of_the_real_weka():
+    real = {name for name in NUMBER.index if name[1].endswith("/weka")}
+    assert real == (
+        cells("sramka-2010", ["table1"], WEKA, ["orig", *K, *EPSILON], tail="/weka")
+        | cells("sramka-2010", ["table1"], ["decline"], K + EPSILON, tail="/weka")
+        | cells("sramka-2010", ["table2"], "ABC", K + EPSILON, ["avg", "worst"], tail="/weka")
+        | cells("sramka-2010", ["table2"], "AC", K, ["avg", "worst"], tail="/distinct/weka")
+        | cells("sramka-2010", ["table3"], GAINS, ["S_hat"], K, tail="/weka")
+    )
+
+
+def test_a_later_reading_is_of_the_number_that_was_printed():
+    rows = PUBLISHED.set_index(["source", "item"])
+    reads = {"taxonomy": "dataset", "distinct": "measure", "weka": "miner"}
+    for source, item in rows.index[rows.index.get_level_values("item").str.endswith(SECOND)]:
+        earlier, _, suffix = item.rpartition("/")
+        differs = rows.columns[rows.loc[(source, item)] != rows.loc[(source, earlier)]]
+        assert set(differs) - {"tolerance", "note"} == {reads[suffix]}, item
+
+
+SUMMARY = {"avg": "average", "worst": "worst"}
+SCHEME = {"NaiveBayes": "bayes.NaiveBayes", "J48": "trees.J48", "RandomForest": "trees.RandomForest"}
+OURS = {"NaiveBayes": "naive Bayes", "J48": "decision tree", "RandomForest": "random forest"}
+
+
+def selector(item):
+    """The selector that an item of Sramka's three tables stands for."""
+    table, *parts = item.removesuffix("/weka").split("/")
+    weka = item.endswith("/weka")
+    expected = {"dataset": "adult/sramka-taxonomy" if "taxonomy" in parts else "adult/sramka"}
+    column = next(part for part in parts if part == "orig" or "=" in part)
+    sanitizer = {"o": "Identity", "k": "KMember", "e": "LaplaceNoise"}[column[0]]
+    expected |= {"sanitizer": sanitizer, "parameters": column.replace("eps", "epsilon").replace("orig", "")}
+    if table == "table1":
+        miner, decline = parts[0], parts[0] == "decline"
+        name = "worst" if decline else SCHEME[miner] if weka else OURS[miner]
+        expected |= {"measure": "utility_decline" if decline else "good_utility", "target": "salary"}
+    elif table == "table2":
+        name = SUMMARY[parts[2]]
+        expected |= {"measure": f"anti_utility_{parts[0]}" + "_distinct" * ("distinct" in parts), "target": "age"}
+    else:
+        name = ""
+        gain = {"A_acc": "accuracy_gain", "A_know": "knowledge_gain"}[parts[0]]
+        expected |= {"measure": gain + "_with_predictions" * (parts[1] == "S_hat"), "target": "salary"}
+    expected["miner"] = f"Weka {name}".strip() if weka else name
+    return expected
+
+
+def test_the_selector_of_a_cell_of_sramkas_is_what_its_item_says():
+    rows = PUBLISHED[(PUBLISHED["source"] == "sramka-2010") & PUBLISHED["item"].str.startswith("table")]
+    assert len(rows) == 35 + 16 + 35 + 48 + 16 + 48 + 16 + 16 + 16 + 8
+    for row in rows.to_dict("records"):
+        assert {column: row[column] for column in SELECTOR} == selector(row["item"]), row["item"]
+
+
+def test_what_is_not_recoverable_says_so():
+    rows = PUBLISHED[PUBLISHED["source"] == "sramka-2010"].set_index("item")
+    assert rows.loc[rows.index.str.startswith("table2/C"), "obstacle"].str.contains("selected 5 % are not stated").all()
+    beyond = rows[rows.index.str.match(r"table2/A/eps=0\.5/worst")]
+    assert len(beyond) == 2
+    assert beyond["obstacle"].str.contains("36 standard deviations").all()
+    others = rows.index.str.match(r"table[13]/|table2/B|table2/A/(k=|eps=0\.(1|05|01)/|.*avg)")
+    assert rows.loc[others, "obstacle"].eq("").all()
+    noisy = rows[rows.index.str.match(r"table1/.*/eps=")]
+    assert noisy["note"].str.contains("Suppress(age, education)", regex=False).all()
+
+
+def test_a_worst_case_names_the_published_miner():
+    rows = PUBLISHED[PUBLISHED["item"].str.match(r"table2/(A/|[BC]/eps|C/).*worst")]
+    published = rows["note"].str.extract(r"published worst miner: (\w+)", expand=False)
+    assert set(published) == {"LWL", "OLM", "VFI", "ZeroR", "RBFNetwork", "DecisionStump", "DecisionTable"}
 
 
 # The papers' own arithmetic finds a mistyped digit
@@ -358,12 +540,15 @@ def test_the_printed_distribution_of_li_and_li_sums_to_one():
     [
         ("table1/NaiveBayes/orig", "0.05"),
         ("table1/(J48|RandomForest)/orig", "0.5"),
-        ("table1/(NaiveBayes|J48|RandomForest)/eps=.*", "0.5"),
+        ("table1/(NaiveBayes|J48|RandomForest)/eps=[0-9.]*", "0.5"),
         ("table1/(NaiveBayes|J48|RandomForest)/k=[0-9]*", "1"),
         ("table1/(NaiveBayes|J48|RandomForest)/k=.*/taxonomy", "2.5"),
+        ("table1/(NaiveBayes|J48)/orig/weka", "0.05"),
+        ("table1/RandomForest/orig/weka", "1"),
+        ("table1/(NaiveBayes|J48|RandomForest)/(k|eps)=.*/weka", "1"),
         ("table2/A/eps=.*", "1.5"),
         ("table2/B/eps=.*", "50"),
-        ("table2/(A/k=.*|B/k=.*|C/.*)(/distinct)?", "0"),
+        ("table2/(A/k=.*|B/k=.*|C/.*)(/distinct)?(/weka)?", "0"),
         ("table3/A_acc/.*", "25"),
         ("table3/A_know/.*", "9"),
     ],
@@ -375,6 +560,17 @@ def test_tolerances_of_sramkas_tables_are_the_stated_share_rounded_down(pattern,
         step = Decimal("0.0001") if number < 1 else Decimal("0.1") if number.as_tuple().exponent else Decimal(1)
         stated = number * Decimal(percent) / 100
         assert stated - step < tolerance <= stated
+
+
+def test_the_tolerance_of_a_decline_is_the_sum_of_its_two_cells():
+    """Of the miner that attains it: J48 at k = 2, else naive Bayes."""
+    shares = {"k=": {"": ("1.5", "1.05"), "/taxonomy": ("3", "2.55"), "/weka": ("1.05", "1.05")},
+              "eps=": {"": ("0.55", "0.55"), "/weka": ("1.05", "1.05")}}  # fmt: skip
+    tolerance = PUBLISHED.set_index("item")["tolerance"]
+    for start, by_reading in shares.items():
+        for reading, (first, others) in by_reading.items():
+            column = [tolerance[f"table1/decline/{c}{reading}"] for c in K + EPSILON if c.startswith(start)]
+            assert column == [first, others, others, others]
 
 
 def test_what_data_or_arithmetic_determine_has_no_tolerance():
