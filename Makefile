@@ -6,8 +6,10 @@ FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
 .PHONY: report test lab bench lock weka
 
+# make report PROFILE=full DATASET=mine. A profile's notebooks run one by one: each uses all cores, and finds what an
+# earlier one has evaluated. After a kill the same command goes on where it stopped.
 report: $(STAMP)
-	$(BIN)/privnb report
+	$(BIN)/privnb report$(if $(DATASET), --dataset '$(DATASET)')$(if $(PROFILE), -p PROFILE '$(PROFILE)' --jobs 1)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest

@@ -102,7 +102,9 @@ def _parser():
         help="set a parameter of the notebooks, such as -p K 25",
     )  # fmt: skip
     command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
-    command.add_argument("--out", metavar="DIR", help="where the report goes (reports/<dataset>)")
+    command.add_argument(
+        "--out", metavar="DIR", help="where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)"
+    )
     command.add_argument("--jobs", type=int, metavar="N", help="notebooks run at a time (one a core)")
     command.set_defaults(run=report)
 
@@ -136,9 +138,11 @@ def _dataset(name, notebooks):
 
 
 def _default(folder, chosen, named):
-    """`reports/<dataset>`; a report of some notebooks goes beside the whole one, not in its place."""
+    """`reports/<dataset>`; a report of another profile, or of some notebooks, goes beside it, not in its place."""
     dataset = next((n.values["DATASET"] for n in chosen if "DATASET" in n.values), "notebooks")
-    name = "-".join([Path(dataset).stem, *(n.name for n in chosen if named)])
+    asked = {n.asked["PROFILE"]: n.parameters["PROFILE"].default for n in chosen if "PROFILE" in n.asked}
+    profile = [name for name, default in asked.items() if name != default]
+    name = "-".join([Path(dataset).stem, *profile, *(n.name for n in chosen if named)])
     return folder.parent / "reports" / name
 
 

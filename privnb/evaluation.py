@@ -5,23 +5,23 @@ seed of its own, derived from the run's seed and the sanitizer, so that two sett
 """
 
 import itertools
-import zlib
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from privnb.attacks import Linkage, MinerInference
+from privnb import weka
+from privnb.attacks import Linkage
 from privnb.counts import combinations
-from privnb.encoding import encode
-from privnb.hierarchy import flat
 from privnb.information_loss import certainty_penalty, displacement
-from privnb.measures import gains, linkage, mining
+from privnb.measures import gains, linkage
 from privnb.measures.base import wilson
-from privnb.miners import able, cross_val_predictions, reference_set
+from privnb.mined import published_name, stream
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.progress import track
-from privnb.results import join, people_interval, rows_of, tidy, withheld
+from privnb.results import join, rows_of, tidy, withheld
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
+from privnb.scenario import GoodUtility, good_rows
 
 
 def settings(k="", epsilon="", sensitivity=None):
@@ -50,18 +50,11 @@ def first_number(dataset):
     return next((name for name in names if dataset.schema[name].numeric), names[0])
 
 
-def _sensitive(dataset, name):
-    """`name`, or without one the first sensitive attribute; refused unless it is published."""
+def sensitive_name(dataset, name):
+    """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
     if not name and not dataset.schema.sensitive:
         raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
     return published_name(dataset, name or dataset.schema.sensitive[0])
-
-
-def published_name(dataset, name):
-    """`name`, if a release of the dataset holds that attribute; raises ValueError otherwise."""
-    if dataset.schema[name].name not in dataset.schema.published:
-        raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
-    return name
 
 
 def releases(dataset, sanitizers, *, seeds=1):
@@ -87,14 +80,31 @@ def describe(dataset):
 
 def people_by(dataset, name):
     """How many people have each value of `name`, numbers in some twenty equal steps: Series of people by label."""
+    if not dataset.schema[name].numeric:
+        return dataset.table[name].value_counts().rename("people")
+    return groups(dataset, name, 20).value_counts(sort=False).sort_index().rename(str).rename("people")
+
+
+def groups(dataset, name, about=10):
+    """The group of each person by an attribute: its category, or for numbers one of `about` equal steps, such as
+    "20-29". Series (n,), ordered where it is of numbers.
+    """
     attribute, column = dataset.schema[name], dataset.table[name]
     if not attribute.numeric:
-        return column.value_counts().rename("people")
-    least = max(attribute.domain.width / 20, attribute.domain.step)
+        return column
+    domain = attribute.domain
+    # In steps of the domain, which are whole numbers: 0.3 // 0.1 is 2.
+    least = max(domain.width / domain.step / about, 1)
     power = 10 ** np.floor(np.log10(least))
-    width = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * 0.999)
-    steps = column // width * width
-    return steps.value_counts().sort_index().rename(lambda low: f"{low:g}-{low + width - attribute.domain.step:g}")
+    wide = int(next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * 0.999))
+    before = np.floor(domain.low / domain.step + 1e-9)
+    first = (np.rint((column - domain.low) / domain.step) + before) // wide * wide
+    rest = domain.low - before * domain.step
+    labels = {
+        low: "-".join(f"{step * domain.step + rest:.10g}" for step in sorted({low, low + wide - 1}))
+        for low in np.unique(first)
+    }
+    return pd.Series(pd.Categorical(first.map(labels), categories=list(labels.values()), ordered=True), name=name)
 
 
 def uniqueness(dataset, *, fewest=10):
@@ -163,116 +173,51 @@ def linked(dataset, sanitizers, *, seeds=1):
     return tidy(rows)
 
 
-def good_utility(dataset, sanitizers, *, miners="three", target=None, seeds=1, folds=10):
-    """What an honest user keeps: correct predictions of `target` by miners, 10-fold cross-validation (Sramka, Table
-    1).
+def reordered(dataset, seed):
+    """The dataset in another order for another repeat: ties, the first record of a clustering and folds depend on it.
 
-    `target` defaults to the sensitive attribute. Rows: `good_utility` (people, of all records; baseline: the commonest
-    value) and `utility_decline` against the original, per miner and for the miner that loses most (`worst`).
+    Seed 1 is the order of the file.
     """
-    target = _sensitive(dataset, target)
+    if seed == 1:
+        return dataset
+    order = np.random.default_rng([seed, 0]).permutation(len(dataset))
+    return replace(dataset, table=dataset.table.iloc[order])
+
+
+def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, folds=10):
+    """What an honest user keeps: correct predictions of `target` by miners, in cross-validation (Sramka et al. 2010,
+    Table 1).
+
+    `target` defaults to the sensitive attribute. `seed` says the noise, the order of the records and the folds. Rows of
+    each miner for the original and for each sanitizer: `good_utility` (people; baseline: the commonest value) and
+    `utility_decline` against the original; or why it has no guess, see `mined.Mined`, with the CPU seconds that it was
+    given. Where no miner has one on the original, the releases are not mined.
+    """
+    target = sensitive_name(dataset, target)
     if dataset.schema[target].numeric:
         raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
-    truth = dataset.table[target].to_numpy()
-    commonest = int(dataset.table[target].value_counts().max())
-    others = [name for name in dataset.schema.published if name != target]
-    rows, original = [], {}
-    for release, sanitizer, seed in releases(dataset, [Identity(), *sanitizers], seeds=seeds):
-        MinerInference.check(release)
-        row = rows_of(dataset, sanitizer, seed)
-        encoded = encode(release.table, others, release.schema, release.hierarchies)
-        people = {}
-        for miner in reference_set(miners):
-            predicted = cross_val_predictions(miner, encoded, release.table[target].to_numpy(), folds=folds, seed=1)
-            people[miner.name] = mining.good_utility(predicted, truth)
-        original = original or people  # the first release is the original
-        for name, value in people.items():
-            rows.append(
-                row("good_utility", value, name, target, *people_interval(value, len(truth)), commonest, "higher")
-            )
-            decline = mining.utility_decline(original[name], value)
-            rows.append(row("utility_decline", decline, name, target, better="lower"))
-        worst, _ = mining.utility_preserving(original, people)
-        rows.append(row("utility_decline", worst, "worst", target, better="lower"))
+    idea, dataset, rows, original = GoodUtility(target, miners=miners, folds=folds), reordered(dataset, seed), [], None
+    others = [sanitizer for sanitizer in sanitizers if sanitizer != Identity()]
+    for sanitizer in track([Identity(), *others], "sanitize and measure"):
+        release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+        found, row = idea.mined(dataset, release, seed, sanitizer), rows_of(dataset, sanitizer, seed)
+        rows += [row(why, weka.SECONDS, name, target) for name, why in found[target].failed.items()]
+        if found[target].guesses:
+            scores = idea.score(found, dataset, release)
+            original = original or scores  # the first release is the original
+            rows += good_rows(row, target, scores, original)
+        if original is None:
+            break
     return tidy(rows)
-
-
-def anti_utility(dataset, sanitizers, *, miners="five", target=None, c=0, share=0.05, seeds=1, fewest=10):
-    """What an adversary's miners gain: people for whom a prediction of `target` is nearer to the truth than the
-    release.
-
-    Sramka et al. 2010, Table 2. Scenario A: everybody, c%-nearer with the given `c` (0-100). B: everybody, exact. C:
-    as A, for a random `share` of the people. Each miner learns from the release and predicts the released records
-    themselves. Rows per miner, `average` and `worst`; baseline: the middle of the attribute's public domain, guessed
-    for everybody without the release. `A_distinct` counts each distinct released row once, as the paper's numbers
-    suggest that it did.
-    """
-    target, rows = published_name(dataset, target or first_number(dataset)), []
-    for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        row = rows_of(dataset, sanitizer, seed)
-        predictions, guess = mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
-        truth, released = dataset.table[target].to_numpy(), release.table[target].to_numpy()
-        generalization = _generalization(release, target)
-        everybody = np.ones(len(dataset))
-        chosen = mining.selected(len(dataset), share, rng=stream(seed, sanitizer, "scenario C"))
-        if not chosen.any():
-            raise ValueError(f"a share of {share!r} of {len(dataset)} people selects nobody for scenario C. Raise it.")
-        scenarios = {
-            "A": (c, everybody),
-            "A_distinct": (c, mining.first_occurrences(release.table).astype(float)),
-            "B": (100, everybody),
-            "C": (c, chosen),
-        }
-        for scenario, (nearness, weights) in scenarios.items():
-            people = {
-                name: mining.anti_utility(mining.nearer(prediction, released, truth, nearness, generalization), weights)
-                for name, prediction in {"guess": guess, **predictions}.items()
-            }
-            chance, measure = people.pop("guess"), f"anti_utility_{scenario}"
-            average, worst, _ = mining.average_and_worst(people)
-            if any(0 < value < fewest for value in people.values()):
-                average = np.nan  # with the others it would tell the withheld ones
-            for name, value in {**people, "worst": worst}.items():
-                interval = people_interval(value, int(weights.sum()))
-                rows.append(row(measure, value, name, target, *interval, chance, "lower"))
-            rows.append(row(measure, average, "average", target, baseline=chance, better="lower"))
-    return withheld(tidy(rows), fewest)
-
-
-def mine(release, target, miners, *, rng):
-    """Each miner's predictions of `target` for the released records, `{miner: array (n,)}`, and the guess without a
-    release.
-
-    In the dataset's order; the attack itself sees the shuffled published table alone.
-    """
-    MinerInference.check(release)
-    published, key = release.publish(rng)
-    known = published.table.drop(columns=target)
-
-    def in_order(predicted):
-        ordered = np.empty(len(key), dtype=np.asarray(predicted).dtype)
-        ordered[key] = predicted
-        return ordered
-
-    predictions = {}
-    fit, unfit = able(reference_set(miners), published.table[target])
-    if not fit:
-        raise ValueError(
-            f"{unfit} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."
-        )
-    for miner in track(fit, f"mine {target}"):
-        attack = MinerInference(miner, target).fit(published)
-        predictions[miner.name] = in_order(attack.predict(known))
-    return predictions, in_order(attack.baseline(known))
 
 
 def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     """Brickell and Shmatikov's accuracy and knowledge gain of each release; baseline: the same classes, values dealt
     at random.
     """
-    sensitive, rows = _sensitive(dataset, sensitive), []
+    sensitive, rows = sensitive_name(dataset, sensitive), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        rows += _gains(rows_of(dataset, sanitizer, seed), release, sensitive, "", stream(seed, sanitizer, "deal"))
+        rows += gain_rows(rows_of(dataset, sanitizer, seed), release, sensitive, rng=stream(seed, sanitizer, "deal"))
     return tidy(rows)
 
 
@@ -282,73 +227,15 @@ def gains_at_the_ends(datasets):
     return join(*(part for data in datasets for part in (describe(data), adversary_gains(data, trivial))))
 
 
-def gains_with_predictions(dataset, sanitizers, *, miners="five", target=None, sensitive=None):
-    """Sramka et al. 2010, Table 3: the gains before and after the worst miner's nearer predictions of `target` are put
-    in.
-
-    Rows `accuracy_gain`, `knowledge_gain` (the release), `..._with_predictions` (the paper's comparison), and the
-    control `..._with_random_labels`: as many records, drawn from those that a shorter label could still change, given
-    a random label of the narrowest kind instead, right or wrong. An increase that the control shows as well is no
-    evidence of an attack.
-    """
-    target = published_name(dataset, target or first_number(dataset))
-    sensitive = _sensitive(dataset, sensitive)
-    truth = dataset.table[target].to_numpy()
-    rows = []
-    for release, sanitizer, seed in releases(dataset, sanitizers):
-        row, deal = rows_of(dataset, sanitizer, seed), stream(seed, sanitizer, "deal")
-        predictions, _ = mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
-        released = release.table[target].to_numpy()
-        first = mining.first_occurrences(release.table)
-        near = {
-            name: mining.nearer(prediction, released, truth, 0, _generalization(release, target)) & first
-            for name, prediction in predictions.items()
-        }
-        _, count, worst = mining.average_and_worst({name: hits.sum() for name, hits in near.items()})
-        rows += _gains(row, release, sensitive, "", deal)
-        attacked = _relabelled(release, target, near[worst], predictions[worst])
-        rows += _gains(row, attacked, sensitive, "_with_predictions", deal)
-        lots = stream(seed, sanitizer, "random labels")
-        control = _relabelled(release, target, *_random_labels(release, target, first, int(count), lots))
-        rows += _gains(row, control, sensitive, "_with_random_labels", deal)
-    return tidy(rows)
-
-
-def _generalization(release, name):
-    return release.hierarchies.get(name) or flat(release.schema[name])
-
-
-def _relabelled(release, target, where, labels):
-    """The release with the cells of `target` replaced where the boolean array `where` says so."""
-    return replace(release, table=release.table.assign(**{target: np.where(where, labels, release.table[target])}))
-
-
-def _random_labels(release, target, among, count, rng):
-    """(where, labels): `count` random records of those in `among` whose label is not of the narrowest kind, and for
-    each record a random narrowest label, right or wrong.
-    """
-    generator, generalization = np.random.default_rng(rng), _generalization(release, target)
-    positions = generalization.covered("*")
-    narrowest = generalization.labels(positions, positions)
-    open_to_change = np.flatnonzero(among & ~release.table[target].isin(narrowest).to_numpy())
-    where = np.zeros(len(release), dtype=bool)
-    where[generator.choice(open_to_change, min(count, len(open_to_change)), replace=False)] = True
-    return where, generator.choice(narrowest, len(release))
-
-
-def _gains(row, release, sensitive, suffix, rng):
+def gain_rows(row, release, sensitive, suffix="", *, rng, miner=""):
+    """Rows of both gains of a release, their measures' names followed by `suffix`."""
     counts = gains.class_counts(release, sensitive)
     accuracy, knowledge = gains.gains_by_chance(release, sensitive, rng=rng)
     found = {"accuracy_gain": (gains.accuracy_gain, accuracy), "knowledge_gain": (gains.knowledge_gain, knowledge)}
     return [
-        row(f"{name}{suffix}", measure(counts), target=sensitive, baseline=chance, better=measure.better)
+        row(f"{name}{suffix}", measure(counts), miner, sensitive, baseline=chance, better=measure.better)
         for name, (measure, chance) in found.items()
     ]
-
-
-def stream(seed, sanitizer, purpose):
-    """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise."""
-    return [seed, zlib.crc32(f"{sanitizer!r} {purpose}".encode())]
 
 
 def numbers(name, text, kind):

@@ -213,7 +213,7 @@ def _worst_miner(worst, members):
 
 
 def _failed(case, cases):
-    """The Weka miners that have no result in a case, and why: `{name: "unfinished" or "unavailable"}`."""
+    """The Weka miners that have no result in a case, and why: `{name: "unfinished", "unavailable" or "refused"}`."""
     dataset, sanitizer, parameters, measure, target = case
     settings = {(sanitizer, parameters)}
     if measure == "utility_decline":
@@ -221,7 +221,7 @@ def _failed(case, cases):
     return {
         name: reason
         for setting in settings
-        for reason in ("unfinished", "unavailable")
+        for reason in ("unfinished", "unavailable", "refused")
         for name in cases.get((dataset, *setting, reason, target), {})
     }
 

@@ -8,7 +8,8 @@ import sys
 import time
 
 FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set for the kernels of a report
-SECONDS = 0.2  # between two lines of one step
+SECONDS = 0.2  # between two lines of one step in that file
+QUIET = 60  # seconds between two plain lines of one step, where the report has no terminal
 
 
 def track(iterable, description, total=None):
@@ -36,12 +37,14 @@ def track(iterable, description, total=None):
 
 
 def _noted(iterable, description, total):
-    last = -SECONDS
-    for done, item in enumerate(iterable):
-        if time.monotonic() - last >= SECONDS:
-            last = time.monotonic()
-            note(step=description, done=done, total=total)
+    began = last = time.monotonic()
+    note(step=description, done=0, total=total, left=None)
+    for done, item in enumerate(iterable, 1):
         yield item
+        now = time.monotonic()
+        if now - last >= SECONDS:
+            last = now
+            note(step=description, done=done, total=total, left=total and (now - began) / done * (total - done))
     note(step="")
 
 
@@ -52,8 +55,8 @@ def note(**state):
 
 
 def latest(path):
-    """The state that the lines in `path` amount to: `cell` (cells done), `step`, `done`, `total`."""
-    state = {"cell": 0, "step": "", "done": 0, "total": None}
+    """The state that the lines in `path` amount to: `cell` (cells done), `step`, `done`, `total`, `left` (seconds)."""
+    state = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
     with contextlib.suppress(OSError):
         for line in path.read_text(encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):  # the last line may still be in the making
@@ -62,14 +65,15 @@ def latest(path):
 
 
 class Bars:
-    """One line a notebook on `file` (stderr): a bar in a terminal, elsewhere a plain line for each new step.
+    """One line a notebook on `file` (stderr): a bar in a terminal, elsewhere a plain line for each new step, and one
+    a minute on how far it is.
 
     `cells`: `{notebook: number of its cells}`.
     """
 
     def __init__(self, cells, file=None):
         self.cells, self.file = cells, file or sys.stderr
-        self.since, self.bars, self.shown, self.said = {}, {}, {}, set()
+        self.since, self.bars, self.shown, self.said, self.spoke = {}, {}, {}, set(), {}
         if self.file.isatty():
             from tqdm import tqdm
 
@@ -82,9 +86,12 @@ class Bars:
 
     def show(self, name, state):
         """Show `state` (as `latest` gives it) of one notebook."""
-        step = state["step"]
+        step, left = state["step"], state["left"] or 0
         counted = f"{step} {state['done']}/{state['total']}" if step and state["total"] else step
+        counted += f", about {left / 60:.0f} min left" if left >= 60 else ""
         line = step or ("" if name in self.since else "running")
+        if (name, step) in self.said and time.monotonic() - self.spoke[name] >= QUIET:
+            line = counted
         self._put(name, state["cell"], ", ".join(filter(None, [self._time(name), counted])), line)
 
     def end(self, name, word):
@@ -102,6 +109,7 @@ class Bars:
             if line and (name, line) not in self.said:
                 print(f"{name}: {line}", file=self.file, flush=True)
                 self.said.add((name, line))
+                self.spoke[name] = time.monotonic()
         elif (cell, postfix) != self.shown.get(name):
             self.shown[name] = cell, postfix
             bar.n = bar.n if cell is None else min(cell, bar.total)

@@ -11,12 +11,13 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from privnb.runs import SECONDS, ReportError, choose, forget_failures, notebooks_folder, run
+from privnb.runs import SECONDS, ReportError, choose, forget_failures, notebooks_folder, run, store_folder
 
 TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
 NUMBERS = ["seed", "value", "low", "high", "baseline"]
 KEY = ["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"]
-NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST")  # parameters that results tell or bear
+# Parameters that results tell or bear, or that change none of the numbers which papers print.
+NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST", "PROFILE", "SCENARIO", "WEIGHTS", "MIN_GOOD")
 DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
 
 
@@ -49,16 +50,23 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     """Run notebooks with papermill and put their report at `out`; returns the path of its `index.html`.
 
     `notebooks`: names, None for all. `parameters`: `{name: value}`, see `runs.choose`. `jobs`: notebooks run at a
-    time (None: one a usable core), which changes no number. `folder`: where the notebooks are. `seconds`: limit for
-    one cell. Progress goes to stderr. Raises ReportError for a wrong request, before anything runs; for a failing
-    notebook; and for an `out` that cannot be written to or is something else than a report. What was at `out` is then
-    as it was.
+    time (None: one a usable core), which changes no number. `folder`: where the notebooks are. `seconds`: how long a
+    notebook may give no sign of progress. Evaluations that notebooks keep are in the folder `store` beside `out`, for
+    later builds of any report there: after a kill the next build goes on where it stopped. Progress goes to stderr.
+    Raises ReportError for a wrong request, before anything runs; for a failing notebook; and for an `out` that cannot
+    be written to or is something else than a report. What was at `out` is then as it was.
     """
     out = Path(out).resolve()
     chosen = choose(folder or notebooks_folder(), notebooks, parameters)
     jobs = _cores() if jobs is None else jobs
     if not isinstance(jobs, int) or jobs < 1:
         raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
+    if out == store_folder(out):
+        raise ReportError(f"{out} is for finished evaluations, not for a report. Choose another folder with --out.")
+    if (out.parent / "ledger.csv").exists():
+        raise ReportError(
+            f"{out} lies in another report, which a build replaces as a whole. Choose another folder with --out."
+        )
     if out.exists() and not _is_report(out):
         raise ReportError(
             f"{out} exists and is no report: it has no index.html with a results.csv. "

@@ -8,12 +8,14 @@ people.
 import numpy as np
 import pandas as pd
 
-from privnb.measures.base import wilson
+from privnb.measures.base import t_interval, wilson
 
 COLUMNS = [
     "dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target",
     "value", "low", "high", "baseline", "better",
 ]  # fmt: skip
+
+CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miners and seeds are compared in
 
 PEOPLE = ("anti_utility", "suppressed_records")  # measures that count people start with one of these
 
@@ -40,13 +42,85 @@ def tidy(rows):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def summary(results, prefix="", *, averages=True):
+    """The worst case over miners, and their average, of each sanitizer, seed, measure and target: rows of miner
+    `worst` and `average`, with `prefix` before.
+
+    `results`: rows of all the miners of one set, and of no other, where the worst is the highest. A worst case whose
+    value is withheld keeps its bounds; an average that would tell a withheld number has no value, but the bounds that
+    follow from those told. Where a withheld number has no bounds, it may be the worst, and nothing is told.
+    """
+    rows = []
+    for _, part in results.groupby([*CASE, "seed"], sort=False, dropna=False):
+        worst = part.loc[part.value.fillna(part.high).fillna(np.inf).idxmax()]
+        rows.append({**worst, "miner": f"{prefix}worst"})
+        if averages:
+            average = {"value": part.value.mean(skipna=False), "low": np.nan, "high": np.nan}
+            if part.value.isna().any():
+                average |= {bound: part.value.fillna(part[bound]).mean(skipna=False) for bound in ("low", "high")}
+            rows.append({**worst, "miner": f"{prefix}average", **average})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def set_of(results):
+    """The set of miners that each row of a single miner belongs to, by name: "" is the main one. Series of text.
+
+    A set's miners stand before its worst case, which names the set. A miner of two sets stands in the first alone.
+
+    >>> set_of(pd.DataFrame({"miner": ["naive Bayes", "worst", "tuned forest", "modern worst"]})).tolist()
+    ['', '', 'modern', 'modern']
+    """
+    worst = results.miner.where(results.miner.str.endswith("worst"))
+    return worst.str.removesuffix("worst").str.strip().bfill().fillna("")
+
+
+def bound(results):
+    """The number that the main parameter of each row asks for, such as k or epsilon; missing where it is none.
+
+    >>> bound(pd.DataFrame({"parameters": ["k=10, start=3", "epsilon=0.5", "what=age", ""]})).tolist()
+    [10.0, 0.5, nan, nan]
+    """
+    return results.parameters.str.extract(r"^\w+=([0-9][0-9.e+-]*)")[0].astype(float)
+
+
+def over_seeds(results):
+    """One row instead of several seeds: their mean, and the 95 % interval of that mean over repeats (other noise, order
+    and folds).
+
+    A row that has one seed only keeps its own interval, which is about people. A mean of a withheld value has none,
+    but the widest bounds.
+    """
+    keys = [*CASE, "miner", "better"]
+    repeated = results.duplicated(keys, keep=False)
+    means = [
+        dict(zip(keys, key, strict=True)) | _mean(part)
+        for key, part in results[repeated].groupby(keys, sort=False, dropna=False)
+    ]
+    order = results.drop_duplicates(keys)[keys]
+    together = pd.concat([results[~repeated], pd.DataFrame(means, columns=COLUMNS)]) if means else results
+    return order.merge(together, on=keys, how="left", validate="one_to_one")[COLUMNS]
+
+
+def _mean(part):
+    value = part.value.mean(skipna=False)
+    low, high = t_interval(part.value.tolist()) if part.value.notna().all() else (part.low.min(), part.high.max())
+    return {
+        "seed": np.nan,
+        "value": value,
+        "low": max(low, 0) if part.value.min() >= 0 else low,  # no count is below 0, and Student's t does not know it
+        "high": high,
+        "baseline": part.baseline.mean(skipna=False),
+    }
+
+
 def withheld(results, fewest):
     """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
     if fewest < 2:
         raise ValueError(f"fewest must be 2 or more, got {fewest}: a count of one is a person.")
-    few = results.measure.str.startswith(PEOPLE) & results.value.between(0, fewest, inclusive="neither")
+    counts, results = results.measure.str.startswith(PEOPLE), results.copy()
+    few = counts & results.value.between(0, fewest, inclusive="neither")
     results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
-    guessed = results.measure.str.startswith(PEOPLE) & results.baseline.between(0, fewest, inclusive="neither")
+    guessed = counts & results.baseline.between(0, fewest, inclusive="neither")
     return results.assign(baseline=results.baseline.mask(guessed))
 
 

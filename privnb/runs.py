@@ -8,19 +8,22 @@ import ast
 import contextlib
 import functools
 import json
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from privnb import progress
 
-SECONDS = 1800  # for one cell; a message of the kernel that gets lost would otherwise stop a run for ever
+SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
+OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 
 
 class ReportError(ValueError):
@@ -53,9 +56,9 @@ class Notebook:
 
     @property
     def values(self):
-        """`{parameter: value}` of this run, less `OUT`, which is the report's own business."""
+        """`{parameter: value}` of this run, less those that the report sets itself."""
         values = {name: parameter.default for name, parameter in self.parameters.items()} | self.asked
-        return {name: value for name, value in values.items() if name != "OUT"}
+        return {name: value for name, value in values.items() if name not in OWN}
 
 
 def notebooks_folder(start=None):
@@ -94,8 +97,9 @@ def choose(folder, names=None, parameters=None):
             f"There are: {', '.join(known) or 'none'}."
         )
     parameters = dict(parameters or {})
-    if "OUT" in parameters:
-        raise ReportError("OUT is set by the report itself. Say with --out where the report goes.")
+    for name in OWN:
+        if name in parameters:
+            raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
     chosen = [_notebook(path, parameters) for name, path in known.items() if name in wanted]
     offered = sorted({name for notebook in chosen for name in notebook.values})
     unknown = [name for name in parameters if name not in offered]
@@ -161,33 +165,64 @@ def _typed(path, name, default, value):
 def run(chosen, work, out, *, jobs, seconds=SECONDS):
     """Run notebooks, `jobs` at a time; returns `{name: the executed notebook as JSON text}`, in the order of `chosen`.
 
-    `work`: an empty folder to run in; each notebook's `OUT` is `work/numbers`. The texts hold no times, no widget
-    state and no paths of this machine. Progress goes to stderr. The first failure stops the others and raises
-    ReportError, which names notebook, cell and error; the marked copy is then in `<out>-failed/`.
+    `work`: an empty folder to run in; each notebook's `OUT` is `work/numbers`, and its `STORE` the folder `store`
+    beside `out`, which outlives the run. The texts hold no times, no widget state and no paths of this machine.
+    Progress goes to stderr. The first failure stops the others and raises ReportError, which names notebook, cell and
+    error; the marked copy is then in `<out>-failed/`. To fail is also to give no sign of progress for `seconds`: no
+    cell begins, and no item of a step (`progress.track`) is done.
     """
     for name in ("executed", "numbers", "notes"):
         (work / name).mkdir()
     environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
-    waiting, running = list(chosen), {}
+    waiting, running = list(chosen), []
+    theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 notebook = waiting.pop(0)
-                running[notebook.name] = notebook, _start(notebook, work, environment, seconds)
-            for name, (notebook, process) in list(running.items()):
-                code = process.poll()
-                bars.show(name, progress.latest(work / "notes" / name))
+                running.append(_Run(notebook, _start(notebook, work, out, environment, theirs), work))
+            for each in list(running):
+                code = each.process.poll()
+                each.listen()
+                bars.show(each.notebook.name, each.state)
+                reason = each.state.get(
+                    "error", f"Stopped: its process ended with status {code}, perhaps for want of memory"
+                )
+                if code is None and time.monotonic() - each.told > seconds:
+                    _stop([each.process])
+                    code, reason = 1, f"TimeoutError: there was no sign of progress for {seconds} s"
                 if code is not None:
-                    del running[name]
-                    bars.end(name, "failed" if code else "done")
+                    running.remove(each)
+                    bars.end(each.notebook.name, "failed" if code else "done")
                     if code:
-                        raise _failure(notebook, code, work, out)
+                        raise _failure(each, reason, work, out)
             time.sleep(0.05)
     finally:
-        _stop([process for _, process in running.values()])
+        _stop([each.process for each in running])
+        os.close(ours)
+        os.close(theirs)
         bars.close()
-    return {notebook.name: _cleaned(notebook, work) for notebook in chosen}
+    return {notebook.name: _cleaned(notebook, work, out) for notebook in chosen}
+
+
+@dataclass
+class _Run:
+    """A notebook on its way: its process, what it last told of itself, and when."""
+
+    notebook: Notebook
+    process: subprocess.Popen
+    work: Path
+    state: Mapping = field(default_factory=dict)
+    size: int = -1
+    told: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
+
+    def listen(self):
+        notes = self.work / "notes" / self.notebook.name
+        size = notes.stat().st_size if notes.exists() else 0
+        if size != self.size:
+            self.size, self.state = size, progress.latest(notes)
+            self.told = time.monotonic() if size else math.inf
 
 
 def _environment(work):
@@ -208,21 +243,23 @@ def _environment(work):
     }
 
 
-def _start(notebook, work, environment, seconds):
-    values = json.dumps({**notebook.asked, "OUT": str(work / "numbers")})
+def _start(notebook, work, out, environment, theirs):
+    own = {"OUT": work / "numbers", "STORE": store_folder(out)}
+    values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
     copy = work / "executed" / notebook.path.name
     return subprocess.Popen(
-        [sys.executable, "-m", "privnb.runs", notebook.path, copy, values, str(seconds)],
+        [sys.executable, "-m", "privnb.runs", notebook.path, copy, json.dumps(values)],
         env=environment | {progress.FILE: str(work / "notes" / notebook.name)},
-        stdin=subprocess.DEVNULL,
+        stdin=theirs,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
 
 
-def _execute(source, copy, values, seconds):
+def _execute(source, copy, values):
     """Run one notebook, in a process made for it: papermill changes the working folder of its whole process."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
+    threading.Thread(target=_end_with_the_report, daemon=True).start()
     try:
         import papermill
 
@@ -234,19 +271,20 @@ def _execute(source, copy, values, seconds):
             language="python",  # whatever the notebook says of itself, or does not say
             progress_bar=False,
             cwd=Path(source).parent,
-            execution_timeout=int(seconds),
             iopub_timeout=60,  # its own 4 s are too few on a busy machine
             record_timing=False,
             store_widget_state=False,
             coalesce_streams=True,
             on_cell_start=lambda cell, cell_index: progress.note(cell=cell_index, step=""),
         )
-    except TimeoutError:
-        progress.note(error=f"TimeoutError: the cell was not done after {seconds} s")
-        sys.exit(1)
     except Exception as error:
         progress.note(error=f"{type(error).__name__}: {' '.join(str(error).split())}")
         sys.exit(1)
+
+
+def _end_with_the_report():
+    os.read(0, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _stop(processes):
@@ -263,21 +301,20 @@ def _stop(processes):
 # --- what is left of a run ---
 
 
-def _failure(notebook, code, work, out):
-    """The error to raise for a notebook whose process ended with `code`; leaves its marked copy beside `out`."""
+def _failure(ended, reason, work, out):
+    """The error to raise for a notebook that failed for `reason`; leaves its marked copy beside `out`."""
     import nbformat
     from papermill.exceptions import PapermillExecutionError
     from papermill.execute import raise_for_execution_errors, remove_error_markers
 
+    notebook = ended.notebook
     copy = work / "executed" / notebook.path.name
-    state = progress.latest(work / "notes" / notebook.name)
-    reason = state.get("error", f"Stopped: its process ended with status {code}, perhaps for want of memory")
     if not copy.exists():
         return ReportError(f"{notebook.path.name} could not be started: {reason}")
     executed = remove_error_markers(nbformat.read(copy, 4))
     name, _, message = reason.partition(": ")
     if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
-        cell = next(cell for cell in executed.cells[state["cell"] :] if cell.cell_type == "code")
+        cell = next(cell for cell in executed.cells[ended.state["cell"] :] if cell.cell_type == "code")
         error = nbformat.v4.new_output("error", ename=name, evalue=message, traceback=[reason])
         cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
     try:
@@ -287,11 +324,16 @@ def _failure(notebook, code, work, out):
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
     failed = _failed_folder(out)
     failed.mkdir(exist_ok=True)
-    (failed / notebook.path.name).write_text(_cleaned(notebook, work), encoding="utf-8")
+    (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
     return ReportError(
         f"{notebook.path.name} failed in {cell}:\n{reason}\n"
         f"Its partly executed copy, with that cell marked, is in {failed}. No report was written."
     )
+
+
+def store_folder(out):
+    """Where the notebooks of a report at `out` keep finished evaluations: beside it, for a build replaces `out`."""
+    return out.with_name("store")
 
 
 def _failed_folder(out):
@@ -306,7 +348,7 @@ def forget_failures(chosen, out):
         _failed_folder(out).rmdir()
 
 
-def _cleaned(notebook, work):
+def _cleaned(notebook, work, out):
     import nbformat
 
     executed = nbformat.read(work / "executed" / notebook.path.name, 4)
@@ -318,10 +360,10 @@ def _cleaned(notebook, work):
         if {"injected-parameters", "papermill-error-cell-tag"} & set(tags):
             cell.id = f"papermill-{position}"  # papermill's own is random
         if "injected-parameters" in tags:
-            cell.source = re.sub(r"^OUT = .*$", 'OUT = ""', cell.source, flags=re.MULTILINE)
+            cell.source = re.sub(rf"^({'|'.join(OWN)}) = .*$", r'\1 = ""', cell.source, flags=re.MULTILINE)
         if "interactive" in tags and cell.cell_type == "code":
             cell.outputs = []  # a widget is nothing without its kernel
-    texts = functools.partial(_without_paths, notebook, work)
+    texts = functools.partial(_without_paths, notebook, work, out)
     return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
 
 
@@ -333,8 +375,9 @@ def _each_text(node, change):
     return change(node) if isinstance(node, str) else node
 
 
-def _without_paths(notebook, work, text):
-    places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python", work: "report"}
+def _without_paths(notebook, work, out, text):
+    places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
+    places |= {work: "report", store_folder(out): "store"}
     dataset = Path(str(notebook.values.get("DATASET", "")))
     if dataset.is_absolute():
         places[dataset.parent] = "data"

@@ -1,28 +1,22 @@
-"""An owner's scenario: what honest users want of a release, what adversaries must not get, and the verdict on a
-sanitizer (Sramka et al. 2010, section 2).
-
-`Scenario(GoodUtility("salary"), AntiUtility("age")).judge(dataset, KMember(10))` is the paper's scenario A.
+"""What honest users want of a release and what adversaries must not get: guesses, and what they are worth (Sramka et
+al. 2010, sections 2.3 and 2.4).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.encoding import encode
-from privnb.evaluation import mine, published_name, stream
 from privnb.hierarchy import flat
 from privnb.measures import mining
-from privnb.miners import able, cross_val_predictions, reference_set
-from privnb.results import people_interval, rows_of, tidy, withheld
-from privnb.sanitizers import Identity
+from privnb.mined import mine, published_name, stream, unseen
+from privnb.results import people_interval, tidy, withheld
 
 
-class _Scores(NamedTuple):
+class Scores(NamedTuple):
     """What guesses are worth: of each miner and of the guess without the release an array (n,), and the weights."""
 
     by_miner: dict
@@ -65,35 +59,35 @@ class _Idea:
         """The targets as results name them."""
         return f" {'+' if self.how == 'sum' else self.how} ".join(self.functions)
 
-    def _scored(self, dataset, release, seed, sanitizer):
-        """The `_Scores` of miners that can guess all targets as this release publishes them."""
+    def scored(self, dataset, release, seed, sanitizer):
+        """The `Scores` of miners that can guess all targets as this release publishes them."""
+        return self.score(self.mined(dataset, release, seed, sanitizer), dataset, release)
+
+    def mined(self, dataset, release, seed, sanitizer):
+        """What the miners guess of each target: `{target: mined.Mined}`."""
         order = stream(seed, sanitizer, "publish")
-        mined = {name: self._mined(release, published_name(dataset, name), seed, order) for name in self.functions}
-        able_to_all = [
-            m.name for m in reference_set(self.miners) if all(m.name in found for found, _ in mined.values())
-        ]
-        if not able_to_all:
+        return {name: self._mined(release, published_name(dataset, name), seed, order) for name in self.functions}
+
+    def score(self, mined, dataset, release):
+        """The `Scores` of guesses that are there already: `{target: mined.Mined}`."""
+        first, *others = mined.values()
+        names = [name for name in first.guesses if all(name in found.guesses for found in others)]
+        if not names:
             raise ValueError(f"no miner of {self.miners!r} can guess all of {', '.join(mined)}. Add another miner.")
         weights = self._interest(dataset, release)
         by_miner = {
-            miner: self._worth({name: found[miner] for name, (found, _) in mined.items()}, dataset, release)
-            for miner in able_to_all
+            miner: self.worth({name: found.guesses[miner] for name, found in mined.items()}, dataset, release)
+            for miner in names
         }
-        without = self._without({name: guess for name, (_, guess) in mined.items()}, dataset, weights)
-        return _Scores(by_miner, self._worth(without, dataset, release), weights)
+        without = self._without({name: found.baseline for name, found in mined.items()}, dataset, weights)
+        return Scores(by_miner, self.worth(without, dataset, release), weights)
 
     def _mined(self, release, target, seed, order):
-        """`{miner: guesses}` of one target, arrays (n,), and the guess without the release."""
         if self.folds is None:
             return mine(release, target, self.miners, rng=order)
-        _, guess = mine(release, target, "majority", rng=order)
-        column = release.table[target].to_numpy()
-        others = [name for name in release.schema.published if name != target]
-        encoded = encode(release.table, others, release.schema, release.hierarchies)
-        miners, _ = able(reference_set(self.miners), column)
-        return {m.name: cross_val_predictions(m, encoded, column, folds=self.folds, seed=seed) for m in miners}, guess
+        return unseen(release, target, self.miners, folds=self.folds, seed=seed)
 
-    def _worth(self, guesses, dataset, release):
+    def worth(self, guesses, dataset, release):
         """What each person's guesses are worth, over all targets: array (n,)."""
         values = []
         for name, function in self.functions.items():
@@ -180,173 +174,57 @@ class AntiUtility(_Idea):
         return guesses
 
 
-@dataclass(frozen=True)
-class Acceptance:
-    """Whether a sanitizer is acceptable to the owner (its truth value), and why not.
-
-    `breaks`: the miners that break a threshold, `{"good": name, "bad": name}` with those that are broken alone.
+def good_rows(row, target, scores, original):
+    """Rows of good utility and of its decline, by miner: declines with a 95 % interval, each person compared with
+    themselves on the original. A miner that has no guess on the original has no decline.
     """
-
-    breaks: Mapping[str, str]
-    reason: str
-
-    def __bool__(self):
-        return not self.breaks
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Verdict:
-    """A sanitizer's place in a scenario. Section 2: (1 - `delta`, L)-utility-preserving and (`average`, `worst`,
-    `worst_miner`)-privacy-losing.
-
-    `original`, `utility`: good utility by miner's name, on the original and on the release; `utility_baseline`: of the
-    best single answer. `delta`: the largest utility decline, 0 or more, and `declines_most`, its miner. `anti_utility`
-    by miner's name, with `average`, `worst`, the `worst_miner` that attains it, and `worst_by_person`, which takes for
-    each person their own worst miner; `baseline`: of the guess without the release. Lower protects more.
-    `left_out`: the miners of each set, "good" and "bad", that cannot guess this release's columns: in no number.
-
-    `table`: all of it as tidy `results`, for people: numbers that fewer than `fewest` people make are withheld there.
-    The other fields are exact, for the owner alone.
-    """
-
-    sanitizer: object
-    original: Mapping[str, float]
-    utility: Mapping[str, float]
-    utility_baseline: float
-    delta: float
-    declines_most: str
-    anti_utility: Mapping[str, float]
-    average: float
-    worst: float
-    worst_miner: str
-    worst_by_person: float
-    baseline: float
-    left_out: Mapping[str, tuple[str, ...]]
-    table: pd.DataFrame = field(repr=False)
-
-    def __repr__(self):
-        return (
-            f"Verdict({self.sanitizer!r}: ({1 - self.delta:.4f}, {{{', '.join(self.utility)}}})-utility-preserving; "
-            f"anti-utility {self._told('average')} on average, {self._told('worst')} at worst)"
-        )
-
-    def acceptable(self, min_good, max_bad):
-        """The owner's decision, an `Acceptance`: true if every miner of L keeps enough and no miner of M gets too much.
-
-        `min_good`: the smallest share of the original's good utility to keep, 1 - delta, 0..1. `max_bad`: the largest
-        anti-utility of any one miner, in the scenario's unit (people, where guesses count 0 or 1). Section 2.1.
-        """
-        if not 0 <= min_good <= 1 or not max_bad >= 0:
-            raise ValueError(
-                f"min_good is a share of the original's good utility, 0..1, and max_bad an anti-utility from 0; got "
-                f"{min_good!r} and {max_bad!r}."
-            )
-        breaks, reasons = {}, []
-        if 1 - self.delta < min_good - 1e-12:  # 1 - 0.9 is a little less than 0.1
-            breaks["good"] = self.declines_most
-            reasons.append(f"{self.declines_most} keeps {1 - self.delta:.2%} of its good utility, below {min_good:.2%}")
-        if self.worst > max_bad:
-            breaks["bad"] = self.worst_miner
-            reasons.append(f"{self.worst_miner} attains an anti-utility of {self._told('worst')}, above {max_bad:g}")
-        return Acceptance(breaks, "; ".join(reasons) or "acceptable: no miner breaks a threshold")
-
-    def _told(self, which):
-        """An anti-utility as the table tells it."""
-        rows = self.table[self.table.measure.str.endswith("anti_utility") & (self.table.miner == which)]
-        value = rows.value.item()
-        return "withheld (few people)" if np.isnan(value) else f"{value:g}"
-
-
-@dataclass(frozen=True, eq=False)
-class Scenario:
-    """What an owner wants of a release and fears from it; `judge` says where a sanitizer stands. Section 2."""
-
-    good: GoodUtility
-    bad: AntiUtility
-
-    def judge(self, dataset, sanitizer, *, rng=1, fewest=10):
-        """The `Verdict` on one sanitizer. `rng`: int seed or Generator; the noise of a seed is that of `evaluation`.
-
-        Raises ValueError where a miner's good utility on the original is not positive, since no decline is defined
-        then, and for a release that miners do not read.
-        """
-        return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
-
-    def compare(self, dataset, sanitizers, *, rng=1, fewest=10):
-        """The verdicts on several sanitizers, in their order; the original is mined once."""
-        seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
-        as_is = Identity()
-        original = self.good._scored(dataset, as_is.sanitize(dataset, rng=seed), seed, as_is)
-        return [self._verdict(dataset, sanitizer, original, seed, fewest) for sanitizer in sanitizers]
-
-    def _verdict(self, dataset, sanitizer, original, seed, fewest):
-        release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
-        good = self.good._scored(dataset, release, seed, sanitizer)
-        bad = self.bad._scored(dataset, release, seed, sanitizer)
-        delta, declines_most = mining.utility_preserving(original.utilities, good.utilities)
-        average, worst, worst_miner = mining.average_and_worst(bad.utilities)
-        sets = {"good": (self.good.miners, good), "bad": (self.bad.miners, bad)}
-        return Verdict(
-            sanitizer=sanitizer,
-            original=original.utilities,
-            utility=good.utilities,
-            utility_baseline=mining.weighted_sum(good.baseline, good.weights),
-            delta=delta,
-            declines_most=declines_most,
-            anti_utility=bad.utilities,
-            average=average,
-            worst=worst,
-            worst_miner=worst_miner,
-            worst_by_person=mining.weighted_sum(mining.worst_by_person(bad.by_miner), bad.weights),
-            baseline=mining.weighted_sum(bad.baseline, bad.weights),
-            left_out={
-                side: tuple(m.name for m in reference_set(names) if m.name not in scores.by_miner)
-                for side, (names, scores) in sets.items()
-            },
-            table=withheld(
-                tidy(
-                    _good_rows(rows_of(dataset, Identity(), seed), self.good.label, original, original)
-                    + _good_rows(rows_of(dataset, sanitizer, seed), self.good.label, good, original)
-                    + _bad_rows(rows_of(dataset, sanitizer, seed), self.bad.label, bad, fewest)
-                ),
-                fewest,
-            ),
-        )
-
-
-def _good_rows(row, target, scores, original):
-    rows, (measure, interval) = [], _unit("good_utility", scores)
+    rows, (measure, interval) = [], unit("good_utility", scores)
     baseline = mining.weighted_sum(scores.baseline, scores.weights)
     for name, value in scores.utilities.items():
         rows.append(row(measure, value, name, target, *interval(value), baseline, "higher"))
+        if name not in original.by_miner:
+            continue
         decline = mining.utility_decline(original.utilities[name], value)
-        rows.append(row("utility_decline", decline, name, target, better="lower"))
-    delta, _ = mining.utility_preserving(original.utilities, scores.utilities)
-    return [*rows, row("utility_decline", delta, "worst", target, better="lower")]
+        bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
+        rows.append(row("utility_decline", decline, name, target, *bounds, better="lower"))
+    return rows
 
 
-def _bad_rows(row, target, scores, fewest):
-    """Rows per miner, `average`, `worst` and `worst by person`, without numbers that few people make."""
-    measure, interval = _unit("anti_utility", scores)
-    by_miner = scores.by_miner
-    average, _, worst_miner = mining.average_and_worst(scores.utilities)
-    sums = {**by_miner, "worst": by_miner[worst_miner], "worst by person": mining.worst_by_person(by_miner)}
-    few = {name: 0 < scores.people(values) < fewest for name, values in sums.items()}
-    baseline = mining.weighted_sum(scores.baseline, scores.weights)
-    if not scores.counts and 0 < scores.people(scores.baseline) < fewest:
-        baseline = np.nan
-    rows = []
-    for name, values in sums.items():
-        value = mining.weighted_sum(values, scores.weights)
+def decline_interval(original, sanitized):
+    """A 95 % interval of the utility decline, by the same people's values before and after: (low, high), from 0.
+
+    `original`, `sanitized`: arrays (n,). The normal approximation of a ratio of two paired means (Fieller's linear
+    term); exact equality of the two gives (0, 0).
+    """
+    kept = sanitized.sum() / original.sum()
+    error = 1.96 * np.std(sanitized - kept * original) * np.sqrt(len(original)) / original.sum()
+    return max(0.0, 1 - kept - error), max(0.0, 1 - kept + error)
+
+
+def bad_rows(row, target, scores, fewest, scenario=""):
+    """Rows of anti-utility by miner; a number that fewer than `fewest` people make is withheld."""
+    measure, interval = unit("anti_utility", scores, scenario)
+    baseline, rows = told_baseline(scores, fewest), []
+    for name, value in scores.utilities.items():
         # Of a count `withheld` keeps the bounds; any other sum of few people has none.
-        told = np.nan if few[name] and not scores.counts else value
+        few = not scores.counts and 0 < scores.people(scores.by_miner[name]) < fewest
+        told = np.nan if few else value
         rows.append(row(measure, told, name, target, *interval(value), baseline, "lower"))
-    average = np.nan if any(few.values()) else average  # with the others it would tell the withheld ones
-    return [*rows, row(measure, average, "average", target, baseline=baseline, better="lower")]
+    return withheld(tidy(rows), fewest)
 
 
-def _unit(measure, scores):
-    """The measure's name and its interval: a sum that does not count people is `weighted_...` and has none."""
+def told_baseline(scores, fewest):
+    """The anti-utility of the guess; NaN for a sum that fewer than `fewest` people make (counts `withheld` masks)."""
+    few = not scores.counts and 0 < scores.people(scores.baseline) < fewest
+    return np.nan if few else mining.weighted_sum(scores.baseline, scores.weights)
+
+
+def unit(measure, scores, scenario=""):
+    """The name that results give a measure in a scenario, and a function from its value to its interval.
+
+    A sum that does not count people is `weighted_...` and has no interval.
+    """
+    measure = f"{measure}_{scenario}" if scenario else measure
     if scores.counts:
         return measure, lambda value: people_interval(value, int(scores.weights.sum()))
     return f"weighted_{measure}", lambda value: (np.nan, np.nan)

@@ -12,8 +12,10 @@ import inspect
 import json
 import multiprocessing
 import os
+import signal
 import tempfile
 import threading
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +107,8 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
     once. `jobs`: processes at a time (None: one a usable core), which changes no number. Progress is shown by
     `progress.track`, whose bars tell the time left. The first error stops the run and is raised, with the task's place
-    in a note; what is finished stays. A script that calls this needs the line `if __name__ == "__main__":`.
+    in a note; what is finished stays. Nobody waits then, nor after an interrupt, for what the others are at. A script
+    that calls this needs the line `if __name__ == "__main__":`.
     """
     tasks = list(tasks)
     jobs = usable_cores() if jobs is None else jobs
@@ -116,12 +119,17 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     found = {key: _decoded(text) for key in places if (text := store._read(key)) is not None}
     missing = sorted(place for key, place in places.items() if key not in found)
     if missing:
-        with _workers(min(jobs, len(missing))) as workers:
-            futures = {workers.submit(_evaluate, store, tasks[place]): place for place in missing}
+        with _workers(min(jobs, len(missing)), store, {place: tasks[place] for place in missing}) as workers:
+            futures = {workers.submit(_evaluate, place): place for place in missing}
             for future in progress.track(concurrent.futures.as_completed(futures), description, len(missing)):
                 place = futures[future]
                 try:
                     found[keys[place]] = future.result()
+                except BrokenProcessPool as error:  # whose task it was is not known
+                    error.add_note(
+                        "A worker was killed, perhaps for want of memory. Try fewer jobs; what is finished stays."
+                    )
+                    raise
                 except Exception as error:
                     error.add_note(f"This was task {place + 1} of {len(tasks)}, {tasks[place].func.__name__}.")
                     raise
@@ -133,34 +141,50 @@ def usable_cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def _evaluate(store, task):
-    # The key is made anew: had the code changed since the run began, the result would belong to another one.
-    return store.call(task.func, *task.args, **task.keywords)
-
-
 @contextlib.contextmanager
-def _workers(jobs):
+def _workers(jobs, store, tasks):
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # here, for a worker has loaded numpy before any code of ours runs in it
     context = multiprocessing.get_context("spawn")  # a fork would copy threads that are in the middle of something
-    workers = concurrent.futures.ProcessPoolExecutor(jobs, context, initializer=_begin)
+    theirs, ours = context.Pipe(duplex=False)
+    # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
+    workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _begin, (theirs, store, tasks))
     try:
         yield workers
+    except BaseException:
+        ours.close()
+        raise
     finally:
         workers.shutdown(cancel_futures=True)
+        ours.close()
+        theirs.close()
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def _begin():
-    """In a worker: no bars of its own, and the end as soon as its parent is killed, or it would wait for ever."""
+# --- in a worker ---
+
+_given = {}  # the store and the tasks, `{place: task}`
+
+
+def _begin(parent, store, tasks):
+    """No bars of its own; and the end as soon as the parent closes its side of the pipe, by an error or by dying."""
     os.environ[progress.FILE] = os.devnull
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt reaches the parent too, which decides
+    _given.update(store=store, tasks=tasks)
 
     def watch():
-        multiprocessing.parent_process().join()
+        with contextlib.suppress(EOFError, OSError):
+            parent.recv_bytes()
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _evaluate(place):
+    # The key is made anew: had the code changed since the run began, the result would belong to another one.
+    task = _given["tasks"][place]
+    return _given["store"].call(task.func, *task.args, **task.keywords)
 
 
 # --- what is kept ---

@@ -9,9 +9,13 @@ The order of the records, and of nominal values (the encoding's, sorted), decide
 """
 
 import os
+import re
+import shlex
 import threading
+import time
 import zipfile
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
@@ -33,6 +37,9 @@ NUMERICAL = (
     "functions.RBFNetwork", "rules.ConjunctiveRule", "rules.DecisionTable", "rules.M5Rules", "rules.ZeroR",
     "trees.DecisionStump", "trees.M5P", "trees.REPTree", "functions.LeastMedSq", "functions.LinearRegression",
 )  # fmt: skip
+# Section 4.3: the set L of Table 1.
+THREE = ("bayes.NaiveBayes", "trees.J48", "trees.RandomForest")
+SETS = {"three": THREE, "categorical": CATEGORICAL, "numerical": NUMERICAL}
 
 DEBIAN = Path("/usr/share/java/weka.jar")  # where the package `weka` puts it
 SECONDS = 120.0
@@ -44,42 +51,73 @@ class Unavailable(RuntimeError):
     """Java, Weka's jar, jpype1 or one of Weka's miners is not there; the message says which, and how to get it."""
 
 
+class Refused(ValueError):
+    """A miner that does not take such data, in Weka's own words."""
+
+
 class Unfinished(RuntimeError):
     """A miner that ran out of its processor time or of memory: it has no guesses, and belongs to no average."""
 
 
+def find_jar(jar=None):
+    """Path of Weka's jar: `jar`, else the environment variable WEKA_JAR, else Debian's. Raises Unavailable."""
+    asked = jar or os.environ.get("WEKA_JAR") or DEBIAN
+    if not Path(asked).is_file():
+        raise Unavailable(
+            f"there is no Weka jar at {asked}. `apt-get install weka` puts one at {DEBIAN}; any other is named by the "
+            "environment variable WEKA_JAR."
+        )
+    return Path(asked).resolve()
+
+
+def version(jar=None):
+    """The version that the jar states, as "3.6.14"."""
+    return _read(find_jar(jar))[0]
+
+
 @dataclass(frozen=True, eq=False)
 class WekaMiner:
-    """One of Weka's classifiers: `name` below weka.classifiers ("trees.J48"), `options` as on its command line.
+    """One of Weka's classifiers: `scheme` below weka.classifiers ("trees.J48"), `options` as on its command line.
 
-    `seconds`: processor time, of its own thread, for training and again for guessing. `jar`: see `find_jar`. `fit`
-    leaves the miner as it was. Results depend on the version of the jar: state `version(jar)` beside them.
+    `seconds`: processor time, of its own thread, for training and guessing together. Each call of `predict` has what
+    training left, whatever earlier calls took. `version`: Weka's, which results depend on; the jar's unless given, and
+    no other jar will do. Where the jar lies counts for nothing. `fit` leaves the miner as it was.
     """
 
-    name: str
+    scheme: str
     options: tuple[str, ...] = ()
     seconds: float = field(default=SECONDS, repr=False)
-    jar: str | Path | None = field(default=None, repr=False)
+    version: str = field(default_factory=version)
+    spent: float = field(default=0.0, repr=False)
     model: object = field(default=None, repr=False)
     header: object = field(default=None, repr=False)
 
+    @property
+    def name(self):
+        """The name that results carry and that `named` reads, as "Weka 3.6.14 trees.J48"."""
+        return shlex.join(["Weka", self.version, self.scheme, *self.options])
+
     def predicts(self, target):
-        """Whether Weka says that it can guess a column like `target`, numbers or labels."""
-        kind = "NUMERIC_CLASS" if is_numeric_dtype(pd.Series(target)) else "NOMINAL_CLASS"
-        capability = _java(self.jar).JClass("weka.core.Capabilities$Capability").valueOf(kind)
-        return bool(self._untrained().getCapabilities().handles(capability))
+        """Whether Weka says that it can guess a column like `target`, numbers or labels.
+
+        Of a miner that the jar lacks the paper says it, and `fit` raises Unavailable.
+        """
+        numbers = is_numeric_dtype(pd.Series(target))
+        java = _java(self.version)
+        kind = java.JClass("weka.core.Capabilities$Capability").valueOf("NUMERIC_CLASS" if numbers else "NOMINAL_CLASS")
+        try:
+            return bool(self._untrained(java).getCapabilities().handles(kind))
+        except Unavailable:
+            return self.scheme in (NUMERICAL if numbers else CATEGORICAL)
 
     def fit(self, encoded, target):
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
 
         Raises ValueError where Weka refuses the data, as AODE does numbers; Unfinished beyond the limits; Unavailable.
         """
-        java = _java(self.jar)
+        java = _java(self.version)
         header = Header(encoded.labels, target)
-        data = header.instances(java, encoded.labels, target)
-        model = self._untrained()
-        self._limited(java, model, "buildClassifier", data)
-        return replace(self, model=model, header=header)
+        return replace(self._trained(java, header.instances(java, encoded.labels, target)), header=header)
 
     def predict(self, encoded):
         """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses.
@@ -89,11 +127,11 @@ class WekaMiner:
         """
         if self.model is None:
             raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
-        java = _java(self.jar)
+        java = _java(self.version)
         # A release has few distinct records: each is asked for once, which makes the lazy miners affordable.
         _, first, back = np.unique(encoded.row, return_index=True, return_inverse=True)
         data = self.header.instances(java, encoded[first].labels)
-        return self.header.guesses(self._asked(java, self.model, data))[back]
+        return self.header.guesses(self._asked(java, data))[back]
 
     def cross_val_predictions(self, encoded, target, folds=10, seed=1):
         """A guess for each record by a model that did not see it, in Weka's own folds: array (n,) in their order.
@@ -103,7 +141,7 @@ class WekaMiner:
         """
         if not 2 <= folds <= len(encoded):
             raise ValueError(f"cross-validation needs 2 to {len(encoded)} folds (the records), got {folds}.")
-        java = _java(self.jar)
+        java = _java(self.version)
         header = Header(encoded.labels, target)
         data = header.instances(java, encoded.labels, target)
         # The numbers of the records, shuffled alike, tell whose guess is whose.
@@ -117,41 +155,46 @@ class WekaMiner:
             numbers.stratify(folds)
         found = np.empty(len(encoded))
         for fold in range(folds):
-            model = self._untrained()
-            self._limited(java, model, "buildClassifier", data.trainCV(folds, fold, chance))
+            trained = self._trained(java, data.trainCV(folds, fold, chance))
             held = np.array(numbers.testCV(folds, fold).attributeToDoubleArray(0)[:]).astype(int)
-            found[held] = self._asked(java, model, data.testCV(folds, fold))
+            found[held] = trained._asked(java, data.testCV(folds, fold))
         return header.guesses(found)
 
-    def _untrained(self):
-        java = _java(self.jar)
+    def _untrained(self, java):
         try:
-            model = java.JClass(f"weka.classifiers.{self.name}")()
+            model = java.JClass(f"weka.classifiers.{self.scheme}")()
         except TypeError:  # what jpype says of a class that it does not find
             raise Unavailable(
-                f"there is no miner '{self.name}' in Weka {version(java.jar)}. `known()` lists those of the paper and "
+                f"there is no miner '{self.scheme}' in Weka {self.version}. `known()` lists those of the paper and "
                 "whether a jar has them; leave it out, and say so beside the result."
             ) from None
         except java.JException as error:
-            raise _told(java, self.name, error) from None
+            raise _told(java, self.scheme, error) from None
         try:
             options = java.JArray(java.JString)(list(self.options))
             model.setOptions(options)  # which empties those that it takes
             java.JClass("weka.core.Utils").checkForRemainingOptions(options)
         except java.JException as error:
-            raise ValueError(f"the miner '{self.name}' has no options {self.options}: {error}.") from None
+            raise ValueError(f"the miner '{self.scheme}' has no options {self.options}: {error}.") from None
         return model
 
-    def _asked(self, java, model, data):
-        """What Weka's evaluation hears from `model` for each of `data`, whose class it hides: float array (n,)."""
+    def _trained(self, java, data):
+        model = self._untrained(java)
+        _, spent = self._limited(java, model, "buildClassifier", data)
+        return replace(self, model=model, spent=spent)
+
+    def _asked(self, java, data):
+        """What Weka's evaluation hears from the model for each of `data`, whose class it hides: float array (n,)."""
         grading = java.JClass("weka.classifiers.Evaluation")(data)
         prints = java.JArray(java.JClass("java.lang.Object"))(0)  # nothing
-        return np.array(self._limited(java, grading, "evaluateModel", model, data, prints)[:], dtype=float)
+        found, _ = self._limited(java, grading, "evaluateModel", self.model, data, prints)
+        return np.array(found[:], dtype=float)
 
     def _limited(self, java, *call):
-        """The value of a call (object, name of its method, arguments), stopped after `seconds` of processor time.
+        """The value of a call (object, name of its method, arguments), and the processor time it took, to 0.1 s.
 
-        The thread is Java's alone, from first to last: a thread that Python takes part in does not survive its end.
+        It is stopped once it has used what the miner has left. The thread is Java's alone, from first to last: a
+        thread that Python takes part in does not survive its end.
         """
         call = java.JClass("java.beans.Expression")(call[0], call[1], list(call[2:]))
         run = java.JClass("java.beans.EventHandler").create(java.JClass("java.lang.Runnable"), call, "execute")
@@ -160,19 +203,24 @@ class WekaMiner:
         thread.setDaemon(True)
         clock = java.JClass("java.lang.management.ManagementFactory").getThreadMXBean()
         thread.start()
-        number, pause = thread.getId(), 1
-        while not task.isDone():
-            thread.join(pause)
-            pause = min(2 * pause, 100)  # milliseconds
-            if clock.getThreadCpuTime(number) > self.seconds * 1e9:  # -1 once it has ended
-                raise Unfinished(
-                    f"the miner '{self.name}' did not finish within {self.seconds:g} CPU seconds{_stop(java, thread)}"
-                )
+        number, pause, spent = thread.getId(), 0.001, 0.0
+        try:
+            while self.spent + spent <= self.seconds and not task.isDone():
+                time.sleep(pause)  # in Python, where an interrupt is heard
+                pause = min(1.1 * pause, 0.1)
+                spent = max(spent, clock.getThreadCpuTime(number) / 1e9)  # -1 once it has ended
+        except BaseException:
+            _stop(java, thread)  # or it would go on unseen
+            raise
+        if self.spent + spent > self.seconds:
+            raise Unfinished(
+                f"the miner '{self.scheme}' did not finish within {self.seconds:g} CPU seconds{_stop(java, thread)}"
+            )
         try:
             task.get()
         except java.JException as error:
-            raise _told(java, self.name, error) from None
-        return call.getValue()
+            raise _told(java, self.scheme, error) from None
+        return call.getValue(), spent
 
 
 class Header:
@@ -239,13 +287,39 @@ class Header:
         return np.where(codes < 0, np.nan, codes)
 
 
-def reference_set(names, **options):
-    """Weka's miners by name, a tuple; `options` go to each, as seconds= and jar=.
+def reference_set(schemes, **options):
+    """Weka's miners by their place below weka.classifiers, a tuple; `options` go to each, as seconds=."""
+    return tuple(WekaMiner(scheme, **options) for scheme in schemes)
 
-    >>> [miner.name for miner in reference_set(CATEGORICAL[:2])]
-    ['bayes.AODE', 'bayes.AODEsr']
+
+def named(text, **options):
+    """Weka's miners by the names that results carry, a tuple; `options` go to each, as seconds=.
+
+    `text`: names separated by commas, as "Weka 3.6.14 trees.J48", or without the version; Weka's own options may
+    follow. "Weka three" is the paper's set L of Table 1, "Weka categorical" and "Weka numerical" are those of Table 2,
+    whole: where the jar lacks an entry, its `fit` raises Unavailable. Raises ValueError for another version than the
+    jar's, and for a name that neither the jar nor the paper has; Unavailable without a jar.
     """
-    return tuple(WekaMiner(name, **options) for name in names)
+    jar = find_jar()
+    stated, schemes = _read(jar)
+    chosen = {}
+    for part in text.split(","):
+        name = re.fullmatch(r"Weka(?:\s+(\d\S*))?\s+([a-zA-Z]\S*)(.*)", part.strip())
+        asked, scheme, rest = name.groups() if name else (None, "", "")
+        entries = (scheme,) if rest else SETS.get(scheme, (scheme,))
+        if not schemes.union(CATEGORICAL, NUMERICAL).issuperset(entries):
+            raise ValueError(
+                f"there is no miner '{part.strip()}'. Name a set, {', '.join(f'Weka {each}' for each in SETS)}, or "
+                f"miners of Weka {stated} such as 'Weka trees.J48': `privnb.weka.known()` lists the paper's."
+            )
+        if asked not in (None, stated):
+            raise ValueError(
+                f"'{part.strip()}' asks for Weka {asked}, and {jar} is Weka {stated}. Leave the version out, or name "
+                "that version's jar in the environment variable WEKA_JAR."
+            )
+        for entry in entries:
+            chosen.setdefault((entry, rest), WekaMiner(entry, tuple(shlex.split(rest)), **options))
+    return tuple(chosen.values())
 
 
 def attempt(miners, encoded, target, asked):
@@ -261,7 +335,7 @@ def attempt(miners, encoded, target, asked):
         except (Unfinished, ValueError) as error:
             failed[miner.name] = str(error)
         except Unavailable as error:
-            if missing(miner.jar):  # then no miner can run, which is no result
+            if missing():  # then no miner can run, which is no result
                 raise
             failed[miner.name] = str(error)
     return guesses, failed
@@ -272,28 +346,9 @@ def known(jar=None):
 
     OLM and MinMaxExtension, which 3.6.0 had, are not in 3.6.14.
     """
-    with zipfile.ZipFile(find_jar(jar)) as archive:
-        files = set(archive.namelist())
-    sets = (("categorical", CATEGORICAL), ("numerical", NUMERICAL))
-    rows = [(kind, name, f"weka/classifiers/{name.replace('.', '/')}.class" in files) for kind, s in sets for name in s]
+    present = _read(find_jar(jar))[1]
+    rows = [(kind, each, each in present) for kind in ("categorical", "numerical") for each in SETS[kind]]
     return pd.DataFrame(rows, columns=["target", "miner", "present"])
-
-
-def version(jar=None):
-    """The version that the jar states, as "3.6.14"."""
-    with zipfile.ZipFile(find_jar(jar)) as archive:
-        return archive.read("weka/core/version.txt").decode().strip().replace("-", ".")
-
-
-def find_jar(jar=None):
-    """Path of Weka's jar: `jar`, else the environment variable WEKA_JAR, else Debian's. Raises Unavailable."""
-    asked = jar or os.environ.get("WEKA_JAR") or DEBIAN
-    if not Path(asked).is_file():
-        raise Unavailable(
-            f"there is no Weka jar at {asked}. `apt-get install weka` puts one at {DEBIAN}; any other is named by jar= "
-            "or by the environment variable WEKA_JAR."
-        )
-    return Path(asked).resolve()
 
 
 def missing(jar=None):
@@ -304,7 +359,7 @@ def missing(jar=None):
     if which("java") is None and "JAVA_HOME" not in os.environ:
         lacks.append("there is no Java: apt-get install default-jre-headless, or set JAVA_HOME.")
     try:
-        find_jar(jar)
+        version(jar)
     except Unavailable as error:
         lacks.append(str(error))
     return " ".join(lacks)
@@ -329,13 +384,13 @@ class _Java:
             jpype.addClassPath(str(jar))
 
 
-def _java(jar):
-    """The one Java machine of this process, started on the first call. Raises Unavailable."""
+def _java(wanted):
+    """The one Java machine of this process, started on the first call, with Weka `wanted`. Raises Unavailable."""
     with _starting:
-        lacks = missing(jar)
+        lacks = missing()
         if lacks:
             raise Unavailable(f"Weka's miners cannot run here: {lacks}")
-        jar = find_jar(jar)
+        jar = find_jar()
         java = _running.setdefault("java", None) or _Java(jar)
         _running["java"] = java
     if java.jar != jar:
@@ -343,7 +398,25 @@ def _java(jar):
             f"this process runs Weka with {java.jar}, and {jar} was asked for. A process has one Java machine: "
             "use one jar, or another process."
         )
+    if version(jar) != wanted:
+        raise Unavailable(
+            f"the miner is of Weka {wanted}, and {jar} is Weka {version(jar)}. Make the miner anew, or name that "
+            "version's jar in the environment variable WEKA_JAR."
+        )
     return java
+
+
+@cache
+def _read(jar):
+    """The version that a jar states, and what it has below weka.classifiers. Raises Unavailable for another file."""
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            stated = archive.read("weka/core/version.txt").decode().strip().replace("-", ".")
+            classes = "\n".join(archive.namelist())
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise Unavailable(f"{jar} is no jar of Weka: {error}. Name another in WEKA_JAR.") from None
+    found = re.findall(r"^weka/classifiers/(.+)\.class$", classes, re.MULTILINE)
+    return stated, frozenset(each.replace("/", ".") for each in found)
 
 
 def _stop(java, thread):
@@ -368,4 +441,4 @@ def _told(java, name, error):
         return Unfinished(f"the miner '{name}' ran out of memory ({kind}).")
     if kind in ("ClassNotFoundException", "NoClassDefFoundError"):
         return Unavailable(f"the miner '{name}' needs {error.getMessage()}, which is not in {java.jar}. Leave it out.")
-    return ValueError(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")
+    return Refused(f"the miner '{name}' refuses these data: {error}. Leave it out, and name it beside the result.")

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from privnb.content import READERS
+
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "content", "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release",
     "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
-    "sanitizers", "marginals", "attacks", "measures", "results", "store", "evaluation", "scenario", "gallery",
-    "ledger", "answers", "charts", "runs", "pages", "report", "cli",
+    "sanitizers", "marginals", "attacks", "measures", "results", "store", "mined", "scenario", "verdict",
+    "evaluation", "adversary", "gallery",
+    "experiments", "choice", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -36,6 +39,11 @@ def test_imports_point_down(path):
     for other in imported(path):
         assert other in ORDER, f"{other} has no place in the order"
         assert ORDER.index(other) <= ORDER.index(own), f"{own} imports {other}, which stands below it"
+
+
+def test_what_only_reads_results_is_no_input_of_a_stored_one():
+    """Nothing that makes numbers can import these, so they do not count as code beneath a number."""
+    assert tuple(ORDER[-len(READERS) :]) == READERS
 
 
 def test_every_module_has_its_place():

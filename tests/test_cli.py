@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,34 @@ def test_report_of_all_notebooks(project, asked, capsys):
 def test_report_of_one_notebook_goes_beside_the_whole_one(project, asked):
     cli.main(["report", "--notebook", "04_attack.ipynb", "-p", "K", "25", "-p", "DATASET", "mine", "--jobs", "1"])
     assert asked == [(project / "reports" / "mine-04_attack", ["04_attack.ipynb"], {"K": "25", "DATASET": "mine"}, 1)]
+
+
+def test_report_of_another_profile_goes_beside_the_quick_one(project, asked, write_notebook):
+    parameters = 'DATASET = "adult"\nPROFILE = "quick"\nOUT = ""'
+    write_notebook(project / "notebooks", "03_utility", "# Why?", ("parameters", parameters))
+    for profile, more, folder in [
+        ("full", [], "adult-full"),
+        ("quick", [], "adult"),
+        ("full", ["--notebook", "03_utility"], "adult-full-03_utility"),
+    ]:
+        cli.main(["report", "-p", "PROFILE", profile, *more])
+        assert asked.pop()[0] == project / "reports" / folder
+
+
+@pytest.mark.parametrize(
+    ("variables", "command"),
+    [
+        ([], "report"),
+        (["PROFILE=full"], "report -p PROFILE full --jobs 1"),
+        (["PROFILE=full", "DATASET=my data.toml"], "report --dataset my data.toml -p PROFILE full --jobs 1"),
+    ],
+)
+def test_make_report_passes_its_variables_on(variables, command):
+    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PROFILE", "DATASET")}
+    make = ["make", "--dry-run", "--assume-old=.venv/.installed", "report", *variables]
+    root = Path(cli.__file__).parent.parent
+    said = subprocess.run(make, cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
+    assert shlex.split(said) == [".venv/bin/privnb", *shlex.split(command.replace("my data.toml", "'my data.toml'"))]
 
 
 def test_report_of_an_owners_table_to_a_folder_of_choice(project, asked):

@@ -135,6 +135,10 @@ def test_code_of_the_package_counts_with_all_its_files(monkeypatch, tmp_path):
     second = of(tmp_path)
     (tmp_path / "measures" / "gains.py").rename(tmp_path / "gains.py")
     third = of(tmp_path)
+    (tmp_path / "charts").mkdir()
+    (tmp_path / "charts" / "bars.py").write_text("what only reads results", encoding="utf-8")
+    (tmp_path / "ledger.py").write_text("what only reads results", encoding="utf-8")
+    assert of(tmp_path) == third
     monkeypatch.setattr(module.importlib.metadata, "version", lambda name: "0")
     assert len({first, second, third, of(tmp_path)}) == 4
 

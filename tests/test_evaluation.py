@@ -6,22 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation
+from privnb import evaluation, weka
 from privnb.dataset import Dataset, load
-from privnb.hierarchy import flat
+from privnb.measures.mining import good_utility
+from privnb.mined import Mined
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
-from privnb.schema import Attribute, Categories, Role, Schema
+from privnb.schema import Attribute, Numbers, Role, Schema
 
 
 @pytest.fixture(scope="module")
 def adult():
     return load("adult", records=1500)
-
-
-@pytest.fixture(scope="module")
-def mined(adult):
-    return evaluation.anti_utility(adult, evaluation.settings(k="2, 50", epsilon=0.5))
 
 
 def one(results, **where):
@@ -79,51 +75,6 @@ def test_uniqueness_withholds_few_people(adult):
     assert unique.value[:40].isna().to_numpy().tolist() == few.tolist()
 
 
-def test_anti_utility_has_baseline_and_interval(mined):
-    worst = mined[(mined.miner == "worst") & mined.value.notna()]
-    assert worst[["low", "high"]].notna().all(axis=None)
-    assert (worst.low <= worst.value + 1e-9).all()
-    assert (worst.value <= worst.high + 1e-9).all()
-    assert set(mined.better) == {"lower"}
-    assert set(mined.measure) == {f"anti_utility_{s}" for s in ("A", "A_distinct", "B", "C")}
-
-
-def test_anti_utility_adds_up(adult):
-    """Average and worst are those of the miners; a scenario never exceeds the one that contains it."""
-    raw = evaluation.anti_utility(adult, [KMember(10)], fewest=2)
-    for _, rows in raw.groupby("measure"):
-        miners = rows[~rows.miner.isin(["average", "worst"])].value
-        assert rows[rows.miner == "worst"].value.item() == miners.max()
-        average = rows[rows.miner == "average"].value.item()
-        told = miners.notna().all() and not 0 < miners.mean() < 2
-        assert average == pytest.approx(miners.mean()) if told else np.isnan(average)
-    worst = raw[raw.miner == "worst"].set_index("measure").value
-    assert worst["anti_utility_A"] >= worst["anti_utility_A_distinct"]
-    assert worst["anti_utility_A"] >= worst["anti_utility_B"]
-    assert worst["anti_utility_A"] >= worst["anti_utility_C"]
-    assert worst["anti_utility_B"] == 0, "no released interval is shorter than five years"
-
-
-def test_small_counts_are_withheld(mined):
-    assert not mined.value.between(0, 10, inclusive="neither").any()
-    assert not mined.baseline.between(0, 10, inclusive="neither").any()
-    withheld = mined[mined.value.isna() & (mined.miner != "average")]
-    assert len(withheld)
-    assert set(withheld.low) == {1.0}
-    assert set(withheld.high) == {9.0}
-
-
-def test_nothing_is_nearer_in_the_original(adult):
-    """A prediction cannot be nearer to the truth than the truth."""
-    assert (evaluation.anti_utility(adult, [Identity()], fewest=2).value == 0).all()
-
-
-def test_suppressed_quasi_identifiers_leave_the_guess(adult):
-    """With every quasi-identifier at `*`, a miner of the age can only repeat `*`."""
-    results = evaluation.anti_utility(adult, [Suppress()], fewest=2)
-    assert (results[~results.miner.isin(["average"])].value == 0).all()
-
-
 def test_utility_of_the_trivial_release(adult):
     results = evaluation.good_utility(adult, [Suppress("sensitive"), Suppress()])
     commonest = adult.table.salary.value_counts().max()
@@ -133,70 +84,8 @@ def test_utility_of_the_trivial_release(adult):
     assert (bare.value == commonest).all(), "without quasi-identifiers the commonest value is all there is"
     declines = results[results.measure == "utility_decline"]
     assert declines[declines.sanitizer == "Identity"].value.eq(0).all()
-    worst = one(declines, parameters="what=sensitive", miner="worst")
-    assert worst.value == 1
-    for _, rows in declines.groupby(["sanitizer", "parameters"]):
-        assert rows[rows.miner == "worst"].value.item() == rows.value.max()
-
-
-def test_gains_with_predictions_prints_its_control(adult):
-    results = evaluation.gains_with_predictions(adult, [KMember(10)])
-    wide = results.set_index("measure").value
-    for gain in ("accuracy_gain", "knowledge_gain"):
-        assert wide[f"{gain}_with_predictions"] >= wide[gain] - 0.01
-        assert f"{gain}_with_random_labels" in wide
-    assert (results.baseline > 0).all()
-
-
-def test_predictions_are_given_back_to_their_people():
-    """Where one column tells another, a tree that saw the shuffled release predicts each record rightly, in order."""
-    towns = np.random.default_rng(0).choice(list("abcd"), 60)
-    people = Schema(
-        "towns",
-        (
-            Attribute("town", Role.QUASI_IDENTIFIER, Categories(tuple("abcd"))),
-            Attribute("code", Role.SENSITIVE, Categories(tuple("WXYZ"))),
-        ),
-    )
-    table = pd.DataFrame({"town": towns, "code": [dict(zip("abcd", "WXYZ", strict=True))[town] for town in towns]})
-    data = Dataset("towns", table, people, {"town": flat(people["town"])})
-    predictions, guess = evaluation.mine(Identity().sanitize(data, rng=0), "code", "decision tree", rng=5)
-    assert predictions["decision tree"].tolist() == table.code.tolist()
-    assert set(guess) == {table.code.mode()[0]}
-
-
-def test_the_guess_is_the_middle_of_the_domain(adult):
-    """Ages 17 to 99: 58, released as 55-59. It is nearer for those of that age whose released interval is longer."""
-    raw = evaluation.anti_utility(adult, [KMember(10)], fewest=2)
-    released = KMember(10).sanitize(adult, rng=0).table.age
-    by_hand = (adult.table.age.between(55, 59) & (released != "55-59")).sum()
-    assert by_hand > 10
-    assert set(raw[raw.measure == "anti_utility_A"].baseline) == {by_hand}
-
-
-def test_predictions_are_put_into_the_first_of_equal_rows(adult):
-    """With one miner that names the commonest age label for all, Table 3's release can be made by hand."""
-    results = evaluation.gains_with_predictions(adult, [KMember(2)], miners="majority")
-    table = KMember(2).sanitize(adult, rng=0).table
-    commonest = table.age.value_counts().sort_index().idxmax()
-    low, high = map(int, commonest.split("-"))
-    width = table.age.str.split("-").map(lambda ends: int(ends[1]) - int(ends[0]))
-    near = adult.table.age.between(low, high) & (width > high - low) & ~table.duplicated()
-    table.loc[near, "age"] = commonest
-    counts = table.groupby(adult.schema.quasi_identifiers).salary.value_counts().unstack(fill_value=0)
-    right = counts.max(axis=1).sum() / len(table) - (table.salary == "<=50K").mean()
-    assert near.sum() > 0
-    assert one(results, measure="accuracy_gain_with_predictions").value == pytest.approx(right)
-
-
-def test_the_control_changes_as_many_records_at_random(adult):
-    release = KMember(10).sanitize(adult, rng=0)
-    where, labels = evaluation._random_labels(release, "age", np.ones(len(adult), dtype=bool), 30, 1)
-    assert where.sum() == 30
-    assert all(int(label.split("-")[1]) - int(label.split("-")[0]) == 4 for label in labels)
-    widths = release.table.age[where].str.split("-").map(lambda ends: int(ends[1]) - int(ends[0]))
-    assert (widths > 4).all(), "only a label that can become shorter is replaced"
-    assert len(set(labels)) > 5
+    lost = declines[declines.parameters == "what=sensitive"]
+    assert lost[["value", "low", "high"]].eq(1).all(axis=None)
 
 
 def test_k_is_counted_not_believed(adult):
@@ -219,28 +108,15 @@ def test_k_is_counted_not_believed(adult):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda d: evaluation.anti_utility(d, [KMember(5)], target="wait"), "has no attribute 'wait'; it has age"),
+        (lambda d: evaluation.good_utility(d, [KMember(5)], target="wait"), "has no attribute 'wait'; it has age"),
         (lambda d: evaluation.good_utility(d, [KMember(5)], target="age"), "'age' is a number"),
-        (lambda d: evaluation.anti_utility(d, [LaplaceNoise(1)], miners="naive Bayes"), "Add another miner to MINERS"),
-        (lambda d: evaluation.anti_utility(d, [KMember(5)], fewest=1), "fewest must be 2 or more"),
-        (lambda d: evaluation.anti_utility(d, [KMember(5)], share=0), "selects nobody for scenario C"),
+        (lambda d: evaluation.good_utility(d, [], miners="linear regression"), "Add another miner to MINERS"),
         (lambda d: evaluation.linked(d, [KMember(5)], seeds=0), "number of repeats from 1"),
     ],
 )
 def test_what_cannot_be_done_is_said(adult, call, message):
     with pytest.raises(ValueError, match=message):
         call(adult)
-
-
-def test_a_category_can_be_mined(adult):
-    results = evaluation.anti_utility(adult, [KMember(20)], target="marital-status", miners="majority, naive Bayes")
-    assert set(results.target) == {"marital-status"}
-
-
-def test_withheld_miners_cannot_be_computed_from_the_average(mined):
-    for _, rows in mined.groupby(["sanitizer", "parameters", "seed", "measure"]):
-        if rows[~rows.miner.isin(["average", "worst"])].value.isna().any():
-            assert rows[rows.miner == "average"].value.isna().all()
 
 
 def test_links_beat_the_guess_where_records_stand_alone(adult):
@@ -251,11 +127,6 @@ def test_links_beat_the_guess_where_records_stand_alone(adult):
     assert intact == pytest.approx(distinct / len(adult))
     assert (links.baseline == 1 / len(adult)).all()
     assert 1 / len(adult) < one(links, sanitizer="KMember").value < intact
-
-
-def test_same_numbers_again(adult, mined):
-    again = evaluation.anti_utility(adult, evaluation.settings(k="2, 50", epsilon=0.5))
-    pd.testing.assert_frame_equal(mined, again)
 
 
 def test_seeds_repeat_only_what_is_random(adult):
@@ -275,3 +146,84 @@ def test_people_by_counts_everybody(adult):
     assert evaluation.people_by(adult, "age").sum() == len(adult)
     assert evaluation.people_by(adult, "sex").to_dict() == adult.table.sex.value_counts().to_dict()
     assert evaluation.people_by(adult, "age").loc["35-39"] == adult.table.age.between(35, 39).sum()
+
+
+# Repeats of good utility
+
+
+def test_good_utility_of_a_seed_is_that_of_the_reordered_table(adult):
+    first, second = (evaluation.good_utility(adult, [KMember(5)], miners="decision tree", seed=s) for s in (1, 2))
+    assert first[["sanitizer", "measure"]].equals(second[["sanitizer", "measure"]])
+    assert set(second.seed) == {2}
+    good = first.measure == "good_utility"
+    assert (first.value != second.value)[good].all(), "other folds, and another start of the clustering"
+    assert first.baseline.equals(second.baseline)
+    again = evaluation.good_utility(adult, [KMember(5)], miners="decision tree", seed=2)
+    pd.testing.assert_frame_equal(again, second)
+
+
+def test_the_first_seed_is_the_order_of_the_file(adult):
+    assert evaluation.reordered(adult, 1) is adult
+    other, third = (evaluation.reordered(adult, seed).table for seed in (2, 3))
+    assert not other.equals(third)
+    for table in (other, third):
+        assert not table.equals(adult.table)
+        assert sorted(table.itertuples(index=False)) == sorted(adult.table.itertuples(index=False))
+
+
+def test_the_original_is_there_once(adult):
+    results = evaluation.good_utility(adult, [Identity(), Suppress()], miners="majority")
+    assert results.groupby(["sanitizer", "measure"]).size().eq(1).all()
+    assert list(results.sanitizer.unique()) == ["Identity", "Suppress"]
+
+
+def test_the_baseline_is_the_commonest_value(adult):
+    results = evaluation.good_utility(adult, [KMember(5)], miners="majority")
+    commonest = np.full(len(adult), adult.table.salary.mode()[0])
+    assert set(results.baseline.dropna()) == {good_utility(commonest, adult.table.salary)}
+
+
+@pytest.mark.parametrize("fails", ["Identity", "KMember"])
+def test_a_miner_that_does_not_finish_is_named(adult, monkeypatch, fails):
+    """On a release it has no row of utility; on the original there is nothing to compare any release with."""
+    real = evaluation.GoodUtility.mined
+
+    def mined(self, dataset, release, seed, sanitizer):
+        if type(sanitizer).__name__ == fails:
+            return {"salary": Mined({}, np.full(len(dataset), "<=50K"), {"slow": "unfinished"})}
+        return real(self, dataset, release, seed, sanitizer)
+
+    monkeypatch.setattr(evaluation.GoodUtility, "mined", mined)
+    results = evaluation.good_utility(adult, [KMember(5), Suppress()], miners="majority")
+    failed = one(results, measure="unfinished")
+    assert (failed.sanitizer, failed.miner, failed.value) == (fails, "slow", weka.SECONDS)
+    others = results[results.measure != "unfinished"].groupby("sanitizer").size().to_dict()
+    assert others == ({} if fails == "Identity" else {"Identity": 2, "Suppress": 2})
+
+
+# Groups
+
+
+def test_groups_of_a_number_are_equal_steps(adult):
+    ages = evaluation.groups(adult, "age")
+    assert ages.cat.categories.tolist()[:2] == ["10-19", "20-29"]
+    low, high = ages.str.split("-", expand=True).astype(int).to_numpy().T
+    assert adult.table.age.between(low, high).all()
+    assert evaluation.groups(adult, "sex").equals(adult.table.sex)
+
+
+@pytest.mark.parametrize(
+    ("domain", "values", "labels"),
+    [
+        (Numbers(0, 1, 0.1), [0.0, 0.1, 0.3, 0.7], ["0", "0.1", "0.3", "0.7"]),
+        (Numbers(0, 5), [0, 3, 5], ["0", "3", "5"]),
+        (Numbers(-20, 20), [-20, -1, 0, 20], ["-20--16", "-5--1", "0-4", "20-24"]),
+        (Numbers(0, 90, 3), [0, 9, 12, 15, 90], ["0-12", "0-12", "0-12", "15-27", "90-102"]),
+        (Numbers(17, 57, 2), [17, 19, 21, 57], ["17-19", "17-19", "21-23", "57-59"]),
+        (Numbers(0, 2_000_000), [0, 1_234_567], ["0-199999", "1200000-1399999"]),
+    ],
+)
+def test_groups_hold_the_values_that_their_labels_say(domain, values, labels):
+    attribute = Attribute("x", Role.NEUTRAL, domain)
+    data = Dataset("x", pd.DataFrame({"x": values}), Schema("x", (attribute,)), {})
+    assert evaluation.groups(data, "x").tolist() == labels

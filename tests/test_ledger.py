@@ -481,7 +481,7 @@ def test_what_is_not_recoverable_says_so():
     others = rows.index.str.match(r"table[13]/|table2/B|table2/A/(k=|eps=0\.(1|05|01)/|.*avg)")
     assert rows.loc[others, "obstacle"].eq("").all()
     noisy = rows[rows.index.str.match(r"table1/.*/eps=")]
-    assert noisy["note"].str.contains("Suppress(age, education)", regex=False).all()
+    assert noisy["note"].str.contains("Suppress(age, education-num)", regex=False).all()
 
 
 def test_a_worst_case_names_the_published_miner():

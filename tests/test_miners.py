@@ -221,6 +221,24 @@ def test_cross_validation_guesses_each_record_unseen_and_in_order():
     assert np.mean(cross_val_predictions(tree, ages, halves) == halves) > 0.98  # any other order gives about a half
 
 
+def test_a_miner_with_its_own_cross_validation_is_asked_by_it():
+    class Own(Miner):
+        def cross_val_predictions(self, encoded, target, folds=10, seed=1):
+            return [len(encoded), list(target), folds, seed]
+
+    assert cross_val_predictions(Own("own"), ENCODED[:3], "abc", folds=2) == [3, ["a", "b", "c"], 2, 1]
+    assert cross_val_predictions(Own("own"), ENCODED[:3], "abc", seed=7) == [3, ["a", "b", "c"], 10, 7]
+
+
+@pytest.mark.parametrize("name", ["naive Bayes", "fusion: vote", "fusion: stacked"])
+def test_every_miner_of_ours_is_cross_validated_alike(name):
+    (*_, miner) = reference_set("majority, naive Bayes" if name == "naive Bayes" else f"majority, naive Bayes, {name}")
+    pay = TABLE["pay"].to_numpy()
+    held = fold_numbers(pay, 3, seed=5) == 1
+    guesses = cross_val_predictions(miner, ENCODED, pay, folds=3, seed=5)
+    assert guesses[held].tolist() == miner.fit(ENCODED[~held], pay[~held]).predict(ENCODED[held]).tolist()
+
+
 @pytest.mark.parametrize("folds", [1, 301])
 def test_a_number_of_folds_that_cannot_be_is_refused(folds):
     with pytest.raises(ValueError, match=f"needs 2 to 300 folds .the number of records., got {folds}"):
@@ -293,6 +311,10 @@ def test_vote_by_hand():
     assert vote([["b", "a"], ["a", "c"]]).tolist() == ["a", "a"]  # ties: the first in sorted order
     assert vote([[1.0, 5], [2, 5], [9, 6]]).tolist() == [2, 5]
     assert vote([[1.0], [2.0]]).tolist() == [1.5]
+
+
+def test_who_has_no_guess_does_not_vote():
+    assert vote([[None, "a", None], [None, None, None], ["c", "b", None]]).tolist() == ["c", "a", None]
 
 
 def test_the_fusion_votes_as_its_able_members_do():

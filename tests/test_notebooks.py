@@ -60,11 +60,11 @@ def adult(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def by_jobs(tmp_path_factory):
-    """Two notebooks on a small sample, one at a time and both at once."""
+    """Two notebooks on a small sample, one at a time and both at once, each with a store of its own."""
     folder = tmp_path_factory.mktemp("jobs")
-    asked = {"RECORDS": "500", "K": "10", "EPSILON": "0.5"}
+    asked = {"RECORDS": "500", "K": "10", "EPSILON": "0.5", "SEEDS": "2"}
     for jobs in (1, 2):
-        report.build(folder / str(jobs), ["02_sanitize", "04_attack"], asked, jobs=jobs)
+        report.build(folder / str(jobs) / "report", ["03_utility", "04_attack"], asked, jobs=jobs)
     return folder
 
 
@@ -122,7 +122,7 @@ def test_nothing_of_adults_people_is_shown(adult):
 
 @pytest.mark.parametrize("name", ["results.csv", "ledger.csv"])
 def test_neither_jobs_nor_repetition_change_a_number(by_jobs, name):
-    assert (by_jobs / "1" / name).read_bytes() == (by_jobs / "2" / name).read_bytes()
+    assert (by_jobs / "1" / "report" / name).read_bytes() == (by_jobs / "2" / "report" / name).read_bytes()
 
 
 def test_executed_notebooks_carry_no_widgets_and_no_paths(adult):

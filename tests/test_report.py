@@ -5,6 +5,8 @@ import json
 import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -311,6 +313,7 @@ def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
             "no parameter 'SEEDS' in 01_load. There are: ",
         ),
         ({"parameters": {"OUT": "here"}}, "OUT is set by the report itself. Say with --out"),
+        ({"parameters": {"STORE": "here"}}, "STORE is set by the report itself. Say with --out"),
         ({"parameters": {"K": "2.5"}}, r"K of 01_load.ipynb is a whole number \(by default 10\), got '2.5'"),
         ({"parameters": {"SHARE": "half"}}, "SHARE of 01_load.ipynb is a number"),
         ({"parameters": {"FULL": "maybe"}}, "FULL of 01_load.ipynb is True or False"),
@@ -351,6 +354,19 @@ def test_parameters_take_their_default_s_type_and_go_where_they_are_known(folder
     assert [type(value) for value in first.asked.values()] == [str, int, float, bool]
     assert second.asked == expected | {"SEEDS": 2}
     assert first.parameters["K"].meaning == "2 to the number of records"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("store", "is for finished evaluations, not for a report"), ("old/new", "lies in another report")],
+)
+def test_a_report_goes_neither_to_the_store_nor_into_another(name, said, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "run", None)
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "ledger.csv").touch()
+    with pytest.raises(ReportError, match=said):
+        build(tmp_path / name, folder=folder)
+    assert list(files(tmp_path)) == ["old/ledger.csv"]
 
 
 def test_an_out_that_is_no_report_is_left_alone(folder, tmp_path, monkeypatch):
@@ -402,10 +418,117 @@ def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write
     write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), "while True: pass")
     (folder / "01_slow.ipynb").unlink()
     with pytest.raises(
-        ReportError, match=r"failed in cell In \[.*\], which begins `while True: pass`:\nTimeoutError: .* after 2 s"
+        ReportError,
+        match=r"failed in cell In \[.*\], which begins `while True: pass`:\nTimeoutError: .* progress for 2 s",
     ):
         build(out, folder=folder, seconds=2)
     assert files(out) == before
+
+
+STEADY = """\
+import time
+from privnb.progress import track
+for _ in track(range(12), "steady"):
+    time.sleep(0.5)
+"""
+
+
+def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, write_notebook):
+    end = f"DATASET, K, NAME = 'small', 2, '01_a'\n{SAVE}"
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), STEADY, end)
+    assert build(tmp_path / "out", folder=tmp_path / "notebooks", seconds=4).exists()
+
+
+def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook):
+    die = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), die)
+    with pytest.raises(ReportError, match=r"01_a.ipynb failed in cell .*\nDeadKernelError"):
+        build(tmp_path / "out", folder=tmp_path / "notebooks")
+
+
+# --- a run that is stopped: the next one goes on where it was ---
+
+COUNTED = """\
+import os, time
+
+def third(number):
+    with open("log", "a") as log:
+        log.write(f"{number} {os.getpid()}\\n")
+    time.sleep(0.4)
+    return number / 3
+"""
+RESUMED = """\
+import os
+from functools import partial
+import pandas as pd
+import counted
+from privnb import report, store
+from privnb.results import COLUMNS
+with open("log", "a") as log:
+    log.write(f"kernel {os.getpid()}\\n")
+found = store.run([partial(counted.third, number) for number in range(8)], store.Store(STORE), jobs=2)
+rows = [dict(dataset="small", sanitizer="Identity()", measure=f"m{i}", value=x) for i, x in enumerate(found)]
+report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, "01_a")
+print("kept in", store.Store(STORE).folder)
+"""
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize("stop", ["kill -9 of the report alone", "Ctrl-C"])
+def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook):
+    folder, out = tmp_path / "notebooks", tmp_path / "reports" / "small"
+    write_notebook(folder, "01_a", ("parameters", "OUT = ''\nSTORE = '../reports/store'  # kept"), RESUMED)
+    (folder / "counted.py").write_text(COUNTED)
+    kept = out.parent / "store"
+
+    def evaluated():
+        lines = [line.split() for line in (folder / "log").read_text().splitlines()]
+        return [int(name) for name, _ in lines if name != "kernel"], {int(pid) for _, pid in lines}
+
+    code = f"from privnb import report; report.build({str(out)!r}, folder={str(folder)!r})"
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, start_new_session=True)
+    limit = time.monotonic() + 60
+    while len(list(kept.glob("*.result"))) < 3 and time.monotonic() < limit:
+        time.sleep(0.02)
+    if stop == "Ctrl-C":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.kill()
+    process.wait(timeout=40)
+    _, pids = evaluated()
+    assert len(pids) == 3, "a kernel and its two workers"
+    while not all(map(gone, pids)) and time.monotonic() < limit + 30:
+        time.sleep(0.05)
+    assert all(map(gone, pids)), "nothing goes on computing"
+    begun, _ = evaluated()
+    finished = len(list(kept.glob("*.result")))
+    assert 3 <= finished < 8
+    assert not out.exists()
+    assert stop != "Ctrl-C" or [path.name for path in out.parent.iterdir()] == ["store"]
+
+    build(out, folder=folder)
+    again = evaluated()[0][len(begun) :]
+    assert len(again) == 8 - finished
+    assert sorted({*begun, *again}) == list(range(8))
+    assert report.read(out / "results.csv")["value"].tolist() == [float(f"{number / 3:.12g}") for number in range(8)]
+    build(out.with_name("other"), folder=folder)
+    assert files(out.with_name("other")) == files(out)
+    assert len(evaluated()[0]) == len(begun) + len(again), "another report beside it shares the store"
+
+    # The store is in no page, and its place is on none.
+    assert not [name for name in files(out) if name.endswith((".result", "CACHEDIR.TAG"))]
+    assert not any(str(tmp_path) in text.decode() for text in files(out).values())
+    assert "STORE" not in (out / "index.html").read_text()
+    executed = json.loads((out / "notebooks" / "01_a.ipynb").read_text())
+    assert executed["cells"][1]["source"] == ["# Parameters\n", 'OUT = ""\n', 'STORE = ""\n']
+    assert "kept in store" in json.dumps(executed)
 
 
 def test_failed_copies_go_away_when_the_notebook_runs(tmp_path, folder):
@@ -548,9 +671,21 @@ def test_save_on_a_full_disk_leaves_the_older_numbers(name, tmp_path, monkeypatc
 
 @pytest.mark.parametrize(
     ("asked", "compared"),
-    [({}, True), ({"K": "25"}, True), ({"RECORDS": 500}, True), ({"C_PERCENT": 90}, False), ({"C_PERCENT": 0}, True)],
+    [
+        ({}, True),
+        ({"K": "25"}, True),
+        ({"RECORDS": 500}, True),
+        ({"PROFILE": "full"}, True),
+        ({"WEIGHTS": "sex == Female: 10"}, True),
+        ({"MINERS": "two"}, False),
+        ({"TARGET": "education"}, False),
+        ({"C_PERCENT": 90}, False),
+        ({"C_PERCENT": 0}, True),
+    ],
 )
 def test_only_runs_in_the_papers_setting_are_compared_with_it(asked, compared):
     """A result does not tell how much nearer was asked for: such a run must not stand beside a printed number."""
-    offered = {name: runs.Parameter(default, "") for name, default in {"K": "2", "RECORDS": 0, "C_PERCENT": 0}.items()}
+    defaults = {"K": "2", "RECORDS": 0, "C_PERCENT": 0, "PROFILE": "quick"}
+    defaults |= {"MINERS": "", "TARGET": "", "WEIGHTS": "", "STORE": "../reports/store"}
+    offered = {name: runs.Parameter(default, "") for name, default in defaults.items()}
     assert report._as_published(runs.Notebook(Path("04_attack.ipynb"), offered, asked, 1)) is compared

@@ -1,303 +1,157 @@
-"""Scenarios worked by hand on six people, the knowledge gain as one, and agreement with `evaluation` on Adult."""
-
-from functools import partial
+"""Intervals of declines by hand and against a bootstrap, what is withheld, and what a number is called."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation, scenario
-from privnb.dataset import Dataset, load
-from privnb.encoding import encode
-from privnb.hierarchy import Intervals, flat
-from privnb.measures import gains, mining
-from privnb.miners import cross_val_predictions, reference_set
-from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
-from privnb.scenario import AntiUtility, GoodUtility, Scenario
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.dataset import Dataset
+from privnb.hierarchy import Intervals
+from privnb.measures import mining
+from privnb.mined import Mined
+from privnb.results import rows_of
+from privnb.sanitizers import Suppress
+from privnb.scenario import AntiUtility, GoodUtility, Scores, bad_rows, decline_interval, good_rows, told_baseline, unit
+from privnb.schema import Attribute, Numbers, Role, Schema
 
 AGE = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99))
-SEX = Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M")))
-HEALTH = Attribute("health", Role.SENSITIVE, Categories(("ill", "well")))
-TABLE = pd.DataFrame(
-    {
-        "age": [60, 50, 70, 30, 56, 40],
-        "sex": ["F", "F", "M", "M", "F", "M"],
-        "health": ["ill", "well", "ill", "well", "well", "ill"],
-    }
+PEOPLE = Dataset(
+    "people", pd.DataFrame({"age": np.arange(100)}), Schema("people", (AGE,)), {"age": Intervals(AGE.domain, (10, 100))}
 )
-WOMEN_ABOVE_55 = mining.interest("sex == 'F' and age > 55", 10)  # the first and the fifth
-TWO = "naive Bayes, decision tree"
-# What two miners say of the six: of the original health, of the released, and of age and sex where "*" was released.
-ORIGINAL = {"naive Bayes": "ill ill ill well well ill", "decision tree": "ill well well well well ill"}
-RELEASED = {"naive Bayes": "ill ill well well ill ill", "decision tree": "ill well well well well well"}
-AGES = {"naive Bayes": "* * 70-74 * 55-59 *", "decision tree": "60-64 50-59 60-64 30-34 * 40-44"}
-SEXES = {"naive Bayes": "* * * * * *", "decision tree": "F F F F F F"}
-NOBODY = {"health": "well", "age": "45-49", "sex": "*"}
+ROW = rows_of(PEOPLE, Suppress(), 1)
 
 
-@pytest.fixture
-def six():
-    schema = Schema("six", (AGE, SEX, HEALTH))
-    return Dataset("six", TABLE, schema, {"age": Intervals(AGE.domain, (5, 10, 20, 50, 100)), "sex": flat(SEX)})
+def people(*hits, of=100):
+    """1 for the first people of each number in `hits`, else 0."""
+    return [np.arange(of) < hit for hit in hits]
 
 
-@pytest.fixture
-def said(monkeypatch):
-    """The miners say what is written above: scenarios score guesses, whoever made them."""
-
-    def mine(release, target, miners, *, rng):
-        healths = ORIGINAL if release.provenance.sanitizer == "Identity()" else RELEASED
-        of = {"health": healths, "age": AGES, "sex": SEXES}[target]
-        guesses = {name: np.array(text.split(), dtype=object) for name, text in of.items()}
-        return guesses, np.full(6, NOBODY[target], dtype=object)
-
-    monkeypatch.setattr(scenario, "mine", mine)
+def scores(weights=None, baseline=0, **hits):
+    by_miner = {name: people(number)[0].astype(float) for name, number in hits.items()}
+    weights = np.ones(100) if weights is None else np.asarray(weights, dtype=float)
+    return Scores(by_miner, people(baseline)[0].astype(float), weights)
 
 
-def good(targets="health", **options):
-    return GoodUtility(targets, **{"miners": TWO, "folds": None} | options)
+def told(rows):
+    return rows.set_index("miner")[["value", "low", "high", "baseline"]]
 
 
-def bad(targets="age", **options):
-    return AntiUtility(targets, miners=TWO, **options)
+# The interval of a decline
 
 
-# By hand
-
-
-@pytest.mark.usefixtures("said")
-def test_a_verdict_by_hand(six):
-    """Right on the original: 5 and 5 of 6; on the release 3 and 4. Nearer ages: 2 and 4, together all six."""
-    verdict = Scenario(good(), bad()).judge(six, Suppress(), fewest=2)
-    assert verdict.original == {"naive Bayes": 5, "decision tree": 5}
-    assert verdict.utility == {"naive Bayes": 3, "decision tree": 4}
-    assert verdict.utility_baseline == 3  # three ill, three well
-    assert (verdict.delta, verdict.declines_most) == (pytest.approx(2 / 5), "naive Bayes")
-    assert verdict.anti_utility == {"naive Bayes": 2, "decision tree": 4}
-    assert (verdict.average, verdict.worst, verdict.worst_miner) == (3, 4, "decision tree")
-    assert verdict.worst_by_person == 6
-    assert verdict.baseline == 0
-    assert verdict.left_out == {"good": (), "bad": ()}
-
-
-@pytest.mark.usefixtures("said")
-def test_the_medical_researcher(six):
-    """Section 2.3, a miss costing 2: the tree gets 10+1-2+1+10+1 = 21, then 18; Bayes 24, then 21."""
-    verdict = Scenario(
-        good({"health": mining.accept_false_alarms("ill", miss=-2)}, weights=WOMEN_ABOVE_55), bad()
-    ).judge(six, Suppress())
-    assert verdict.original == {"naive Bayes": 24, "decision tree": 21}
-    assert verdict.utility == {"naive Bayes": 21, "decision tree": 18}
-    assert (verdict.delta, verdict.declines_most) == (pytest.approx(1 / 7), "decision tree")
-    assert verdict.utility_baseline == 24  # "ill" for everybody misses nobody: no miner is better
-    assert set(verdict.table.measure) >= {"weighted_good_utility"}, "it counts no people"
-
-
-@pytest.mark.usefixtures("said")
-def test_a_decline_of_nothing_is_an_error(six):
-    ruin = good({"health": lambda predicted, true: np.where(predicted == true, 1, -5)})
-    with pytest.raises(ValueError, match=r"of the original data is 0\.0; a decline needs a positive one"):
-        Scenario(ruin, bad()).judge(six, Suppress())
-
-
-@pytest.mark.usefixtures("said")
-@pytest.mark.parametrize(("c", "tree"), [(0, 4), (90, 4), (91, 3), (96, 0)])
-def test_nearer_by_more(six, c, tree):
-    """50-59 has a tenth of the released length, the tree's other labels a twentieth."""
-    verdict = Scenario(good(), bad({"age": partial(mining.nearer, c=c)})).judge(six, Suppress())
-    assert verdict.anti_utility["decision tree"] == tree
-
-
-@pytest.mark.usefixtures("said")
-@pytest.mark.parametrize(
-    ("weights", "bayes", "tree"),
-    [
-        ([0, 0, 5, 0, 1, 0], 6, 0),
-        (lambda table, released: table.age > 45, 2, 2),
-        (lambda table, released: mining.first_occurrences(released), 0, 2),  # released: ill, well, and again
-        (WOMEN_ABOVE_55, 11, 13),
-    ],
-)
-def test_whom_the_owner_protects(six, weights, bayes, tree):
-    verdict = Scenario(good(), bad(weights=weights)).judge(six, Suppress())
-    assert verdict.anti_utility == {"naive Bayes": bayes, "decision tree": tree}
-
-
-@pytest.mark.usefixtures("said")
-@pytest.mark.parametrize(("how", "bayes", "tree"), [("sum", 2, 7), ("any", 2, 5), ("all", 0, 2)])
-def test_several_fields(six, how, bayes, tree):
-    """The tree's ages hit 1 1 0 1 0 1, its sexes 1 1 0 0 1 0; Bayes learns no sex."""
-    verdict = Scenario(good(), bad("age, sex", how=how)).judge(six, Suppress())
-    assert verdict.anti_utility == {"naive Bayes": bayes, "decision tree": tree}
-    assert verdict.table.target.iloc[-1] == {"sum": "age + sex", "any": "age any sex", "all": "age all sex"}[how]
-
-
-@pytest.mark.usefixtures("said")
-def test_acceptable_names_the_miner_that_breaks_it(six):
-    verdict = Scenario(good(), bad()).judge(six, Suppress(), fewest=2)
-    accepted = verdict.acceptable(min_good=0.6, max_bad=4)
-    assert accepted
-    assert (accepted.breaks, accepted.reason) == ({}, "acceptable: no miner breaks a threshold")
-    refused = verdict.acceptable(min_good=0.61, max_bad=3)
-    assert not refused
-    assert refused.breaks == {"good": "naive Bayes", "bad": "decision tree"}
-    assert refused.reason == (
-        "naive Bayes keeps 60.00% of its good utility, below 61.00%; "
-        "decision tree attains an anti-utility of 4, above 3"
-    )
-    assert verdict.acceptable(0.6, 3).breaks == {"bad": "decision tree"}
-    for wrong in [(60, 3), (0.6, -1), (float("nan"), 1)]:
-        with pytest.raises(ValueError, match="min_good is a share of the original's good utility"):
-            verdict.acceptable(*wrong)
-
-
-@pytest.mark.usefixtures("said")
-@pytest.mark.parametrize("weights", [None, WOMEN_ABOVE_55])
-def test_few_people_are_told_to_the_owner_alone(six, weights):
-    """Six people: the table, the representation and the reason withhold what fewer than ten make, weighted or not."""
-    verdict = Scenario(good(), bad(weights=weights)).judge(six, Suppress())
-    assert verdict.worst > 0
-    told = verdict.table[verdict.table.measure.str.endswith("anti_utility")]
-    assert len(told) == 5
-    assert told.value.isna().all()
-    bounds = told[told.miner != "average"][["low", "high"]]
-    assert (bounds == [1, 9] if weights is None else bounds.isna()).all(axis=None)
-    reason = verdict.acceptable(0, 0).reason
-    assert reason == "decision tree attains an anti-utility of withheld (few people), above 0"
-    assert "withheld (few people) at worst" in repr(verdict)
-
-
-@pytest.mark.usefixtures("said")
-@pytest.mark.parametrize("weights", [[1, 2], [0] * 6, [1, 1, 1, 1, 1, -1], [1, 1, 1, 1, 1, float("nan")]])
-def test_weights_that_weigh_nobody_are_refused(six, weights):
-    with pytest.raises(ValueError, match="interest weights are 6 numbers from 0, one a person and not all 0"):
-        Scenario(good(), bad(weights=weights)).judge(six, Suppress())
-
-
-@pytest.mark.usefixtures("said")
-@pytest.mark.parametrize("worth", [lambda p, t: 1.0, lambda p, t: [1, 1], lambda p, t: [np.inf] * 6])
-def test_a_function_that_does_not_judge_everybody_is_refused(six, worth):
-    with pytest.raises(ValueError, match="judges guesses of 'health' must give a finite number for each of 6 people"):
-        Scenario(good({"health": worth}), bad()).judge(six, Suppress())
-
-
-# Real miners
-
-
-def test_numbers_within_a_tolerance_against_the_best_single_answer(six):
-    """The majority says 51, the mean: within 10 of 60, 50 and 56. The best answer is 60: 60, 50, 70 and 56."""
-    near = GoodUtility({"age": mining.within(10)}, weights=[5, 1, 5, 1, 1, 1], miners="majority", folds=None)
-    verdict = Scenario(near, AntiUtility("health", miners="majority")).judge(six, LaplaceNoise(1))
-    assert verdict.original == {"majority": 5 + 1 + 1}
-    assert verdict.utility_baseline == 5 + 1 + 5 + 1
-
-
-@pytest.fixture(scope="module")
-def adult():
-    return load("adult", records=800)
-
-
-def test_the_defaults_are_those_of_evaluation(adult):
-    """Row by row: Table 1's good utility, and scenario A of Table 2."""
-    sanitizers = [KMember(10), LaplaceNoise(0.5)]
-    verdicts = Scenario(GoodUtility("salary"), AntiUtility("age")).compare(adult, sanitizers)
-    parts = [verdict.table if place == 0 else verdict.table[verdict.table.sanitizer != "Identity"]
-             for place, verdict in enumerate(verdicts)]  # fmt: skip
-    mine = pd.concat(parts, ignore_index=True)
-    for measure, expected in {
-        ("good_utility", "utility_decline"): evaluation.good_utility(adult, sanitizers),
-        ("anti_utility",): evaluation.anti_utility(adult, sanitizers).query("measure == 'anti_utility_A'"),
-    }.items():
-        found = mine[mine.measure.isin(measure) & (mine.miner != "worst by person")]
-        expected = expected.assign(measure=expected.measure.str.removesuffix("_A"))
-        order = ["sanitizer", "measure", "miner"]
-        pd.testing.assert_frame_equal(
-            found.sort_values(order).reset_index(drop=True), expected.sort_values(order).reset_index(drop=True)
-        )
-    assert verdicts[1].left_out == {"good": (), "bad": ("naive Bayes",)}
-    for verdict in verdicts:
-        assert verdict.worst <= verdict.worst_by_person <= sum(verdict.anti_utility.values())
-
-
-def test_a_miner_that_never_saw_the_attacked(adult):
-    """The control: each person's age guessed from the release of the others; a Generator is a seed as well."""
-    held_out = Scenario(good("salary", miners="majority"), AntiUtility("age", miners="naive Bayes", folds=5))
-    verdict = held_out.judge(adult, KMember(10), rng=3)
-    release = KMember(10).sanitize(adult, rng=0)
-    others = [name for name in release.schema.published if name != "age"]
-    encoded = encode(release.table, others, release.schema, release.hierarchies)
-    released = release.table["age"].to_numpy()
-    (bayes,) = reference_set("naive Bayes")
-    guess = cross_val_predictions(bayes, encoded, released, folds=5, seed=3)
-    near = mining.nearer(guess, released, adult.table["age"].to_numpy(), 0, release.hierarchies["age"])
-    assert verdict.anti_utility == {"naive Bayes": near.sum()}
-    first, second = (held_out.judge(adult, KMember(10), rng=np.random.default_rng(3)) for _ in range(2))
-    pd.testing.assert_frame_equal(first.table, second.table)
-
-
-def test_nothing_is_lost_or_learned_where_everything_is_published(adult):
-    verdict = Scenario(GoodUtility("salary"), AntiUtility("age, occupation")).judge(adult, Identity())
-    assert (verdict.delta, verdict.worst_by_person) == (0, 0)
-    assert verdict.original == verdict.utility
-    # Ages are published as numbers here, occupations as labels: these miners guess both.
-    assert set(verdict.anti_utility) == {"majority", "decision stump", "decision tree", "random forest"}
-
-
-def test_what_cannot_be_judged_is_refused(adult):
-    either = AntiUtility("age, occupation", miners="naive Bayes, linear regression")  # labels only, numbers only
-    with pytest.raises(ValueError, match=r"no miner of .* can guess all of age, occupation"):
-        Scenario(good("salary"), either).judge(adult, Identity())
-    with pytest.raises(SchemaError, match="has no attribute 'wait'"):
-        Scenario(good("salary"), AntiUtility("wait")).judge(adult, Identity())
-    with pytest.raises(ValueError, match="fields combine by sum, any, all, got 'most'"):
-        Scenario(good("salary", miners="majority"), AntiUtility("age", how="most")).judge(adult, Identity())
-
-
-# Section 3: the knowledge gain as an anti-utility
-
-
-@pytest.fixture
-def knowing(monkeypatch):
-    """The paper's theoretical miner: it returns how far the class of S(x) lies from the whole, 1/2 sum |p - p|."""
-
-    def mine(release, target, miners, *, rng):
-        if release.provenance.sanitizer == "Identity()":
-            return evaluation.mine(release, target, miners, rng=rng)
-        counts = gains.class_counts(release, target)
-        shares = counts / counts.sum(axis=1, keepdims=True)
-        shift = np.abs(shares - counts.sum(axis=0) / counts.sum()).sum(axis=1) / 2
-        return {"majority": shift[release.classes]}, np.zeros(len(release))
-
-    monkeypatch.setattr(scenario, "mine", mine)
-
-
-def representatives(table, released):
-    """R: one record of each set of those with equal quasi-identifiers."""
-    return mining.first_occurrences(released.drop(columns="salary"))
-
-
-def by_size(table, released):
-    names = [name for name in released if name != "salary"]
-    return representatives(table, released) * released.groupby(names)["salary"].transform("size").to_numpy()
-
-
-@pytest.mark.usefixtures("knowing")
-@pytest.mark.parametrize("k", [2, 20])
-def test_the_knowledge_gain_is_the_anti_utility_of_a_miner_that_knows_the_distributions(adult, k):
-    """Section 3: v = 1 for everybody, or one representative a class weighed by its size, gives A_know.
-
-    As printed, with one representative a class and a division by the number of records, it is smaller by the size of
-    classes: a misprint, for Table 3 has the other values.
+def test_the_interval_of_a_decline_by_hand():
+    """8 of 10 people right before, 6 after, 1 of them new: kept is 6/8, and the residuals' mean square is
+    (5 (1/4)^2 + 3 (3/4)^2 + 1) / 10 = 3/10, their mean 0.
     """
-    knowledge = gains.knowledge_gain(gains.class_counts(KMember(k).sanitize(adult, rng=0), "salary"))
-    share = {"salary": lambda predicted, released, true, hierarchy: predicted / len(predicted)}
-    found = {}
-    for weights in (None, by_size, representatives):
-        knows = AntiUtility(share, weights=weights, miners="majority")
-        verdict = Scenario(GoodUtility("salary", miners="naive Bayes"), knows).judge(adult, KMember(k))
-        found[weights] = verdict.worst
-    assert found[None] == pytest.approx(knowledge)
-    assert found[by_size] == pytest.approx(knowledge)
-    assert 0 < found[representatives] <= knowledge / k  # no class has fewer than k records
-    assert "weighted_anti_utility" in set(verdict.table.measure), "it counts no people"
+    before, after = np.array([1.0] * 8 + [0, 0]), np.array([1.0] * 5 + [0, 0, 0, 1, 0])
+    half = 1.96 * np.sqrt(0.3) * np.sqrt(10) / 8
+    assert decline_interval(before, after) == pytest.approx((0, 0.25 + half))
+    assert 0.25 - half < 0, "a decline is never negative"
+    # A hundred times the people: a tenth of the width.
+    assert decline_interval(np.tile(before, 100), np.tile(after, 100)) == pytest.approx(
+        (0.25 - half / 10, 0.25 + half / 10)
+    )
+
+
+def test_the_interval_of_a_decline_against_a_bootstrap():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 4, 2000)
+    before = (rng.random(2000) < 0.8) * weights
+    after = np.where(rng.random(2000) < 0.9, before, (rng.random(2000) < 0.5) * weights)
+    drawn = rng.integers(0, 2000, (3000, 2000))
+    declines = 1 - after[drawn].sum(axis=1) / before[drawn].sum(axis=1)
+    low, high = decline_interval(before.astype(float), after.astype(float))
+    assert 0 < low < high
+    assert [low, high] == pytest.approx(np.quantile(declines, [0.025, 0.975]), abs=0.1 * (high - low))
+
+
+def test_a_decline_of_nothing_is_certain():
+    before = people(8, of=10)[0].astype(float)
+    assert decline_interval(before, before) == (0, 0)
+    assert decline_interval(before, np.ones(10))[0] == 0, "a gain is no decline"
+
+
+def test_people_are_compared_with_themselves():
+    """As many right before and after, but not the same ones, is less sure than the same ones."""
+    before = people(50)[0].astype(float)
+    assert decline_interval(before, before) == (0, 0)
+    assert decline_interval(before, before[::-1])[1] > 0.2
+
+
+def test_a_miner_without_guesses_on_the_original_has_no_decline():
+    rows = pd.DataFrame(good_rows(ROW, "age", scores(one=40, other=30), scores(one=50)))
+    assert rows[[4, 5, 7]].values.tolist() == [
+        ["good_utility", "one", 40], ["utility_decline", "one", pytest.approx(0.2)], ["good_utility", "other", 30],
+    ]  # fmt: skip
+
+
+# What is told
+
+
+def test_counts_of_few_people_keep_their_bounds_alone():
+    found = told(bad_rows(ROW, "age", scores(nobody=0, few=9, enough=10, many=60), 10))
+    assert found.value.fillna(-1).to_dict() == {"nobody": 0, "few": -1, "enough": 10, "many": 60}
+    assert found.loc["few", ["low", "high"]].tolist() == [1, 9]
+    assert found.baseline.eq(0).all(), "nobody is not few"
+    # Wilson, as people.
+    assert found.loc["many", ["low", "high"]].tolist() == pytest.approx([50.2, 69.06], abs=0.01)
+    assert told(bad_rows(ROW, "age", scores(baseline=9, many=60), 10)).baseline.isna().all()
+    assert told(bad_rows(ROW, "age", scores(baseline=9, few=9), 9)).loc["few", ["value", "baseline"]].tolist() == [9, 9]
+
+
+def test_a_weighted_sum_of_few_people_is_withheld_however_large_it_is():
+    found = told(bad_rows(ROW, "age", scores([5] * 100, baseline=9, nobody=0, few=9, enough=10), 10))
+    assert found.value.fillna(-1).to_dict() == {"nobody": 0, "few": -1, "enough": 50}
+    assert found[["low", "high", "baseline"]].isna().all(axis=None)
+    assert told(bad_rows(ROW, "age", scores([5] * 100, baseline=10, few=9), 10)).baseline.item() == 50
+
+
+def test_whom_nobody_weighs_does_not_count_as_people():
+    """Sixty are hit; nine of them have a weight."""
+    found = told(bad_rows(ROW, "age", scores(np.arange(100) < 9, hit=60), 10))
+    assert found.value.isna().all()
+    found = told(bad_rows(ROW, "age", scores(5 * (np.arange(100) < 9), hit=60, baseline=60), 10))
+    assert found[["value", "baseline"]].isna().all(axis=None)
+
+
+def test_the_told_baseline():
+    assert told_baseline(scores([5] * 100, baseline=10), 10) == 50
+    assert np.isnan(told_baseline(scores([5] * 100, baseline=9), 10))
+    assert told_baseline(scores([5] * 100), 10) == 0
+
+
+# Units
+
+
+def test_people_are_counted_and_all_else_is_weighted():
+    measure, interval = unit("anti_utility", scores(one=50), "A")
+    assert measure == "anti_utility_A"
+    assert interval(50) == pytest.approx((40.38, 59.62), abs=0.01)
+    measure, interval = unit("anti_utility", scores(np.arange(100) < 50, one=50), "C")
+    assert interval(50) == pytest.approx((46.43, 50), abs=0.01), "of the 50 people who have a weight"
+    for other in (scores([2] * 100, one=50), scores(one=50)._replace(baseline=np.full(100, 0.5))):
+        measure, interval = unit("anti_utility", other)
+        assert measure == "weighted_anti_utility"
+        assert np.isnan(interval(50)).all()
+
+
+# Who guesses
+
+
+def test_guesses_that_are_there_are_scored_for_miners_that_have_all_targets():
+    release = Suppress().sanitize(PEOPLE, rng=0)
+    exact = Mined({"one": np.full(100, "0-9", object), "other": np.full(100, "*", object)}, np.full(100, "*"), {})
+    idea = AntiUtility("age")
+    assert idea.score({"age": exact}, PEOPLE, release).utilities == {"one": 10, "other": 0}
+    assert AntiUtility("age", miners="Weka trees.J48").score({"age": exact}, PEOPLE, release).by_miner.keys() == {
+        "one", "other",
+    }  # fmt: skip
+    nothing = exact._replace(guesses={}, failed={"one": "unfinished"})
+    with pytest.raises(ValueError, match="no miner of 'five' can guess all of age"):
+        idea.score({"age": nothing}, PEOPLE, release)
+
+
+def test_the_best_single_answer_is_weighed():
+    idea = GoodUtility({"age": mining.within(5)}, weights=np.arange(100) >= 90, miners="majority", folds=None)
+    weights = (np.arange(100) >= 90).astype(float)
+    answer = idea._single_answer("age", PEOPLE, weights)
+    assert mining.weighted_sum(mining.within(5)(answer, PEOPLE.table.age), weights) == 10

@@ -1,8 +1,10 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +49,32 @@ def failing(number):
     return number
 
 
+def slow(number):
+    """Takes a minute; the number 0 fails as soon as another is at work."""
+    noted(os.getpid())
+    limit = time.monotonic() + 60
+    while time.monotonic() < limit:
+        if number == 0 and Path(os.environ[LOG]).read_text(encoding="utf-8").count("\n") > 1:
+            raise ZeroDivisionError("in the first")
+        time.sleep(0.05)
+    return number
+
+
+def interrupting():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.1)
+    return 1
+
+
+def dying():
+    os._exit(9)
+
+
+def worker(number):
+    time.sleep(0.05)
+    return os.getpid()
+
+
 def threads():
     return int(os.environ["OMP_NUM_THREADS"])
 
@@ -54,6 +82,10 @@ def threads():
 def main(folder, number):
     results = run([partial(step, place) for place in range(int(number))], Store(folder), jobs=2)
     print(json.dumps([table.to_numpy()[:, 7:10].astype(float).tobytes().hex() for table in results]))
+
+
+def interrupted(folder):
+    run([partial(slow, 1), partial(value, 2)], Store(folder), jobs=2)
 
 
 @pytest.fixture
@@ -72,16 +104,24 @@ def entries(folder):
 
 
 def start(folder, number):
-    tests = str(Path(__file__).parent)
-    code = f"import sys; sys.path.insert(0, {tests!r}); import test_store; test_store.main(*sys.argv[1:])"
-    return subprocess.Popen([sys.executable, "-c", code, folder, str(number)], stdout=subprocess.PIPE, text=True)
+    return script(f"test_store.main({str(folder)!r}, {number})")
+
+
+def script(call, **options):
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_store; {call}"
+    return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, **options)
+
+
+def wait_for(number, calls):
+    limit = time.monotonic() + 60
+    while len(calls()) < number and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert len(calls()) >= number
 
 
 def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls, tmp_path):
     killed = start(tmp_path / "killed", 8)
-    limit = time.monotonic() + 60
-    while len(entries(tmp_path / "killed")) < 3 and time.monotonic() < limit:
-        time.sleep(0.01)
+    wait_for(3, lambda: entries(tmp_path / "killed"))
     killed.kill()
     # Its workers hold the same pipe: that it ends says that none is left.
     assert killed.communicate(timeout=20)[0] == ""
@@ -98,6 +138,25 @@ def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls
     assert len(json.loads(whole)) == 8
     assert resumed == whole
     assert entries(tmp_path / "killed") == entries(tmp_path / "whole")
+
+
+def test_an_interrupt_ends_the_workers_at_once_and_without_a_word_of_theirs(calls, tmp_path):
+    process = script(
+        f"test_store.interrupted({str(tmp_path / 'results')!r})", stderr=subprocess.PIPE, start_new_session=True
+    )
+    wait_for(2, calls)
+    wait_for(1, lambda: entries(tmp_path / "results"))
+    time.sleep(0.5)  # one worker is at work, the other waits
+    os.killpg(process.pid, signal.SIGINT)  # to parent and workers, as JupyterLab and a terminal do
+    # The workers hold the same pipes: that these end says that none is left.
+    said = process.communicate(timeout=20)[1]
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    assert said.count("Traceback") == 1
+    assert len(calls()) == 2
+
+
+def test_an_interrupt_of_a_worker_is_left_to_the_parent(store):
+    assert run([partial(interrupting)], store, jobs=1) == [1]
 
 
 def test_two_runs_at_once_in_one_folder_are_both_right(calls, tmp_path):
@@ -257,6 +316,39 @@ def test_a_failing_task_is_named_and_the_finished_stay(store):
     assert store.key(failing, 1) + ".result" in entries(store.folder)
 
 
+def test_after_an_error_nobody_waits_for_the_other_tasks(calls, store):
+    begun = time.monotonic()
+    with pytest.raises(ZeroDivisionError) as caught:
+        run([partial(slow, number) for number in (0, 1, 2)], store, jobs=2)
+    assert caught.value.__notes__ == ["This was task 1 of 3, slow."]
+    assert time.monotonic() - begun < 50
+    for pid in calls():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
+
+
+def test_a_worker_that_is_killed_ends_the_run_and_no_task_is_blamed(store):
+    with pytest.raises(BrokenProcessPool) as caught:
+        run([partial(dying), partial(value, 1)], store, jobs=1)
+    (note,) = caught.value.__notes__
+    assert note.startswith("A worker was killed, perhaps for want of memory.")
+
+
+def test_where_all_is_found_no_worker_starts(calls, store, monkeypatch):
+    tasks = [partial(value, n) for n in (1, 2)]
+    first = run(tasks, store, jobs=1)
+    monkeypatch.setattr(module, "_workers", None)
+    assert run(tasks, store) == first == [1, 2]
+
+
+def test_workers_start_once_and_take_the_missing_tasks_in_the_order_given(calls, store):
+    store.call(step, 7)
+    assert len(set(run([partial(worker, n) for n in range(8)], store, jobs=2))) <= 2
+    before = len(calls())
+    run([partial(step, n) for n in (9, 7, 1, 8, 0)], store, jobs=1)
+    assert calls()[before:] == ["9", "1", "8", "0"]
+
+
 def test_workers_have_one_thread_and_leave_the_environment_as_it_was(store, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
@@ -278,7 +370,7 @@ def test_workers_note_no_steps_of_their_own(store, monkeypatch, tmp_path):
     monkeypatch.setattr(module.progress, "SECONDS", 0)
     run([partial(costs, load(CLINIC), [KMember(5)])], store, jobs=1)
     steps = [json.loads(line)["step"] for line in (tmp_path / "notes").read_text(encoding="utf-8").splitlines()]
-    assert steps == ["evaluate", ""]
+    assert steps == ["evaluate", "evaluate", ""]
 
 
 def test_jobs_must_be_a_number_from_one(store):

@@ -3,29 +3,40 @@
 What needs Java, the jar and jpype1 is skipped without them; where Java is present in CI, a skip would hide the fault.
 """
 
+import multiprocessing
 import os
+import pickle
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import weka
+from privnb import miners, weka
+from privnb.content import content
 from privnb.dataset import load
 from privnb.encoding import Encoded, encode
+from privnb.store import Store, run
 from privnb.weka import (
     CATEGORICAL,
     NUMERICAL,
+    THREE,
     Header,
     Unavailable,
     Unfinished,
     WekaMiner,
     attempt,
     known,
+    named,
     reference_set,
 )
 
@@ -36,7 +47,17 @@ def java():
     if lacks:
         hidden = os.environ.get("CI") == "true" and shutil.which("java")
         pytest.fail(lacks) if hidden else pytest.skip(lacks)
-    return weka._java(None)
+    return weka._java(weka.version())
+
+
+def made_up_jar(folder, version="9-8-7", *schemes):
+    """A jar that states a version and names miners, and has no code."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / "weka.jar", "w") as archive:
+        archive.writestr("weka/core/version.txt", f"{version}\n")
+        for scheme in schemes:
+            archive.writestr(f"weka/classifiers/{scheme.replace('.', '/')}.class", "")
+    return folder / "weka.jar"
 
 
 def people(n=400, seed=0):
@@ -68,7 +89,51 @@ def evaluated(java, name, target, folds, seed):
 def test_the_sets_are_the_papers():
     assert len(set(CATEGORICAL)) == 32
     assert len(set(NUMERICAL)) == 10
-    assert [miner.seconds for miner in reference_set(NUMERICAL[:2], seconds=3)] == [3, 3]
+    assert set(THREE) <= set(CATEGORICAL)
+
+
+def test_names_say_the_version_and_are_read_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path, "9-8-7", "trees.J48", "lazy.IBk", "meta.Bagging")))
+    names = ["Weka 9.8.7 trees.J48", "Weka 9.8.7 lazy.IBk -K '2 5'", "Weka 9.8.7 meta.Bagging", "Weka 9.8.7 misc.OLM"]
+    assert [miner.name for miner in named(", ".join(names))] == names
+    read = named("Weka lazy.IBk -K '2 5',Weka   trees.J48, Weka 9.8.7 trees.J48,Weka lazy.IBk", seconds=3)
+    assert [(m.scheme, m.options, m.seconds) for m in read] == [
+        ("lazy.IBk", ("-K", "2 5"), 3), ("trees.J48", (), 3), ("lazy.IBk", (), 3)
+    ]  # fmt: skip
+    assert [m.name for m in reference_set(["trees.J48"], options=("-U",))] == ["Weka 9.8.7 trees.J48 -U"]
+
+
+def test_sets_are_whole_whatever_the_jar_lacks(tmp_path, monkeypatch):
+    monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path)))
+    for name, schemes in (("three", THREE), ("categorical", CATEGORICAL), ("numerical", NUMERICAL)):
+        assert tuple(miner.scheme for miner in named(f"Weka {name}")) == schemes
+    assert len(named("Weka 9.8.7 categorical, Weka numerical, Weka three")) == 32 + 10 - 6  # six are in both
+
+
+@pytest.mark.parametrize(
+    "text", ["", "majority", "Weka", "Weka trees.Oak", "Weka three, J48", "Weka 9.8.7", "Weka three -U", "weka three"]
+)
+def test_a_name_of_nothing_is_refused(tmp_path, monkeypatch, text):
+    monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path)))
+    with pytest.raises(ValueError, match=r"no miner '.*'\. Name a set, Weka three, .*miners of Weka 9\.8\.7"):
+        named(text)
+
+
+def test_another_version_than_the_jars_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path)))
+    for text in ("Weka 3.6.14 trees.J48", "Weka three, Weka 3.6.14 three"):
+        with pytest.raises(ValueError, match=r"asks for Weka 3\.6\.14, and .*weka\.jar is Weka 9\.8\.7\. Leave"):
+            named(text)
+
+
+def test_the_key_of_a_miner_has_its_version_and_not_its_place(tmp_path, monkeypatch):
+    def key(folder, version, scheme="trees.J48", **options):
+        monkeypatch.setenv("WEKA_JAR", str(made_up_jar(tmp_path / folder, version)))
+        return content(WekaMiner(scheme, **options))
+
+    assert key("here", "3-6-14") == key("there", "3-6-14")
+    others = [key("new", "3-8-0"), key("here", "3-6-14", "trees.Id3"), key("here", "3-6-14", options=("-U",))]
+    assert len({key("here", "3-6-14"), *others, key("here", "3-6-14", seconds=3)}) == 5
 
 
 def test_importing_it_starts_nothing():
@@ -81,9 +146,21 @@ def test_a_missing_jar_is_named_with_the_way_to_get_one(tmp_path, monkeypatch):
     with pytest.raises(Unavailable, match=r"none\.jar.*apt-get install weka"):
         weka.find_jar()
     with pytest.raises(Unavailable, match=r"cannot run here: .*none\.jar"):
-        WekaMiner("trees.J48").fit(ENCODED, GROUP)
+        WekaMiner("trees.J48", version="3.6.14").fit(ENCODED, GROUP)
+    for make in (partial(WekaMiner, "trees.J48"), partial(named, "Weka three")):  # whose version is not known
+        with pytest.raises(Unavailable, match=r"none\.jar.*apt-get install weka"):
+            make()
     with pytest.raises(Unavailable, match="cannot run here"):  # that no miner can run is no result
-        attempt(reference_set(["trees.J48"]), ENCODED, GROUP, ENCODED)
+        attempt([WekaMiner("trees.J48", version="3.6.14")], ENCODED, GROUP, ENCODED)
+
+
+def test_what_is_no_jar_of_weka_is_told(tmp_path, monkeypatch):
+    (tmp_path / "text.jar").write_text("no archive", encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "other.jar", "w") as archive:
+        archive.writestr("readme", "")
+    for name in ("text.jar", "other.jar"):
+        monkeypatch.setenv("WEKA_JAR", str(tmp_path / name))
+        assert f"{name} is no jar of Weka" in weka.missing()
 
 
 def test_missing_java_and_jpype1_are_named(monkeypatch):
@@ -95,10 +172,7 @@ def test_missing_java_and_jpype1_are_named(monkeypatch):
 
 
 def test_known_tells_what_a_jar_lacks(tmp_path):
-    jar = tmp_path / "weka.jar"
-    with zipfile.ZipFile(jar, "w") as archive:
-        archive.writestr("weka/core/version.txt", "9-8-7\n")
-        archive.writestr("weka/classifiers/trees/REPTree.class", "")
+    jar = made_up_jar(tmp_path, "9-8-7", "trees.REPTree")
     assert weka.version(jar) == "9.8.7"
     table = known(jar)
     assert len(table) == 42
@@ -111,7 +185,8 @@ def test_known_tells_what_a_jar_lacks(tmp_path):
 def test_every_miner_of_the_jar_guesses_and_the_others_are_named(java, names, target):
     guesses, failed = attempt(reference_set(names), ENCODED, target, ENCODED)
     table = known()
-    assert set(guesses) | set(failed) == set(names)
+    assert set(guesses) | set(failed) == {WekaMiner(scheme).name for scheme in names}
+    guesses, failed = ({name.split()[-1]: told for name, told in found.items()} for found in (guesses, failed))
     assert set(guesses).isdisjoint(failed)
     # From 3.7 on some miners take further jars.
     absent = {name for name, reason in failed.items() if "there is no miner" in reason}
@@ -119,14 +194,21 @@ def test_every_miner_of_the_jar_guesses_and_the_others_are_named(java, names, ta
     assert all("is not in" in failed[name] for name in set(failed) - absent)
     if weka.version().startswith("3.6."):
         assert absent == set(failed) == {"misc.MinMaxExtension", "misc.OLM"} & set(names)
+    assert all(WekaMiner(name).predicts(target) for name in names)  # of the absent the paper says it
     for name, guess in guesses.items():
-        assert WekaMiner(name).predicts(target)
         if target is GROUP:
             assert set(guess) <= set(GROUP)
         same = pd.Series(guess).groupby(ENCODED.row).nunique()
         assert (same == 1).all(), name
     if target is GROUP:
         assert (guesses["trees.J48"] == GROUP).mean() > (guesses["rules.ZeroR"] == GROUP).mean() + 0.1
+
+
+def test_who_can_guess_what(java):
+    labels = [name for name in set(CATEGORICAL) - set(NUMERICAL) if WekaMiner(name).predicts(HOURS)]
+    assert set(labels) <= {"lazy.IBk", "lazy.KStar", "lazy.LWL", "functions.SMO", "trees.RandomTree"}
+    assert not any(WekaMiner(name).predicts(GROUP) for name in set(NUMERICAL) - set(CATEGORICAL))
+    assert not WekaMiner("misc.OLM").predicts(HOURS)
 
 
 def test_zero_r_guesses_the_mean_and_the_commonest(java):
@@ -140,6 +222,12 @@ def test_zero_r_guesses_the_mean_and_the_commonest(java):
 def test_cross_validation_counts_as_weka_does(java, name):
     guesses = WekaMiner(name).cross_val_predictions(ENCODED, GROUP, folds=5, seed=3)
     assert (guesses == GROUP).sum() == evaluated(java, name, GROUP, 5, 3).correct()
+
+
+def test_all_miners_are_cross_validated_by_one_function(java):
+    j48 = WekaMiner("trees.J48")
+    own = j48.cross_val_predictions(ENCODED, GROUP, folds=5, seed=3)
+    assert miners.cross_val_predictions(j48, ENCODED, GROUP, folds=5, seed=3).tolist() == own.tolist()
 
 
 def test_cross_validation_of_numbers_errs_as_weka_does(java):
@@ -172,7 +260,7 @@ def test_a_miner_beyond_its_limit_is_named_and_stops(java):
     slow = WekaMiner("functions.MultilayerPerceptron", ("-N", "10000000"), seconds=0.3)
     start = time.process_time()
     guesses, failed = attempt([slow, WekaMiner("trees.J48")], ENCODED, GROUP, ENCODED)
-    assert list(guesses) == ["trees.J48"]
+    assert list(guesses) == [WekaMiner("trees.J48").name]
     assert list(failed) == [slow.name]
     assert "did not finish within 0.3 CPU seconds" in failed[slow.name]
     if "cannot stop" not in failed[slow.name]:  # Java 20 and later
@@ -183,6 +271,68 @@ def test_a_miner_beyond_its_limit_is_named_and_stops(java):
     assert time.process_time() - start < 30
     with pytest.raises(Unfinished, match="MultilayerPerceptron"):
         slow.fit(ENCODED, GROUP)
+
+
+def test_training_and_guessing_have_one_limit(java):
+    encoded, group, _ = people(4000)
+    encoded = replace(encoded, row=np.arange(4000))  # all are asked for
+    trained = WekaMiner("functions.MultilayerPerceptron", ("-N", "1000")).fit(ENCODED, GROUP)
+    assert 0.1 < trained.spent < trained.seconds
+    lazy = WekaMiner("lazy.IBk", seconds=30).fit(encoded, group)
+    first = lazy.predict(encoded)
+    # What training took is missing when guessing, and what one call took is not missing in the next.
+    assert lazy.predict(encoded).tolist() == first.tolist()
+    assert lazy.spent < 1
+    with pytest.raises(Unfinished, match=r"'lazy\.IBk' did not finish within 30 CPU seconds"):
+        replace(lazy, spent=29.9).predict(encoded)
+
+
+def test_an_interrupt_stops_the_miner(java):
+    slow = WekaMiner("functions.MultilayerPerceptron", ("-N", "10000000"))
+    threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        slow.fit(ENCODED, GROUP)
+    if int(str(java.JClass("java.lang.System").getProperty("java.specification.version"))) < 20:
+        settled = time.process_time()
+        time.sleep(0.5)
+        assert time.process_time() - settled < 0.4
+
+
+def right(miner, log=None):
+    """How many a miner guesses right of ten folds; then, with `log`, a mark there and training without an end."""
+    correct = int((miners.cross_val_predictions(miner, ENCODED, GROUP) == GROUP).sum())
+    if log is not None:
+        (Path(log) / str(os.getpid())).touch()
+        WekaMiner("functions.MultilayerPerceptron", ("-N", "100000000"), seconds=600).fit(ENCODED, GROUP)
+    return correct
+
+
+def test_untrained_miners_go_to_workers_which_end(java, tmp_path):
+    j48, bayes = named("Weka trees.J48, Weka bayes.NaiveBayes")
+    assert pickle.loads(pickle.dumps(j48)).name == j48.name
+    assert run([partial(right, j48), partial(right, bayes)], Store(tmp_path), jobs=2) == [right(j48), right(bayes)]
+    assert multiprocessing.active_children() == []
+    assert Store(tmp_path).call(right, WekaMiner("trees.J48")) == right(j48)
+    assert len(list(tmp_path.glob("*.result"))) == 2
+
+
+def until_killed(folder):
+    run([partial(right, WekaMiner(scheme), folder) for scheme in THREE[:2]], Store(Path(folder) / "store"), jobs=2)
+
+
+def test_a_killed_parent_leaves_no_java_behind(java, tmp_path):
+    tests = str(Path(__file__).parent)
+    code = f"import sys; sys.path.insert(0, {tests!r}); import test_weka; test_weka.until_killed(sys.argv[1])"
+    parent = subprocess.Popen([sys.executable, "-c", code, tmp_path], stdout=subprocess.PIPE)
+    limit = time.monotonic() + 60
+    while len([path for path in tmp_path.iterdir() if path.name.isdigit()]) < 2:
+        assert parent.poll() is None
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    time.sleep(0.5)  # both are within Java now
+    parent.kill()
+    # The workers, which hold Java, hold the same pipe: that it ends says that none is left.
+    assert parent.communicate(timeout=20)[0] == b""
 
 
 def test_what_weka_refuses_is_told(java):
@@ -211,10 +361,15 @@ def test_a_miner_without_memory_is_unfinished(java):
         raise weka._told(java, "lazy.IBk", error)
 
 
-def test_one_jar_a_process(java, tmp_path):
-    other = shutil.copy(java.jar, tmp_path / "other.jar")
+def test_one_jar_a_process(java, tmp_path, monkeypatch):
+    monkeypatch.setenv("WEKA_JAR", str(shutil.copy(java.jar, tmp_path / "other.jar")))
     with pytest.raises(Unavailable, match="one Java machine"):
-        WekaMiner("trees.J48", jar=other).fit(ENCODED, GROUP)
+        WekaMiner("trees.J48").fit(ENCODED, GROUP)
+
+
+def test_a_miner_of_another_version_does_not_run(java):
+    with pytest.raises(Unavailable, match=r"the miner is of Weka 0\.1, and .* is Weka"):
+        WekaMiner("trees.J48", version="0.1").fit(ENCODED, GROUP)
 
 
 @pytest.mark.parametrize(("name", "published"), [("bayes.NaiveBayes", 36_972), ("trees.J48", 37_609)])

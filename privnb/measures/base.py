@@ -43,3 +43,19 @@ def wilson(successes, n):
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # At 0 and n the interval ends there exactly; rounding must not move it past.
     return (0.0 if successes == 0 else middle - half), (1.0 if successes == n else middle + half)
+
+
+def t_interval(values):
+    """95 % interval (low, high) of the mean of repeats, such as seeds: Student's t. NaN of fewer than two values.
+
+    >>> [round(bound, 2) for bound in t_interval([9.0, 10.0, 11.0])]
+    [7.52, 12.48]
+    """
+    from scipy.stats import t
+
+    n = len(values)
+    if n < 2:
+        return math.nan, math.nan
+    mean = sum(values) / n
+    half = t.ppf(0.975, n - 1) * math.sqrt(sum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    return float(mean - half), float(mean + half)

@@ -7,6 +7,7 @@ in the same order. The functions score guesses; how they were made is not their 
 import math
 
 import numpy as np
+import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.measures.base import measure
@@ -214,6 +215,23 @@ def interest(condition, weight, otherwise=1.0):
     return weights
 
 
+def interest_of(text):
+    """`interest` as an owner writes it: "CONDITION: WEIGHT", and after a comma the weight of all others, by default 1.
+
+    >>> interest_of("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
+    [1.0, 0.0]
+    """
+    condition, _, numbers = text.rpartition(":")
+    try:
+        weight, *others = map(float, numbers.split(","))
+        otherwise = others.pop() if others else 1.0
+    except ValueError:
+        others = [numbers]
+    if others or not condition.strip():
+        raise ValueError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
+    return interest(condition.strip(), weight, otherwise)
+
+
 def worst_by_person(by_miner):
     """The value of each person's own worst miner: array (n,), of arrays (n,) by miner's name.
 
@@ -251,7 +269,9 @@ def _step(hierarchy):
 
 def _lengths(labels, true, hierarchy):
     """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
-    distinct, codes = np.unique(labels.astype(str), return_inverse=True)
+    # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
+    codes, distinct = pd.factorize(np.asarray(labels, dtype=object), use_na_sentinel=False)
+    distinct = distinct.astype(str)
     if not is_numeric_dtype(true):
         members = hierarchy.members(distinct)
         return members.sum(axis=1)[codes], members[codes, hierarchy.codes(true)]

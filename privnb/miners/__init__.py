@@ -9,10 +9,11 @@ is.
 
 from privnb.miners.equivalents import WEKA
 from privnb.miners.estimators import NaiveBayes
-from privnb.miners.fusion import vote
+from privnb.miners.fusion import stacking, vote
 from privnb.miners.miner import Miner, able, cross_val_predictions, fold_numbers
 from privnb.miners.reference import SETS, reference_set
 
 __all__ = [
-    "SETS", "WEKA", "Miner", "NaiveBayes", "able", "cross_val_predictions", "fold_numbers", "reference_set", "vote",
+    "SETS", "WEKA", "Miner", "NaiveBayes", "able", "cross_val_predictions", "fold_numbers", "reference_set",
+    "stacking", "vote",
 ]  # fmt: skip

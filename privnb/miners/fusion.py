@@ -13,7 +13,8 @@ from privnb.miners.miner import able, cross_val_predictions
 def vote(guesses):
     """What most of several miners guess, their median of numbers: array (n,).
 
-    `guesses`: arrays (n,) of labels, or of numbers. Of several commonest labels the first in sorted order.
+    `guesses`: arrays (n,) of labels, or of numbers. Of several commonest labels the first in sorted order. None is no
+    vote, and None the answer where nobody votes.
 
     >>> vote([["30-39", "20-29"], ["20-29", "20-29"], ["40-49", "*"]]).tolist()
     ['20-29', '20-29']
@@ -24,8 +25,9 @@ def vote(guesses):
     codes, labels = pd.factorize(guesses.ravel(), sort=True)
     codes = codes.reshape(guesses.shape)
     times = sum((codes == codes[:, [column]]).astype(int) for column in range(codes.shape[1]))
+    times[codes < 0] = 0  # code -1 is None
     won = np.where(times == times.max(axis=1, keepdims=True), codes, len(labels)).min(axis=1)
-    return np.asarray(labels, dtype=object)[won]
+    return np.append(np.asarray(labels, dtype=object), None)[won]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,24 +67,29 @@ class Vote:
 
 @dataclass(frozen=True, eq=False)
 class Stack(Vote):
-    """A miner whose last step learns from the release how far each member can be trusted.
+    """A miner whose last step learns from the release how far each member can be trusted: see `stacking`."""
+
+    def _last(self, members, encoded, target):
+        return stacking(members, encoded, target)
+
+
+def stacking(members, encoded, target):
+    """The last step of `Stack`: a function from the members' guesses, arrays (n,), to one array (n,).
 
     At most 5,000 records, drawn at random once (seed 0), are guessed by members that did not see them (three folds
     of these records), and naive Bayes, or ridge regression for numbers, learns the target from the guesses. Nothing
     but the release is read. Source of the idea: Wolpert 1992.
     """
-
-    def _last(self, members, encoded, target):
-        chosen = np.sort(np.random.default_rng(0).permutation(len(target))[:5000])
-        encoded, shown = encoded[chosen], target[chosen]
-        folds = min(3, len(shown))
-        guesses = [cross_val_predictions(member, encoded, shown, folds=folds) for member in members]
-        if is_numeric_dtype(target.dtype):
-            return _line(guesses, shown)
-        shown, labels = pd.factorize(shown.astype(str), sort=True)
-        known = np.unique(target.astype(str))
-        bayes = NaiveBayes().fit(_nominal(guesses, known), shown)
-        return lambda guesses: np.asarray(labels, dtype=object)[bayes.predict(_nominal(guesses, known))]
+    chosen = np.sort(np.random.default_rng(0).permutation(len(target))[:5000])
+    encoded, shown = encoded[chosen], target[chosen]
+    folds = min(3, len(shown))
+    guesses = [cross_val_predictions(member, encoded, shown, folds=folds) for member in members]
+    if is_numeric_dtype(target.dtype):
+        return _line(guesses, shown)
+    shown, labels = pd.factorize(shown.astype(str), sort=True)
+    known = np.unique(target.astype(str))
+    bayes = NaiveBayes().fit(_nominal(guesses, known), shown)
+    return lambda guesses: np.asarray(labels, dtype=object)[bayes.predict(_nominal(guesses, known))]
 
 
 def _line(guesses, target):

@@ -87,9 +87,11 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
     """A guess for each record by a miner that did not see it: array (n,) in the order of the records.
 
     The records are shuffled with `seed` and dealt to `folds` folds, label by label for a target of labels
-    (stratified); the miner learns from all folds but one and guesses that one.
-    Raises ValueError unless 2 <= folds <= n.
+    (stratified); the miner learns from all folds but one and guesses that one. A miner that has a method of this name,
+    as Weka's have, guesses in its own way. Raises ValueError unless 2 <= folds <= n.
     """
+    if hasattr(miner, "cross_val_predictions"):
+        return miner.cross_val_predictions(encoded, target, folds=folds, seed=seed)
     target = np.asarray(target)
     fold = fold_numbers(target, folds, seed)
     guesses = np.empty(len(target), dtype=float if is_numeric_dtype(target) else object)

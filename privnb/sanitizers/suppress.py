@@ -3,27 +3,31 @@
 from dataclasses import dataclass
 
 from privnb.hierarchy import SUPPRESSED
-from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.schema import Role
 
 
 @dataclass(frozen=True)
 class Suppress(Sanitizer):
-    """Publish `*` for every quasi-identifier, or for every sensitive attribute.
+    """Publish `*` for every quasi-identifier, for every sensitive attribute, or for attributes named one by one.
 
-    Either leaves an adversary who knows quasi-identifiers with no more than the table's overall distribution of the
-    sensitive attribute. Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
+    Either of the first two leaves an adversary who knows quasi-identifiers with no more than the table's overall
+    distribution of the sensitive attribute. `what`: "quasi-identifiers", "sensitive", or names separated by commas.
+    Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
     """
 
     what: str = "quasi-identifiers"
 
-    def __post_init__(self):
-        if self.what not in ROLES:
-            raise ValueError(f"what must be one of {', '.join(ROLES)}, got {self.what!r}.")
-
     def _sanitize(self, dataset, table, rng):
-        suppressed = dataset.schema.names(ROLES[self.what])
+        roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}
+        if self.what in roles:
+            suppressed = dataset.schema.names(roles[self.what])
+        else:
+            suppressed = [name.strip() for name in self.what.split(",")]
+        unknown = [name for name in suppressed if name not in table]
+        if unknown:
+            raise SanitizationError(
+                f"{self!r}: '{dataset.name}' publishes no attribute {', '.join(map(repr, unknown))}. Name some of "
+                f"{', '.join(table)}, or one of {', '.join(roles)}."
+            )
         return table.assign(**{name: SUPPRESSED for name in suppressed}), {}
-
-
-ROLES = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}

@@ -258,6 +258,59 @@ def test_interest_in_those_whom_a_condition_names():
             mining.interest(wrong, 10)(table)
 
 
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [
+        ("age > 55: 10", [10, 1]),
+        ("age > 55:10,0", [10, 0]),
+        ("sex == 'a:b' : 2.5, 0.5", [0.5, 2.5]),
+        ("`age` > 55 and sex == 'c, d': 3, 2", [3, 2]),
+    ],
+)
+def test_interest_as_an_owner_writes_it(text, weights):
+    table = pd.DataFrame({"age": [60, 20], "sex": ["c, d", "a:b"]})
+    assert mining.interest_of(text)(table).tolist() == weights
+
+
+@pytest.mark.parametrize("text", ["", "10", "age > 55", ": 10", "age > 55: ten", "age > 55: 1, 2, 3", "age > 55: 1,"])
+def test_interest_that_is_not_written_so_is_refused(text):
+    with pytest.raises(ValueError, match="interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got"):
+        mining.interest_of(text)
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "labels", "true", "expected"),
+    [
+        (
+            Intervals(Numbers(0, 99), (5, 10, 100)),
+            ["0-9", "5-9", "0-9", "*", "7"],
+            [3, 3, 30, 3, 7],
+            [10, 5, 10, 100, 1],
+        ),
+        (JOBS, ["care", "*", "medic", "care"], ["medic", "bard", "clerk", "clerk"], [2, 4, 1, 2]),
+    ],
+)
+def test_the_length_of_each_label_is_its_own(hierarchy, labels, true, expected):
+    """One by one and together, whatever the order: labels are looked up once each."""
+    for order in (slice(None), slice(None, None, -1)):
+        length, covers = mining._lengths(np.array(labels, dtype=object)[order], np.array(true)[order], hierarchy)
+        alone = [
+            mining._lengths(np.array([a], dtype=object), np.array([b]), hierarchy)
+            for a, b in zip(labels, true, strict=True)
+        ]
+        assert length.tolist() == [one[0] for one, _ in alone][order] == expected[order]
+        assert covers.tolist() == [one[0] for _, one in alone][order]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_missing_label_is_no_label(missing):
+    cells = np.array(["0-9", missing], dtype=object)
+    with pytest.raises(ValueError, match=r"is no interval of numbers"):
+        mining.nearer(
+            cells, np.array(["*", "*"], dtype=object), np.array([3, 3]), 0, Intervals(Numbers(0, 99), (10, 100))
+        )
+
+
 def test_each_persons_own_worst_miner():
     by_miner = {"LWL": [1, 0, 0, -1], "OLM": [0, 1, 0, -2]}
     assert mining.worst_by_person(by_miner).tolist() == [1, 1, 0, -1]

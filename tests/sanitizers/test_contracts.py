@@ -29,7 +29,8 @@ HIERARCHIES = {n: flat(SCHEMA[n]) for n in SCHEMA.quasi_identifiers} | {
     "age": Intervals(SCHEMA["age"].domain, (5, 10, 20, 50, 100))
 }
 INSTANCES = [
-    family.Identity(), family.Suppress(), family.Suppress("sensitive"), family.LaplaceNoise(0.5),
+    family.Identity(), family.Suppress(), family.Suppress("sensitive"), family.Suppress("age, disease"),
+    family.LaplaceNoise(0.5),
     family.LaplaceNoise(1.0, {"age": 99}), family.GeometricNoise(0.5), family.GeometricNoise(1.0, {"age": 99}),
     family.RandomizedResponse(0.5), family.KMember(2), family.KMember(3, start=1), family.KMember(2, start=None),
     family.Bucketize(family.KMember(3)), family.Anatomy(2, "disease"),
@@ -190,9 +191,32 @@ def test_noise_names_the_column_that_it_cannot_blur():
         family.LaplaceNoise(1, {"town": 1}).sanitize(toy(), rng=0)
 
 
-def test_unknown_suppression():
-    with pytest.raises(ValueError, match="what must be one of quasi-identifiers, sensitive"):
-        family.Suppress("everything")
+@pytest.mark.parametrize(
+    ("what", "named"),
+    [("everything", "'everything'"), ("age, wait", "'wait'"), ("name", "'name'"), ("age,", "''"), ("", "''")],
+)
+def test_unknown_suppression(what, named):
+    """Identifiers are not published, so neither can they be suppressed."""
+    with pytest.raises(
+        family.SanitizationError,
+        match=rf"'toy' publishes no attribute {named}\. Name some of age, weight, town, disease, ward, or one of",
+    ):
+        family.Suppress(what).sanitize(toy(), rng=0)
+
+
+@pytest.mark.parametrize("what", ["age, ward", " age,ward ", "ward, age, age"])
+def test_suppression_by_name(what):
+    release = family.Suppress(what).sanitize(toy(), rng=0)
+    assert (release.table[["age", "ward"]] == "*").all(axis=None)
+    assert release.provenance.untouched == ("weight", "town", "disease")
+    assert release.suppressed == 0, "nobody has lost all quasi-identifiers"
+
+
+def test_suppression_by_name_of_a_role_is_that_role():
+    every, named = (family.Suppress(what).sanitize(toy(), rng=0) for what in ("quasi-identifiers", "age, weight, town"))
+    pd.testing.assert_frame_equal(every.table, named.table)
+    assert named.suppressed == 40
+    assert family.Suppress("age, town").changed_params() == "what=age, town"
 
 
 def test_suppression_is_counted():

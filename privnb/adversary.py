@@ -1,0 +1,230 @@
+"""What an adversary with ready-made miners gains from one release: nearer predictions, beside what chance alone gives,
+and whom they hit (Sramka et al. 2010, section 4.4).
+
+Each function takes a dataset and a sanitizer and returns tidy results. Counts of few people are withheld in them.
+"""
+
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+
+from privnb import weka
+from privnb.evaluation import first_number, gain_rows, groups, reordered, sensitive_name
+from privnb.hierarchy import flat
+from privnb.measures import mining
+from privnb.measures.base import wilson
+from privnb.mined import fused, mine, miners_of, published_name, stream, unseen
+from privnb.results import join, rows_of, tidy, withheld
+from privnb.scenario import AntiUtility, bad_rows, told_baseline, unit
+
+DEALS = 20  # draws of a control
+BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
+
+
+def anti_utility(dataset, sanitizer, *, miners="five", target=None, c=0, share=0.05, weights="", seed=1, fewest=10):
+    """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
+
+    `seed` says the noise and the order of the records. Each miner learns from the release and predicts the released
+    records themselves. Rows `anti_utility_<scenario>`, see `scenarios`, in people, with the guess without the release
+    as baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR,
+    the worst miner's guesses dealt to the people at random, and its guesses of people whom it did not learn from. Rows
+    `nearer_share`: whom the worst miner of scenario A hits, by group. Of Weka's miners, which are run one by one, their
+    own rows alone, or a row `unfinished`, `unavailable` or `refused` with the CPU seconds that a miner was given.
+    """
+    target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
+    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+    order = stream(seed, sanitizer, "publish")
+    members = [miner.name for miner in miners_of(miners) if not miner.name.startswith("fusion")]
+    bare, members = members[0].startswith("Weka "), ", ".join(members)
+    found = mine(release, target, members, rng=order)
+    row = rows_of(dataset, sanitizer, seed)
+    parts = [tidy([row(why, weka.SECONDS, name, target) for name, why in found.failed.items()])]
+    if not found.guesses:
+        return parts[0]
+    if not bare:
+        fusions = fused(release, target, members, found.guesses)
+        zero = {"control: ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
+        blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
+    for scenario, idea in scenarios(target, len(dataset), c=c, share=share, weights=weights, seed=seed).items():
+        scores = idea.score({target: found}, dataset, release)
+        parts.append(_told(scenario, bad_rows(row, target, scores, fewest, scenario), scores, fewest))
+        if bare:
+            continue
+        _, _, worst = mining.average_and_worst(scores.utilities)
+        others = fusions | zero | {"control: unseen": blind(worst)}
+        worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
+        worths["worst by person"] = mining.worst_by_person(scores.by_miner)
+        beside = scores._replace(by_miner=worths)
+        parts.append(_told(scenario, bad_rows(row, target, beside, fewest, scenario), beside, fewest))
+        lots = np.random.default_rng(stream(seed, sanitizer, f"deal {scenario}"))
+        dealt = [idea.worth({target: lots.permutation(found.guesses[worst])}, dataset, release) for _ in range(DEALS)]
+        parts.append(_by_chance(row, target, scores, dealt, fewest, scenario))
+        if scenario == "A":
+            parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
+    return join(*(part for part in parts if len(part)))
+
+
+def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner=""):
+    """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into
+    the release (Table 3).
+
+    Rows of `accuracy_gain` and `knowledge_gain`: of the release; `..._with_predictions`, those of the first record of
+    each distinct released row, the count that fits the paper; `..._with_all_predictions`, those of all people; and a
+    control of either, `..._with_random_labels` and `..._with_as_many_random_labels`: as many records, drawn from those
+    that a shorter label could still change, given a random label of the narrowest kind, right or wrong (the mean of
+    20 draws and the range that 95 % of them keep). An increase that the control shows as well is no evidence of an
+    attack. `miner`: the name that rows give the miners; with one, the release's own gains are left out.
+    """
+    target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
+    sensitive, row = sensitive_name(dataset, sensitive), rows_of(dataset, sanitizer, seed)
+    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+    deal, found = stream(seed, sanitizer, "deal"), mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
+    if not found.guesses:
+        return tidy([row(why, weka.SECONDS, name, sensitive) for name, why in found.failed.items()])
+    idea = AntiUtility(target)
+    near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
+    rows = [] if miner else gain_rows(row, release, sensitive, rng=deal)
+    readings = {
+        ("predictions", "random_labels"): mining.first_occurrences(release.table),
+        ("all_predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
+    }
+    for (mined, random), among in readings.items():
+        _, count, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
+        attacked = _relabelled(release, target, near[worst] & among, found.guesses[worst])
+        rows += gain_rows(row, attacked, sensitive, f"_with_{mined}", rng=deal, miner=miner)
+        lots = np.random.default_rng(stream(seed, sanitizer, random))
+        draws = tidy(
+            drawn
+            for _ in range(DEALS)
+            for drawn in gain_rows(
+                row,
+                _relabelled(release, target, *_random_labels(release, target, among, int(count), lots)),
+                sensitive,
+                f"_with_{random}",
+                rng=deal,
+                miner=miner,
+            )
+        )
+        for measure, part in draws.groupby("measure", sort=False):
+            bounds = np.quantile(part.value, [0.025, 0.975])
+            rows.append(row(measure, part.value.mean(), miner, sensitive, *bounds, part.baseline.mean(), "lower"))
+    return tidy(rows)
+
+
+def _relabelled(release, target, where, labels):
+    """The release with the cells of `target` replaced where the boolean array `where` says so."""
+    return replace(release, table=release.table.assign(**{target: np.where(where, labels, release.table[target])}))
+
+
+def _random_labels(release, target, among, count, rng):
+    """(where, labels): `count` random records of those in `among` whose label is not of the narrowest kind, and for
+    each record a random narrowest label, right or wrong.
+    """
+    hierarchy = release.hierarchies.get(target) or flat(release.schema[target])
+    positions = hierarchy.covered("*")
+    narrowest = hierarchy.labels(positions, positions)
+    open_to_change = np.flatnonzero(among & ~release.table[target].isin(narrowest).to_numpy())
+    where = np.zeros(len(release), dtype=bool)
+    where[rng.choice(open_to_change, min(count, len(open_to_change)), replace=False)] = True
+    return where, rng.choice(narrowest, len(release))
+
+
+def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
+    """What the owner fears, by name: `{scenario: AntiUtility}` (section 4.4).
+
+    A: everybody, any prediction that is `c` %-nearer (0-100). B: everybody, exact predictions. C: as A, of a `share` of
+    the `n` people, chosen by lot, the same for all sanitizers. W, if there are `weights`: as A, with the interest
+    weights of `mining.interest_of`. `A_distinct`, `C_distinct`: each distinct released record counted once, by the
+    first person of it, as the paper's numbers suggest that it did.
+    """
+    nearer = {target: partial(mining.nearer, c=c)}
+    chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
+    if not chosen.any():
+        raise ValueError(f"a share of {share!r} of {n} people selects nobody for scenario C. Raise it.")
+    feared = {
+        "A": AntiUtility(nearer),
+        "A_distinct": AntiUtility(nearer, weights=partial(_distinct, np.ones(n))),
+        "B": AntiUtility({target: partial(mining.nearer, c=100)}),
+        "C": AntiUtility(nearer, weights=chosen),
+        "C_distinct": AntiUtility(nearer, weights=partial(_distinct, chosen)),
+    }
+    return feared | ({"W": AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
+
+
+def _distinct(chosen, table, released):
+    """Interest weights that count each distinct released record among the `chosen` people once."""
+    weights = chosen.copy()
+    weights[chosen > 0] = mining.first_occurrences(released[chosen > 0])
+    return weights
+
+
+def _told(scenario, rows, scores, fewest):
+    """The rows, in scenario W without the numbers that come from few people of any one weight.
+
+    W says how many people of each weight are hit, once the number of all, which is scenario A's, is taken from it.
+    """
+    if scenario != "W":
+        return rows
+
+    def few(values):
+        numbers = [np.count_nonzero(values[scores.weights == weight]) for weight in np.unique(scores.weights)]
+        return any(0 < number < fewest for number in numbers)
+
+    untold = rows.value.notna() & rows.miner.isin([name for name, values in scores.by_miner.items() if few(values)])
+    bounds = (0, scores.weights.sum()) if scores.counts else (np.nan, np.nan)
+    rows.loc[untold, ["value", "low", "high"]] = [np.nan, *bounds]
+    return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
+
+
+def _by_chance(row, target, scores, dealt, fewest, scenario):
+    """The control's row: the mean over deals of what they are worth, and the range that 95 % of them keep."""
+    measure, _ = unit("anti_utility", scores, scenario)
+    values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
+    told = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
+    if not scores.counts and 0 < np.mean([scores.people(worth) for worth in dealt]) < fewest:
+        told = [np.nan] * 3
+    made = row(measure, told[0], "control: by chance", target, *told[1:], told_baseline(scores, fewest), "lower")
+    return _told(scenario, withheld(tidy([made]), fewest), scores._replace(by_miner={}), fewest)
+
+
+def _who_is_hit(row, dataset, scores, worst, fewest):
+    """Rows `nearer_share`: for which share of each group the worst miner comes nearer; baseline: the guess's share.
+
+    Groups of fewer than `fewest` people are left out. A count of few hits is withheld. Since the total is told, so are
+    the smallest others of its attribute, until all that are not told make `fewest` or more.
+    """
+    rows = []
+    for name in grouping(dataset):
+        of = groups(dataset, name)
+        people = pd.DataFrame({"hit": scores.by_miner[worst], "guess": scores.baseline}).groupby(of.to_numpy()).sum()
+        people = people.assign(of=of.value_counts())
+        untold = {column: _untold(people[column], fewest) for column in ("hit", "guess")}
+        for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
+            share, bounds = hit / number, wilson(int(hit), int(number))
+            if untold["hit"][label]:
+                share, bounds = np.nan, ((1 / number, (fewest - 1) / number) if hit < fewest else (np.nan, np.nan))
+            baseline = np.nan if untold["guess"][label] else guess / number
+            rows.append(row("nearer_share", share, "worst", f"{name} {label}", *bounds, baseline, "lower"))
+    return tidy(rows)
+
+
+def _untold(hits, fewest):
+    """Which groups' numbers of `hits`, of which the total is told, are not told: boolean Series by label."""
+    untold = hits.between(1, fewest - 1)  # those of groups too small to show are among them, or none
+    for label in hits[~untold & (hits > 0)].sort_values(kind="stable").index:
+        # What is not told is the total less what is, so it must be no few people either.
+        if not 0 < hits[untold].sum() < fewest:
+            break
+        untold[label] = True
+    return untold
+
+
+def grouping(dataset):
+    """The attributes by which people are told apart when it is asked who is hit: the first number, and the
+    quasi-identifiers of at most 5 categories, such as sex and race.
+    """
+    names = dataset.schema.quasi_identifiers
+    few = [n for n in names if not dataset.schema[n].numeric and dataset.table[n].nunique() <= 5]
+    return list(dict.fromkeys([*[n for n in names if dataset.schema[n].numeric][:1], *few]))

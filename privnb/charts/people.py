@@ -1,0 +1,49 @@
+"""Who the people of a table are: charts of counts, before any release."""
+
+from privnb.charts.base import COLOURS, FEWEST, Aggregate, finish, merge_small, percent
+
+
+def people(counts, fewest=FEWEST):
+    """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
+    neighbours.
+    """
+    import altair as alt
+
+    unit = str(counts.index.name)
+    merged = merge_small(counts, fewest)
+    shown = Aggregate(
+        merged.rename_axis("group").rename("people").reset_index(), {"group": unit, "people": "people"}, fewest
+    )
+    return finish(
+        alt.Chart(shown.rows)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X("group:N", sort=None, title=unit, axis=alt.Axis(labelAngle=-45)),
+            y=alt.Y("people:Q", title="people"),
+            tooltip=["group", "people"],
+        ),
+        f"{merged.max() / merged.sum():.0%} of all people have {unit} {merged.idxmax()}, the commonest group",
+        f"Bars: number of people by {unit}.",
+    )
+
+
+def uniqueness(results):
+    """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
+    import altair as alt
+
+    rows = results[results.measure == "unique"].assign(known=lambda r: r.target.str.count(", ") + 1)
+    rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
+    spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()
+    base = alt.Chart(Aggregate(spread, dict.fromkeys(spread, "")).rows).encode(
+        x=alt.X("known:O", title="number of quasi-identifiers that the adversary knows", axis=alt.Axis(labelAngle=0))
+    )
+    share = alt.Axis(format="%")
+    return finish(
+        base.mark_bar(color=COLOURS[5], size=14).encode(
+            y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
+        )
+        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
+        f"One known attribute singles out {percent(spread['mean'].iloc[0])} of all people, "
+        f"all {len(spread)} together single out {percent(spread['mean'].iloc[-1])}",
+        "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean.",
+    )
