@@ -19,7 +19,8 @@ from privnb.mined import fused, mine, miners_of, published_name, stream, unseen
 from privnb.results import join, rows_of, tidy, withheld
 from privnb.scenario import AntiUtility, bad_rows, told_baseline, unit
 
-DEALS = 20  # draws of a control
+DEALS = 20  # how often the worst miner's guesses are dealt to the people
+DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
 
 
@@ -60,10 +61,34 @@ def anti_utility(dataset, sanitizer, *, miners="five", target=None, c=0, share=0
         parts.append(_told(scenario, bad_rows(row, target, beside, fewest, scenario), beside, fewest))
         lots = np.random.default_rng(stream(seed, sanitizer, f"deal {scenario}"))
         dealt = [idea.worth({target: lots.permutation(found.guesses[worst])}, dataset, release) for _ in range(DEALS)]
-        parts.append(_by_chance(row, target, scores, dealt, fewest, scenario))
+        parts.append(_by_chance(row, target, scores, worst, dealt, fewest, scenario))
         if scenario == "A":
             parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
-    return join(*(part for part in parts if len(part)))
+    return _apart(join(*(part for part in parts if len(part))), fewest)
+
+
+def _apart(results, fewest):
+    """The results without the numbers that, taken from a larger one that is told, would leave few people: of distinct
+    records beside all, of scenario C beside A, of each person's own worst miner beside each miner.
+    """
+    results, value = results.copy(), results.set_index(["measure", "miner"]).value
+    hidden = set()
+    for measure, miner in value.index:
+        larger = {"_distinct": measure.removesuffix("_distinct"), "_C": "anti_utility_A"}
+        over = [(larger[end], miner) for end in larger if measure.endswith(end)]
+        if miner == "worst by person":
+            few = [m for (where, m) in value.index if where == measure and m != miner]
+            if any(
+                0 < value[measure, miner] - value[measure, m] < fewest
+                for m in few
+                if "control" not in m and "fusion" not in m
+            ):
+                hidden.add((measure, miner))
+        if any(key in value.index and 0 < value[key] - value[measure, miner] < fewest for key in over):
+            hidden.add((measure, miner))
+    untold = [key in hidden for key in zip(results.measure, results.miner, strict=True)]
+    results.loc[untold, ["value", "low", "high"]] = np.nan
+    return results
 
 
 def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner=""):
@@ -72,10 +97,10 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
 
     Rows of `accuracy_gain` and `knowledge_gain`: of the release; `..._with_predictions`, those of the first record of
     each distinct released row, the count that fits the paper; `..._with_all_predictions`, those of all people; and a
-    control of either, `..._with_random_labels` and `..._with_as_many_random_labels`: as many records, drawn from those
-    that a shorter label could still change, given a random label of the narrowest kind, right or wrong (the mean of
-    20 draws and the range that 95 % of them keep). An increase that the control shows as well is no evidence of an
-    attack. `miner`: the name that rows give the miners; with one, the release's own gains are left out.
+    control of either, `..._with_random_labels` and `..._with_as_many_random_labels`: the same labels dealt at random
+    to as many records whose own label is longer, right or wrong (the mean of 39 draws, with the smallest and the
+    largest: by chance one in forty lies above). An increase that the control shows as well is no evidence of an attack.
+    `miner`: the name that rows give the miners; with one, the release's own gains are left out.
     """
     target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
     sensitive, row = sensitive_name(dataset, sensitive), rows_of(dataset, sanitizer, seed)
@@ -83,7 +108,7 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
     deal, found = stream(seed, sanitizer, "deal"), mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
     if not found.guesses:
         return tidy([row(why, weka.SECONDS, name, sensitive) for name, why in found.failed.items()])
-    idea = AntiUtility(target)
+    idea, hierarchy = AntiUtility(target), release.hierarchies.get(target) or flat(release.schema[target])
     near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
     rows = [] if miner else gain_rows(row, release, sensitive, rng=deal)
     readings = {
@@ -91,24 +116,28 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
         ("all_predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
     }
     for (mined, random), among in readings.items():
-        _, count, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
-        attacked = _relabelled(release, target, near[worst] & among, found.guesses[worst])
+        _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
+        put = near[worst] & among
+        attacked = _relabelled(release, target, put, found.guesses[worst])
         rows += gain_rows(row, attacked, sensitive, f"_with_{mined}", rng=deal, miner=miner)
-        lots = np.random.default_rng(stream(seed, sanitizer, random))
+        lots, told = (
+            np.random.default_rng(stream(seed, sanitizer, random)),
+            partial(gain_rows, row, sensitive=sensitive),
+        )
         draws = tidy(
             drawn
-            for _ in range(DEALS)
-            for drawn in gain_rows(
-                row,
-                _relabelled(release, target, *_random_labels(release, target, among, int(count), lots)),
-                sensitive,
-                f"_with_{random}",
+            for _ in range(DRAWS)
+            for drawn in told(
+                release=_relabelled(
+                    release, target, *_dealt_out(release, target, among, found.guesses[worst][put], hierarchy, lots)
+                ),
+                suffix=f"_with_{random}",
                 rng=deal,
                 miner=miner,
             )
         )
         for measure, part in draws.groupby("measure", sort=False):
-            bounds = np.quantile(part.value, [0.025, 0.975])
+            bounds = part.value.min(), part.value.max()
             rows.append(row(measure, part.value.mean(), miner, sensitive, *bounds, part.baseline.mean(), "lower"))
     return tidy(rows)
 
@@ -118,17 +147,20 @@ def _relabelled(release, target, where, labels):
     return replace(release, table=release.table.assign(**{target: np.where(where, labels, release.table[target])}))
 
 
-def _random_labels(release, target, among, count, rng):
-    """(where, labels): `count` random records of those in `among` whose label is not of the narrowest kind, and for
-    each record a random narrowest label, right or wrong.
+def _dealt_out(release, target, among, labels, hierarchy, rng):
+    """(where, labels): the `labels`, each put at a random record of those in `among` whose cell is longer, in place of
+    that cell, right or wrong. Of labels that are longer than all cells left, none.
     """
-    hierarchy = release.hierarchies.get(target) or flat(release.schema[target])
-    positions = hierarchy.covered("*")
-    narrowest = hierarchy.labels(positions, positions)
-    open_to_change = np.flatnonzero(among & ~release.table[target].isin(narrowest).to_numpy())
-    where = np.zeros(len(release), dtype=bool)
-    where[rng.choice(open_to_change, min(count, len(open_to_change)), replace=False)] = True
-    return where, rng.choice(narrowest, len(release))
+    numeric = release.schema[target].numeric
+    cells = mining.lengths(release.table[target], hierarchy, numeric=numeric)
+    sizes = mining.lengths(labels, hierarchy, numeric=numeric)
+    where, dealt = np.zeros(len(release), dtype=bool), np.full(len(release), "", dtype=object)
+    for size in np.unique(sizes)[::-1]:  # the longest first: fewest cells are longer
+        given = rng.permutation(labels[sizes == size])
+        free = np.flatnonzero(among & ~where & (cells > size))
+        chosen = rng.choice(free, min(len(given), len(free)), replace=False)
+        where[chosen], dealt[chosen] = True, given[: len(chosen)]
+    return where, dealt
 
 
 def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
@@ -139,6 +171,7 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
     weights of `mining.interest_of`. `A_distinct`, `C_distinct`: each distinct released record counted once, by the
     first person of it, as the paper's numbers suggest that it did.
     """
+    mining.check_c(c)
     nearer = {target: partial(mining.nearer, c=c)}
     chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
     if not chosen.any():
@@ -178,7 +211,7 @@ def _told(scenario, rows, scores, fewest):
     return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
 
 
-def _by_chance(row, target, scores, dealt, fewest, scenario):
+def _by_chance(row, target, scores, worst, dealt, fewest, scenario):
     """The control's row: the mean over deals of what they are worth, and the range that 95 % of them keep."""
     measure, _ = unit("anti_utility", scores, scenario)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
@@ -186,7 +219,9 @@ def _by_chance(row, target, scores, dealt, fewest, scenario):
     if not scores.counts and 0 < np.mean([scores.people(worth) for worth in dealt]) < fewest:
         told = [np.nan] * 3
     made = row(measure, told[0], "control: by chance", target, *told[1:], told_baseline(scores, fewest), "lower")
-    return _told(scenario, withheld(tidy([made]), fewest), scores._replace(by_miner={}), fewest)
+    # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
+    same = scores._replace(by_miner={"control: by chance": scores.by_miner[worst]})
+    return _told(scenario, withheld(tidy([made]), fewest), same, fewest)
 
 
 def _who_is_hit(row, dataset, scores, worst, fewest):

@@ -29,25 +29,18 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
     rows = []
     for scenario in _scenarios(scenarios, attacked):
-        for criterion, values in _criteria(attacked[_scenario_of(attacked) == scenario]).items():
-            values = values[[setting for setting in enough.index if setting in values]]  # cheapest first
-            if values.empty:
-                continue
+        of_it = attacked[_scenario_of(attacked) == scenario]
+        for criterion, (values, told) in _criteria(of_it, enough.index).items():
             picked = values.idxmin(axis=1).value_counts(normalize=True)
             rows += [_row(kept, setting, f"chosen_{scenario}", criterion, share) for setting, share in picked.items()]
-            if criterion == "worst":
-                more = values.drop(columns=[picked.index[0]]).sub(values[picked.index[0]], axis=0)
-                rows += [
-                    _row(
-                        kept,
-                        setting,
-                        f"more_than_chosen_{scenario}",
-                        criterion,
-                        more[setting].mean(),
-                        *t_interval(more[setting]),
-                    )
-                    for setting in more
-                ]
+            if criterion != "worst":
+                continue
+            more = told.sub(told[picked.index[0]], axis=0).drop(columns=[picked.index[0]])
+            for setting in more:
+                known = more[setting].notna().all()
+                bounds = t_interval(more[setting]) if known else (np.nan, np.nan)
+                mean = more[setting].mean(skipna=False)
+                rows.append(_row(kept, setting, f"more_than_chosen_{scenario}", criterion, mean, *bounds))
     return tidy(rows)
 
 
@@ -64,23 +57,35 @@ def _scenario_of(attacked):
     return attacked.measure.str.extract("^(?:weighted_)?anti_utility_(.*)$", expand=False)
 
 
-def _criteria(rows):
-    """`{criterion: frame of anti-utilities, one row a seed and one column a setting}`."""
-    rows = rows.assign(value=rows.value.fillna(rows.high), baseline=rows.baseline.fillna(0))
+def _criteria(rows, settings):
+    """`{criterion: (anti-utilities to compare, those that are told)}`, frames with a row a seed and a column a setting.
+
+    `settings`: the acceptable ones, cheapest first; those that were attacked are compared. A criterion is left out
+    where one of their numbers is withheld without a bound.
+    """
     rows = rows[
         rows.miner.str.endswith(("worst", "average", "worst by person")) | rows.miner.str.contains("fusion: |by chance")
     ]
+    # Scenario W's bound of a withheld number is no more than that it is one.
+    filled = rows.value if rows.measure.str.endswith("_W").any() else rows.value.fillna(rows.high)
+    rows = rows.assign(compared=filled, guess=rows.baseline.fillna(0))
     wide = {
-        miner: part.pivot_table(index="seed", columns=SETTING, values="value", sort=False).dropna()
+        miner: (_wide(part, "compared", settings), _wide(part, "value", settings))
         for miner, part in rows.groupby("miner", sort=False)
     }
-    guess = rows[rows.miner == "worst"].pivot_table(index="seed", columns=SETTING, values="baseline", sort=False)
-    less = {"worst less the guess": guess, "worst less chance": wide.get("control: by chance")}
-    wide = {name: values for name, values in wide.items() if "control" not in name}
-    # A single miner has no controls.
-    return wide | {
-        name: (wide["worst"] - control).dropna().clip(lower=0) for name, control in less.items() if control is not None
-    }
+    controls = {"worst less the guess": _wide(rows[rows.miner == "worst"], "guess", settings)}
+    if "control: by chance" in wide:  # one of Weka's miners has none
+        controls["worst less chance"] = wide["control: by chance"][0]
+    wide = {name: both for name, both in wide.items() if "control" not in name}
+    for name, control in controls.items():
+        beyond = (wide["worst"][0] - control).dropna(how="all").clip(lower=0)
+        wide[name] = beyond, beyond
+    return {name: both for name, both in wide.items() if both[0].size and both[0].notna().all(axis=None)}
+
+
+def _wide(rows, column, settings):
+    wide = rows.set_index(["seed", *SETTING])[column].unstack(SETTING)
+    return wide[[setting for setting in settings if setting in wide]]
 
 
 def _row(kept, setting, measure, criterion, value, low=np.nan, high=np.nan):

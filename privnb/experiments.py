@@ -13,7 +13,7 @@ from functools import partial
 from pandas.api.types import is_numeric_dtype
 
 from privnb import weka
-from privnb.adversary import anti_utility, gains_with_predictions
+from privnb.adversary import anti_utility, gains_with_predictions, scenarios
 from privnb.evaluation import first_number, good_utility, sensitive_name
 from privnb.mined import miners_of, published_name
 from privnb.results import join, summary
@@ -38,9 +38,9 @@ class Profile:
 PROFILES = {
     "quick": Profile({"three": 1}, {"five": 3}, {"five": 3}),
     "full": Profile(
-        {"three": 5, "modern": 1, "Weka": 1},
+        {"three": 3, "gradient boosting": 1, "Weka": 1},
         {"five": 20, "script_kiddie": 1, "modern": 1, "Weka": 1},
-        {"five": 5, "Weka": 1},
+        {"five": 3, "Weka": 1},
     ),
 }
 
@@ -93,6 +93,10 @@ def adversaries(
     Rows of sets beside the main one have the set's name before `average`, `worst`, fusions and controls. Parameters as
     of `users` and of `adversary.anti_utility`.
     """
+    for scenario in scenarios(
+        target or first_number(dataset), len(dataset), c=c, share=share, weights=weights
+    ).values():
+        scenario.check(dataset)  # an hour later is too late
     attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
     tasks = {}
     for prefix, names, repeats in _sets(_profile(profile).adversaries, miners, seeds):
@@ -140,18 +144,16 @@ def absent(dataset, sanitizers):
     return [Suppress(", ".join(names)) for names in noisy if names]
 
 
-def weka_here(profile):
-    """Whether the real Weka runs in a profile on this machine, and what is missing if not, in Markdown."""
+def weka_here(results):
+    """Whether the real Weka made a part of `results`, and what to do if not, in Markdown."""
     from IPython.display import Markdown
 
-    lacks = weka.missing()
+    lacks, ran = weka.missing(), results.miner.str.extract(r"^(Weka [\d.]+) ")[0].dropna()
+    if len(ran):
+        return Markdown(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
     if lacks:
         return Markdown(f"**Weka is not here**: {lacks} scikit-learn's miners stand in.")
-    if "Weka" not in _profile(profile).users:
-        return Markdown(f"Weka {weka.version()} is here; this run is `{profile}` and did without. Run `full` for it.")
-    return Markdown(
-        f"Weka {weka.version()} ran beside scikit-learn's miners: the rows whose miner begins with its name."
-    )
+    return Markdown(f"Weka {weka.version()} is here; this run did without. `make report PROFILE=full` runs it.")
 
 
 def _profile(name):

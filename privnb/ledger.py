@@ -60,7 +60,7 @@ def compare(results, published=None):
     """The ledger: one row for each printed number, in the order of `published` (default: `read_published()`).
 
     `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are
-    averaged. A missing value was withheld because it counts fewer than 10 people; it leaves its row `not run`.
+    averaged. A missing value was withheld because it would tell a count of few people; its row stays `not run`.
     Where the miners have rows of their own, the note names those that an average is over, the one that attains a worst
     case, and those of Weka's that gave no result. A Weka row that was not measured says what to run.
 
@@ -173,7 +173,7 @@ def _circumstances(found, case, miner, cases):
 
     notes = [f"measured with Weka {found['version'].iloc[0]}"] if weka else []
     if found["value"].isna().any():
-        return [*notes, "withheld: fewer than 10 people"]
+        return [*notes, "withheld: it would tell a count of few people"]
     if len(found) > 1:
         notes.append(f"mean over {len(found)} seeds")
     members = {name: group for name, group in cases[case].items() if (_WEKA.fullmatch(name) if weka else name in _MAIN)}

@@ -59,6 +59,10 @@ class _Idea:
         """The targets as results name them."""
         return f" {'+' if self.how == 'sum' else self.how} ".join(self.functions)
 
+    def check(self, dataset):
+        """Raises ValueError for weights that weigh nobody, tried on the original in the place of a release."""
+        self._interest(dataset, dataset)
+
     def scored(self, dataset, release, seed, sanitizer):
         """The `Scores` of miners that can guess all targets as this release publishes them."""
         return self.score(self.mined(dataset, release, seed, sanitizer), dataset, release)

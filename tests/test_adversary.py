@@ -10,7 +10,7 @@ from privnb.hierarchy import Intervals, flat
 from privnb.measures import mining
 from privnb.mined import Mined, mine, stream, unseen
 from privnb.report import KEY
-from privnb.results import join, rows_of
+from privnb.results import join, rows_of, tidy
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress
 from privnb.scenario import Scores
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema
@@ -363,8 +363,8 @@ def test_small_counts_are_withheld(attacked):
     assert not counts.baseline.between(0, 10, inclusive="neither").any()
     few = counts[counts.value.isna()]
     assert len(few)
-    assert set(few.low) == {1.0}
-    assert set(few.high) == {9.0}
+    assert set(few.low.dropna()) == {1.0}
+    assert set(few.high.dropna()) == {9.0}
 
 
 def test_a_weighted_sum_of_few_people_leaves_no_trace(adult):
@@ -539,42 +539,66 @@ def test_each_reading_has_its_control(gained):
 
 
 @pytest.mark.parametrize("reading", ["predictions", "all_predictions"])
-def test_the_control_changes_as_many_records_as_the_worst_miner_hits(adult, monkeypatch, reading):
-    asked = []
+def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, monkeypatch, reading):
+    """As many, the same, in both readings; and the attack itself changes those records alone."""
+    dealt, put = [], []
+    deal, relabel = adversary._dealt_out, adversary._relabelled
 
-    def random_labels(release, target, among, count, rng):
-        asked.append((int(among.sum()), count))
-        return real(release, target, among, count, rng)
+    def dealt_out(release, target, among, labels, hierarchy, rng):
+        dealt.append((int(among.sum()), sorted(labels)))
+        return deal(release, target, among, labels, hierarchy, rng)
 
-    real = adversary._random_labels
-    monkeypatch.setattr(adversary, "_random_labels", random_labels)
+    def relabelled(release, target, where, labels):
+        put.append(int(where.sum()))
+        return relabel(release, target, where, labels)
+
+    monkeypatch.setattr(adversary, "_dealt_out", dealt_out)
+    monkeypatch.setattr(adversary, "_relabelled", relabelled)
     adversary.gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes")
-    release, _, near = hits(adult, KMember(3), miners="majority, naive Bayes")
+    release, found, near = hits(adult, KMember(3), miners="majority, naive Bayes")
     among = ~release.table.duplicated().to_numpy() if reading == "predictions" else np.ones(len(adult), dtype=bool)
-    count = max((hit & among).sum() for hit in near.values())
-    assert asked.count((among.sum(), count)) == adversary.DEALS
+    worst = max(near, key=lambda name: (near[name] & among).sum())
+    labels = sorted(found.guesses[worst][near[worst] & among])
+    assert dealt.count((among.sum(), labels)) == adversary.DRAWS
+    assert put[0 if reading == "predictions" else adversary.DRAWS + 1] == len(labels)
 
 
-def test_the_control_changes_records_that_a_shorter_label_could_change(adult):
+def width(labels):
+    return pd.Series(labels).str.split("-").map(lambda ends: int(ends[1]) - int(ends[0]) + 1).to_numpy()
+
+
+def test_labels_are_dealt_to_longer_cells_of_those_who_may_be_changed(adult):
     release = KMember(10).sanitize(adult, rng=0)
-    where, labels = adversary._random_labels(
-        release, "age", np.ones(len(adult), dtype=bool), 30, np.random.default_rng(1)
-    )
-    assert where.sum() == 30
-    assert all(int(label.split("-")[1]) - int(label.split("-")[0]) == 4 for label in labels)
-    widths = release.table.age[where].str.split("-").map(lambda ends: int(ends[1]) - int(ends[0]))
-    assert (widths > 4).all(), "only a label that can become shorter is replaced"
-    assert len(set(labels)) > 5
-    release = KMember(2).sanitize(adult, rng=0)
-    wide = release.table.age.str.split("-").map(lambda ends: int(ends[1]) - int(ends[0])) > 4
-    assert 0 < wide.sum() < len(adult)
-    everybody = np.ones(len(adult), dtype=bool)
-    where, _ = adversary._random_labels(release, "age", everybody, len(adult), np.random.default_rng(1))
-    assert where.tolist() == wide.tolist()
-    few = np.arange(len(adult)) < 20
-    where, _ = adversary._random_labels(release, "age", few, 30, np.random.default_rng(1))
-    assert where.sum() <= 20
-    assert not where[20:].any()
+    hierarchy, labels = release.hierarchies["age"], np.array(["20-29"] * 30 + ["40-44"] * 40, dtype=object)
+    among = np.arange(len(adult)) % 2 == 0
+    seen = set()
+    for seed in range(5):
+        where, dealt = adversary._dealt_out(release, "age", among, labels, hierarchy, np.random.default_rng(seed))
+        assert sorted(dealt[where]) == sorted(labels)
+        assert not (where & ~among).any()
+        assert (width(dealt[where]) < width(release.table.age[where])).all()
+        seen.add(tuple(np.flatnonzero(where)))
+    assert len(seen) == 5
+    # As many as there is room for: no cell is longer than the longest.
+    longest = np.array([release.table.age[width(release.table.age).argmax()]] * 5, dtype=object)
+    where, _ = adversary._dealt_out(release, "age", among, longest, hierarchy, np.random.default_rng(1))
+    assert not where.any()
+
+
+def test_numbers_that_leave_few_people_are_not_told():
+    """12 people less 9 distinct rows are 3; less 2, ten."""
+    rows = [
+        ("anti_utility_A", "tree", 40), ("anti_utility_C", "tree", 12), ("anti_utility_C_distinct", "tree", 9),
+        ("anti_utility_A", "stump", 15), ("anti_utility_C", "stump", 14), ("anti_utility_C_distinct", "stump", 0),
+        ("anti_utility_A", "worst by person", 44), ("anti_utility_C", "worst by person", 32),
+    ]  # fmt: skip
+    row = rows_of(load("adult", records=100), KMember(5), 1)
+    found = adversary._apart(tidy([row(measure, value, miner, "age", 1, 50) for measure, miner, value in rows]), 10)
+    untold = found[found.value.isna()]
+    assert list(zip(untold.measure, untold.miner, strict=True)) == [
+        ("anti_utility_C_distinct", "tree"), ("anti_utility_C", "stump"), ("anti_utility_A", "worst by person"),
+    ]  # fmt: skip
+    assert untold[["low", "high"]].isna().all(axis=None)
 
 
 def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):

@@ -168,8 +168,9 @@ def test_the_worst_miner_stands_beside_its_controls():
     assert "KMember(k=2): the worst miner, a, comes nearer to the truth for 500 people** (95 % interval 480 to" in text
     assert "guess without the release does so for 200 people, one answer for everybody (ZeroR) for 300 people" in text
     assert "its guesses dealt at random for 350 people" in text
-    assert "150 people (95 % interval 130 to 170) are left beyond its guesses dealt at random" in text
-    assert "did not learn from it comes nearer for 480: a person's own row is not seen to give more" in text
+    assert "Beyond its guesses dealt at random that is +150 people (one seed, which does not tell how sure" in text
+    assert "no more than needs no attack" not in text
+    assert "did not learn from it comes nearer for 480: a person's own row gives +20 people (one seed" in text
     assert (
         "450 people under KMember(k=2) (all miners' vote); 600 people under KMember(k=2) (the worst of modern)" in text
     )
@@ -178,21 +179,28 @@ def test_the_worst_miner_stands_beside_its_controls():
 
 
 def test_nothing_is_left_where_chance_gives_as_much():
-    text = answers.what_the_adversary_gains(attack(chance=495), LINKS).data
-    assert "Beyond its guesses dealt at random that is +5 people" in text
+    text = answers.what_the_adversary_gains(attack(chance=505), LINKS).data
+    assert "Beyond its guesses dealt at random that is -5 people" in text
     assert "no more than needs no attack at all" in text
+    seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((470, 495, 505), start=1)]
+    text = answers.what_the_adversary_gains(pd.concat(seeds), LINKS).data
+    # More in two seeds of three: 10 -+ 4.303 * 18.03 / sqrt(3).
+    assert "that is +10 people (95 % interval -35 to +55): **no more than needs no attack at all" in text
 
 
 def test_what_a_persons_own_row_gives():
-    text = answers.what_the_adversary_gains(attack(unseen=400), LINKS).data
-    assert "comes nearer for 400: a person's own row gives 100 people (95 % interval 80 to 120)" in text
+    seeds = [attack(unseen=unseen, seed=seed) for seed, unseen in enumerate((398, 400, 402), start=1)]
+    text = answers.what_the_adversary_gains(pd.concat(seeds), LINKS).data
+    assert "comes nearer for 400: a person's own row gives +100 people (95 % interval +95 to +105)." in text
+    text = answers.what_the_adversary_gains(attack(unseen=500), LINKS).data
+    assert "comes nearer for 500: a person's own row is not seen to give more." in text
 
 
 def test_controls_are_compared_seed_by_seed():
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((488, 490, 492), start=1)]
     text = answers.what_the_adversary_gains(pd.concat(seeds), LINKS).data
     # Within a seed's interval over people, but by 10 in the mean of three seeds: 10 -+ 4.303 * 2 / sqrt(3).
-    assert "10 people (95 % interval 5 to 15) are left beyond its guesses dealt at random" in text
+    assert "Beyond its guesses dealt at random that is +10 people (95 % interval +5 to +15)." in text
 
 
 def noise(*numbers):
@@ -210,6 +218,7 @@ def test_the_noise_itself_is_measured_only_where_both_rise():
     for numbers in (
         [(0.5, 500, 300), (0.1, 400, 310)],  # the value falls
         [(0.5, 500, 300), (0.1, 600, 300)],  # the guess stays
+        [(0.5, 500, 300), (0.1, 500, 400)],  # the value stays
         [(0.5, 500, 300), (0.1, 600, 200), (0.05, 700, 310)],  # the guess falls first
         [(0.5, 500, 300)],
         [(0.5, NONE, 300), (0.1, 600, 400)],  # withheld
@@ -224,6 +233,37 @@ def test_a_withheld_count_stays_small_and_named():
     assert "nan" not in text
 
 
+def test_a_withheld_count_is_as_small_as_its_bound():
+    few = mined(("KMember", "k=2", "worst", NONE, 1, 4, NONE))
+    text = answers.what_the_adversary_gains(few, LINKS).data
+    assert "for fewer than 5 people**. The guess without the release does so for fewer than 5 people." in text
+    guess = mined(("KMember", "k=2", "worst", 60, 50, 70, NONE))
+    assert (
+        "The guess without the release does so for few people." in answers.what_the_adversary_gains(guess, LINKS).data
+    )
+
+
+def test_a_number_withheld_for_what_it_would_tell_of_another_is_not_called_small():
+    rows = mined(("KMember", "k=2", "worst by person", NONE, NONE, NONE, 200))
+    text = answers.what_the_adversary_gains(pd.concat([attack(), rows]), LINKS).data
+    assert "a number of people that is withheld under KMember(k=2) (each person's own worst miner" in text
+    assert "nan" not in text
+
+
+def test_exact_predictions_of_few_people_are_said_to_be_withheld():
+    exact = mined(
+        ("LaplaceNoise", "epsilon=0.5", "worst", 60, 50, 70, 20),
+        ("LaplaceNoise", "epsilon=0.2", "worst", 90, 80, 100, 20),
+        ("LaplaceNoise", "epsilon=0.1", "worst", NONE, 1, 9, 20),
+        measure="anti_utility_B",
+    )
+    text = answers.what_the_adversary_gains(pd.concat([attack(), exact]), LINKS).data
+    assert (
+        "of 60 (LaplaceNoise(epsilon=0.5)) to 90 (LaplaceNoise(epsilon=0.2)) people, and of few people, withheld, "
+        "under LaplaceNoise(epsilon=0.1); at LaplaceNoise(epsilon=0.2) the guess" in text
+    )
+
+
 def test_exact_predictions():
     exact = mined(
         ("KMember", "k=2", "worst", 0, 0, 1, 0),
@@ -233,7 +273,7 @@ def test_exact_predictions():
     )
     text = answers.what_the_adversary_gains(pd.concat([attack(), exact]), LINKS).data
     assert "Under KMember no miner of the set names anybody's exact value" in text
-    assert "names the exact value (scenario B) of 60 (LaplaceNoise(epsilon=0.5)) people" in text
+    assert "names the exact value (scenario B) of 60 (LaplaceNoise(epsilon=0.5)) people; at" in text
     assert "guess without the release is exact for 20 people; its own guesses dealt at random are exact for 55" in text
 
 
@@ -262,9 +302,10 @@ def chosen(*rows):
     )
 
 
-def others(*rows):
-    """Rows of (parameters, more, low, high) in scenario A."""
-    return results(*(("KMember", p, "more_than_chosen_A", "worst", "", *numbers, NONE) for p, *numbers in rows))
+def others(*rows, scenario="A"):
+    """Rows of (parameters, more, low, high)."""
+    measure = f"more_than_chosen_{scenario}"
+    return results(*(("KMember", p, measure, "worst", "", *numbers, NONE) for p, *numbers in rows))
 
 
 CHOSEN = (
@@ -298,6 +339,40 @@ def test_a_choice_by_one_seed_says_so():
     assert "scenarios" not in text
 
 
+def test_a_withheld_margin_is_no_number():
+    rows = (("k=9", NONE, NONE, NONE), ("k=50", 80, 60, 100))
+    text = answers.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)])).data
+    assert "KMember(k=2)**, in all seeds." in text
+    assert "for 80 more people (95 % interval 60 to 100), the fewest of those that may be told." in text
+    assert "Few people are hit, so how much more it is under KMember(k=9) is withheld." in text
+    text = answers.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])])).data
+    assert "one seed" not in text, "nothing says how many seeds there were"
+    assert "withheld" in text
+    assert "nan" not in text
+
+
+def test_equal_numbers_of_one_seed_are_a_tie():
+    rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
+    text = answers.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), rows])).data
+    assert "By one seed not to be told apart from it: KMember(k=9)." in text
+    assert "Under KMember(k=50) the worst miner comes nearer for 80 more people, the fewest of the others." in text
+
+
+def test_what_the_owner_weights_need_not_be_people():
+    rows = pd.concat([chosen(("W", "worst", "k=2", 1)), others(("k=9", 30.5, 20, 41), scenario="W")])
+    text = answers.what_the_owner_chooses(rows).data
+    assert "gains 30.5 more by the owner's weights (95 % interval 20.0 to 41.0), the least of all others." in text
+    assert "people**" not in text
+    assert "more people" not in text
+
+
+def test_a_scenario_of_few_people_is_not_passed_over():
+    rows = chosen(("A", "worst", "k=2", 1), ("W", "average", "k=2", 1))
+    text = answers.what_the_owner_chooses(rows).data
+    assert "Scenario W: by the worst miner too few people are hit to compare." in text
+    assert "Scenario A: by the worst miner the owner chooses KMember(k=2)" in text
+
+
 def test_many_criteria_that_agree_are_counted():
     rows = [("A", criterion, "k=2", 1) for criterion in ("worst", "average", "modern worst", "worst by person")]
     text = answers.what_the_owner_chooses(chosen(*rows)).data
@@ -310,7 +385,8 @@ def test_nothing_was_attacked():
 
 
 def test_nothing_to_choose():
-    assert "nothing to choose" in answers.what_the_owner_chooses(chosen()).data
+    text = answers.what_the_owner_chooses(chosen()).data
+    assert "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing" in text
 
 
 def gains(mined, random, low, high, *, seed=1, miner="", labels=("predictions", "random_labels")):
@@ -325,9 +401,15 @@ def gains(mined, random, low, high, *, seed=1, miner="", labels=("predictions", 
 
 def test_what_predictions_add():
     two = pd.concat([gains(0.03, 0.01, 0.005, 0.02), gains(0.01, 0.01, 0.005, 0.02, seed=2)])
+    more = pd.concat([two, gains(0.03, 0.01, 0.005, 0.02, seed=3)])
+    text = answers.what_predictions_add(more).data
+    assert "beyond all draws of as many random labels in 2 of 3 comparisons** (gain, miners, setting and seed)" in text
+    assert "There the predictions do more than random labels." in text
     text = answers.what_predictions_add(two).data
-    assert "keep in 1 of 2 comparisons, and stay below it in 0" in text
-    assert "There the predictions do more than splitting classes at random" in text
+    assert "in 1 of 2 comparisons** (gain, miners, setting and seed), and stay below all of them in 0" in text
+    assert "by chance 0.05 would lie above. That is too few" in text
+    assert "There the predictions do more" not in text
+    assert "no evidence of an attack" not in text
     assert "in the first record of each distinct row: +0.0200 to +0.0200; random labels +0.0100 to +0.0100" in text
     assert "50% of the increase" in text
     assert "nowledge" not in text
@@ -336,7 +418,8 @@ def test_what_predictions_add():
 def test_predictions_that_add_no_more_than_random_labels():
     everybody = gains(0.01, 0.02, 0.015, 0.025, labels=("all_predictions", "as_many_random_labels"))
     text = answers.what_predictions_add(everybody).data
-    assert "keep in 0 of 1 comparisons, and stay below it in 1" in text
+    assert "**For all people the predictions raise a gain beyond all draws of as many random labels in 0 of 1" in text
+    assert "and stay below all of them in 1; by chance 0.025 would lie above. No more than by chance" in text
     assert "the increase is no evidence of an attack" in text
     assert "for all people: +0.0100 to +0.0100" in text
     assert "200% of the increase" in text
@@ -344,7 +427,19 @@ def test_predictions_that_add_no_more_than_random_labels():
 
 def test_predictions_within_the_range_of_the_draws_are_not_beyond_it():
     text = answers.what_predictions_add(gains(0.018, 0.01, 0.005, 0.02)).data
-    assert "keep in 0 of 1 comparisons, and stay below it in 0" in text
+    assert "in 0 of 1 comparisons** (gain, miners, setting and seed), and stay below all of them in 0" in text
+
+
+def test_each_reading_has_its_own_verdict():
+    everybody = gains(0.01, 0.02, 0.015, 0.025, labels=("all_predictions", "as_many_random_labels"))
+    first = gains(0.03, 0.01, 0.005, 0.02)
+    text = answers.what_predictions_add(pd.concat([first, everybody[everybody.measure != "accuracy_gain"]])).data
+    one, all_people = text.split("\n\n")[:2]
+    assert "in 1 of 1 comparisons" in one
+    assert "There the predictions do more than random labels" in one
+    assert "in 0 of 1 comparisons" in all_people
+    assert "no evidence of an attack" in all_people
+    assert "where the record joins another class, that may lower them" in text
 
 
 def test_predictions_that_add_nothing():

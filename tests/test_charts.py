@@ -328,11 +328,13 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
     }
     # Of guess, ZeroR and chance the last is the strongest; a miner that saw others only does need an attack.
     assert "beyond what needs no attack for at most 10.0% (KMember k=2)" in title(chart)
+    assert "Ticks: what needs no attack, of the main set alone." in subtitle(chart)
 
 
 def test_spans_say_where_chance_gives_as_much():
     chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "anti_utility_A", "A", "people")
     assert "nowhere beyond chance" in title(chart)
+    assert "Ticks: what needs no attack." in subtitle(chart)
 
 
 def test_spans_draw_a_withheld_count_at_its_bound():
@@ -354,6 +356,7 @@ def test_hit_names_the_groups_that_differ_for_sure():
     assert "KMember k=2 hits sex Female more (20.0%) than sex Male (10.0%)" in title(chart)
     assert [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]] == ["KMember k=2", "KMember k=9"]
     assert "withheld" in json.dumps(chart.to_dict()["datasets"])
+    assert "Withheld: few people" in subtitle(chart), "how few is the reader's own parameter"
 
 
 def test_hit_does_not_make_much_of_chance():
@@ -395,6 +398,22 @@ def test_a_choice_by_one_seed_is_not_called_every_seeds():
     more = ("KMember", "k=9", "more_than_chosen_A", "worst", "", 30, NONE, NONE, NONE)
     (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), more)).to_dict()["datasets"].values()
     assert [cell["seeds"] for cell in cells] == ["one seed"]
+
+
+def test_a_withheld_margin_does_not_make_one_seed():
+    few = ("KMember", "k=9", "more_than_chosen_A", "worst", "", NONE, NONE, NONE, NONE)
+    more = ("KMember", "k=5", "more_than_chosen_A", "worst", "", 30, 20, 40, NONE)
+    (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), few, more)).to_dict()["datasets"].values()
+    assert [cell["seeds"] for cell in cells] == ["all seeds"]
+    (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), few)).to_dict()["datasets"].values()
+    assert [cell["seeds"] for cell in cells] == ["all seeds"]
+
+
+def test_choices_without_the_worst_miners_number():
+    chart = charts.choices(rows(picked("W", "average", "k=2", 1)))
+    assert title(chart) == "Too few people are hit to choose by the worst miner"
+    both = charts.choices(rows(picked("A", "worst", "k=2", 1), picked("W", "average", "k=2", 1)))
+    assert title(both).endswith("chooses KMember k=2 in A; 0 of 0 cells of other criteria agree")
 
 
 def test_gains_are_compared_within_a_seed():

@@ -185,10 +185,25 @@ def test_a_setting_alone_has_nobody_to_be_compared_with():
 def test_a_withheld_count_stands_at_its_upper_bound():
     found = chosen(kept(CHEAP), attacked(same({A: 30, B: None})), scenarios="A")
     assert picks(found)["worst"] == {B: 1}
-    assert found[found.measure == "more_than_chosen_A"].value.tolist() == [21]
+    assert found[found.measure == "more_than_chosen_A"].value.isna().all(), "a bound is no margin"
     both = picks(chosen(kept(CHEAP), attacked(same({A: None, B: None})), scenarios="A"))
     assert both["worst"] == {A: 1}, "nobody can tell them apart"
     assert picks(chosen(kept(CHEAP), attacked(same({A: 0, B: None})), scenarios="A"))["worst"] == {A: 1}
+
+
+def test_no_choice_where_a_number_has_no_bound():
+    """Scenario W by weights, or by a condition: what is withheld may be anything."""
+    for measure in ("anti_utility", "weighted_anti_utility"):
+        counts = attacked(same({A: 30, B: None}), scenario="W", measure=measure)
+        told = attacked({"average": {A: 30, B: 20}}, scenario="W", measure=measure)
+        found = chosen(kept(CHEAP), pd.concat([counts, told]), scenarios="W")
+        assert picks(found, "chosen_W") == {"average": {B: 1}}
+        assert not found.measure.str.startswith("more").any()
+
+
+def test_less_than_the_guess_is_nothing_gained():
+    counts = pd.concat([attacked(same({A: 10}), baseline=90), attacked(same({B: 10}), baseline=20)])
+    assert picks(chosen(kept(CHEAP), counts, scenarios="A"))["worst less the guess"] == {A: 1}, "the cheaper of two 0"
 
 
 def test_an_average_of_withheld_counts_is_no_reason_to_be_passed_over():

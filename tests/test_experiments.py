@@ -340,8 +340,11 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
 def test_without_weka_the_others_run(adult, small, monkeypatch):
     monkeypatch.setattr(weka, "missing", lambda: "there is no Java")
     monkeypatch.setitem(experiments.PROFILES, "small", Profile({}, {}, {"majority": 1, "Weka": 1}))
-    assert set(experiments.gains(adult, [KMember(10)], profile="small").miner) == {""}
-    assert "Weka is not here" in experiments.weka_here("full").data
+    gained = experiments.gains(adult, [KMember(10)], profile="small")
+    assert set(gained.miner) == {""}
+    assert "Weka is not here" in experiments.weka_here(gained).data
+    there = gained.assign(miner="Weka 3.6.14 trees.J48")
+    assert experiments.weka_here(there).data.startswith("Weka 3.6.14 ran"), "whatever is missing here"
 
 
 def test_the_worst_of_many_is_found_among_withheld_counts():
@@ -355,3 +358,19 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     )  # fmt: skip
     assert experiments._worst(rows) == "two, one"
     assert experiments._worst(rows[rows.measure == "unfinished"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"c": 150}, "c is a percentage"),
+        ({"share": 0}, "selects nobody for scenario C"),
+        ({"weights": "age > 30"}, "interest weights are written"),
+        ({"weights": "agee > 30: 10"}, "'agee > 30' cannot be read as a condition"),
+        ({"weights": "age > 200: 10, 0"}, "one a person and not all 0"),
+    ],
+)
+def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
+    monkeypatch.setattr(experiments, "_run", lambda *_: pytest.fail("it ran"))
+    with pytest.raises(ValueError, match=message):
+        experiments.adversaries(adult, [KMember(10)], **wrong)

@@ -84,7 +84,7 @@ def _answering(server, root, seconds=60):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("name", "charts"), [("01_load_adult", 2), ("04_attack", 2), ("05_brickell_shmatikov", 2)])
+@pytest.mark.parametrize(("name", "charts"), [("01_load_adult", 2), ("04_attack", 5), ("05_brickell_shmatikov", 2)])
 def test_runs_and_draws_without_a_network(name, charts, lab, offline):
     page = offline.page
     page.goto(f"{lab['url']}lab/tree/{name}.ipynb?token={lab['token']}&reset")

@@ -123,7 +123,7 @@ def test_without_a_measurement_there_is_no_number():
         assert np.isnan(row["difference"])
         assert row["published"] == "0.1034"
     assert compared(printed())["note"] == "why"
-    assert compared(printed(), measured(np.nan))["note"] == "why; withheld: fewer than 10 people"
+    assert compared(printed(), measured(np.nan))["note"] == "why; withheld: it would tell a count of few people"
 
 
 def test_an_empty_selector_finds_nothing_at_all():
@@ -237,7 +237,7 @@ def test_a_weka_row_without_a_result_says_what_to_do():
     row = compared(printed(miner="Weka trees.J48"), late)
     assert (row["status"], row["note"]) == ("not run", "why; no result: unfinished")
     withheld = compared(printed(miner="Weka worst"), measured(np.nan, miner="Weka 3.6.14 worst"))
-    assert withheld["note"] == "why; measured with Weka 3.6.14; withheld: fewer than 10 people"
+    assert withheld["note"] == "why; measured with Weka 3.6.14; withheld: it would tell a count of few people"
 
 
 WEKAS = {f"Weka 3.6.14 trees.T{number}": number for number in range(12)}

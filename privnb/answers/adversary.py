@@ -64,31 +64,25 @@ def _beside_controls(top, nearer, mined):
     if against.empty or worst.value.isna().any():
         return f"{said}. Too few people are hit, or too few by a guess, to set the numbers apart."
     strongest = against.mean().idxmax()
-    left, low, high = _apart(worst, against[strongest])
-    if low > 0:
-        said += f". {left:,.0f} people (95 % interval {low:,.0f} to {high:,.0f}) are left beyond {strongest}."
-    else:
-        said += (
-            f". Beyond {strongest} that is {left:+,.0f} people (95 % interval {low:+,.0f} to {high:+,.0f}): **no more "
-            "than needs no attack at all.**"
-        )
+    left, more = _apart(worst.value - against[strongest])
+    said += f". Beyond {strongest} that is {left}" + ("." if more else ": **no more than needs no attack at all.**")
     if "control: unseen" in wide and wide["control: unseen"].notna().all():
-        own, low, high = _apart(worst, wide["control: unseen"])
+        own, more = _apart(worst.value - wide["control: unseen"])
         said += f" Of people whom it did not learn from it comes nearer for {wide['control: unseen'].mean():,.0f}: "
-        said += (
-            f"a person's own row gives {own:,.0f} people (95 % interval {low:,.0f} to {high:,.0f})."
-            if low > 0
-            else "a person's own row is not seen to give more."
-        )
+        said += f"a person's own row gives {own}." if more else "a person's own row is not seen to give more."
     return said
 
 
-def _apart(worst, control):
-    """(difference, low, high) of the worst miner and a control: over seeds, or, of one seed, over people."""
-    apart = worst.value - control
-    if len(apart) > 1:
-        return apart.mean(), *t_interval(apart.tolist())
-    return apart.iloc[0], worst.low.iloc[0] - control.iloc[0], worst.high.iloc[0] - control.iloc[0]
+def _apart(differences):
+    """(text, whether it is more): by how many people the worst miner and a control differ, one number a seed.
+
+    One seed has no interval: its two numbers are of the same people, and how they go together is not in the results.
+    """
+    mean = differences.mean()
+    if len(differences) == 1:
+        return f"{mean:+,.0f} people (one seed, which does not tell how sure that is)", mean > 0
+    low, high = t_interval(differences.tolist())
+    return f"{mean:+,.0f} people (95 % interval {low:+,.0f} to {high:+,.0f})", low > 0
 
 
 def _who(here, top):
@@ -128,7 +122,7 @@ def _under_noise(worst):
         if len(part) < 2 or not known or not part.value.is_monotonic_increasing:
             continue
         first, last = part.iloc[0], part.iloc[-1]
-        if part.baseline.is_monotonic_increasing and last.baseline > first.baseline:
+        if part.baseline.is_monotonic_increasing and last.baseline > first.baseline and last.value > first.value:
             yield (
                 f"From {name(first)} to {name(last)}, with ever more noise, the number of nearer predictions rises "
                 f"from {first.value:,.0f} to {last.value:,.0f}, and so does the guess, from {first.baseline:,.0f} to "
@@ -154,9 +148,11 @@ def _exact(rows):
         if "control: by chance" in here.index:
             row = here.loc["control: by chance"]
             chance = f"; its own guesses dealt at random are exact for {people(row, row.value)}"
+        few = [name(row) for row in part[part.value.isna()].itertuples()]
+        few = f", and of few people, withheld, under {listed(few)}" if few else ""
         yield (
-            f"Under {sanitizer} the worst miner names the exact value (scenario B) of {from_to(told, ',.0f')} people; "
-            f"at {name(top)} the guess without the release is exact for {people(top, top.baseline)}{chance}."
+            f"Under {sanitizer} the worst miner names the exact value (scenario B) of {from_to(told, ',.0f')} people"
+            f"{few}; at {name(top)} the guess without the release is exact for {people(top, top.baseline)}{chance}."
         )
 
 
@@ -225,19 +221,35 @@ def what_predictions_add(results):
     found = [case for case in found if len(case[-1])]
     if not found:
         return say("No predictions were put into a release beside a control: there is no increase to speak of.")
-    every = pd.concat([wide for *_, wide in found])
-    above, below = (every.mined > every.high + CLOSE).sum(), (every.mined < every.low - CLOSE).sum()
-    verdict = "No more than by chance: **the increase is no evidence of an attack.**"
-    if above > 0.05 * len(every):
-        verdict = "There the predictions do more than splitting classes at random."
     return say(
-        f"**The predictions raise a gain beyond the range that 95 % of as many random labels keep in {above} of "
-        f"{len(every)} comparisons, and stay below it in {below}** (gain, reading, miners, setting and seed; by chance "
-        f"one in forty lies above). {verdict}",
+        *(
+            _verdict(where, pd.concat([wide for _, reading, _, wide in found if reading == where]))
+            for where in dict.fromkeys(where for _, where, _, _ in found)
+        ),
         "\n".join(f"- {_added(wide, gain, where, miner)}" for gain, where, miner, wide in found),
-        "Splitting a class can only raise either gain, whatever the labels say: an increase that random labels show as "
-        "well is no evidence that the miner learned anything. Lower gains protect more.",
+        "A new label takes a record out of its class. To split a class can only raise either gain, whatever the label "
+        "says; where the record joins another class, that may lower them. An increase that random labels show as well "
+        "is no evidence that the miner learned anything. Lower gains protect more.",
     )
+
+
+def _verdict(where, wide):
+    """Whether the predictions of one reading do more than random labels: in most comparisons, not in a few.
+
+    Comparisons share releases and miners, so how many of them chance may put above all draws is not known, only that
+    one in forty is on average.
+    """
+    above, below = (wide.mined > wide.high + CLOSE).sum(), (wide.mined < wide.low - CLOSE).sum()
+    said = (
+        f"**{where[0].upper()}{where[1:]} the predictions raise a gain beyond all draws of as many random labels in "
+        f"{above} of {len(wide)} comparisons** (gain, miners, setting and seed), and stay below all of them in "
+        f"{below}; by chance {len(wide) / 40:.2g} would lie above. "
+    )
+    if above > len(wide) / 2:
+        return said + "There the predictions do more than random labels."
+    if above > len(wide) / 40:
+        return said + "That is too few, of comparisons that hang together, to say that they do more than random labels."
+    return said + "No more than by chance: **the increase is no evidence of an attack.**"
 
 
 def _wide(results, gain, mined, random, miner):

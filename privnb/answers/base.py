@@ -23,9 +23,15 @@ def name(row):
 
 
 def people(row, value):
-    """A count; a withheld one (or a withheld guess) is said to be small."""
-    limit = row.high + 1 if pd.isna(row.value) else 10
-    return f"fewer than {limit:.0f} people" if pd.isna(value) else f"{value:,.0f} people"
+    """A count, the row's value or its baseline; a withheld one by the bound that the row has.
+
+    Without bounds a value need not be small: it may be withheld for what it would tell of another number.
+    """
+    if pd.notna(value):
+        return f"{value:,.0f} people"
+    if pd.notna(row.value):  # then it is the baseline, which is withheld only where it is small
+        return "few people"
+    return f"fewer than {row.high + 1:.0f} people" if pd.notna(row.high) else "a number of people that is withheld"
 
 
 def from_to(rows, format):

@@ -4,6 +4,8 @@ from privnb.answers.base import by_strictness, criterion, interval, listed, name
 from privnb.measures.base import t_interval
 from privnb.results import over_seeds, set_of
 
+TIED = 1e-9  # sums of the same weights differ by less
+
 
 def what_users_keep(results):
     """How much each kind of sanitizer costs the miner that loses most, beside a mere guess, and beside leaving out what
@@ -146,13 +148,17 @@ def what_the_owner_chooses(chosen):
     """Which sanitizer each scenario leads to, under which criteria and seeds that stays, and how far the others lie."""
     choices = chosen[chosen.measure.str.startswith("chosen_")]
     if choices.empty:
-        return say("No sanitizer keeps enough good utility: there is nothing to choose. Lower MIN_GOOD, or try others.")
+        return say(
+            "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing to choose. "
+            "Lower MIN_GOOD, or try others."
+        )
     sentences, picks = [], {}
     for measure, part in choices.groupby("measure", sort=False):
         scenario = measure.removeprefix("chosen_")
         first = part.sort_values("value", ascending=False, kind="stable").drop_duplicates("miner").sort_index()
         named = dict(zip(first.miner, [name(row) for row in first.itertuples()], strict=True))
         if "worst" not in named:
+            sentences.append(f"Scenario {scenario}: by the worst miner too few people are hit to compare.")
             continue
         picks[scenario] = named["worst"]
         by_worst = first[first.miner == "worst"].iloc[0]
@@ -161,7 +167,7 @@ def what_the_owner_chooses(chosen):
         said = [
             f"{pick}{_seeds(by_worst, others)}.",
             _survives(named),
-            _margin(others),
+            _margin(others, scenario),
         ]
         sentences.append(" ".join(part for part in said if part))
     if len(picks) > 1:
@@ -177,6 +183,7 @@ def what_the_owner_chooses(chosen):
 
 
 def _seeds(row, others):
+    others = others.dropna(subset="value")  # a withheld margin has no interval either
     if len(others) and others.low.isna().all():
         return " (one seed: other noise and order may lead elsewhere)"
     if row.value == 1:
@@ -202,19 +209,32 @@ def _survives(named):
     return f"Of {len(others)} other criteria {stays} {'chooses' if stays == 1 else 'choose'} the same. Not so: {said}."
 
 
-def _margin(others):
-    """How many more people the worst miner hits under the next best, and which cannot be told apart."""
+def _margin(others, scenario):
+    """How much more the worst miner gains under the next best, which cannot be told apart, and which is withheld.
+
+    It counts people, but in scenario W, where the owner may have weighted them.
+    """
     if others.empty:
         return "No other sanitizer keeps enough good utility."
-    tied = others[others.low <= 0]
-    clear = others[~others.index.isin(tied.index)]
+    few = others[others.value.isna()]
+    told = others.dropna(subset="value")
+    tied = told[told.low.fillna(told.value) <= TIED]  # one seed has no interval
+    clear = told[~told.index.isin(tied.index)]
     said = []
     if len(tied):
-        said.append(f"By these seeds not to be told apart from it: {listed([name(row) for row in tied.itertuples()])}.")
+        seeds = "one seed" if tied.low.isna().all() else "these seeds"
+        said.append(f"By {seeds} not to be told apart from it: {_names(tied)}.")
     if len(clear):
-        next_best = clear.loc[clear.value.idxmin()]
-        said.append(
-            f"Under {name(next_best)} the worst miner comes nearer for {next_best.value:,.0f} more people"
-            f"{interval(next_best, ',.0f')}, the fewest of {'the others' if len(tied) else 'all others'}."
-        )
+        best = clear.loc[clear.value.idxmin()]
+        among = "those that may be told" if len(few) else "the others" if len(tied) else "all others"
+        more = f"comes nearer for {best.value:,.0f} more people{interval(best, ',.0f')}, the fewest"
+        if scenario == "W":
+            more = f"gains {best.value:,.1f} more by the owner's weights{interval(best, ',.1f')}, the least"
+        said.append(f"Under {name(best)} the worst miner {more} of {among}.")
+    if len(few):
+        said.append(f"Few people are hit, so how much more it is under {_names(few)} is withheld.")
     return " ".join(said)
+
+
+def _names(rows):
+    return listed([name(row) for row in rows.itertuples()])

@@ -65,10 +65,11 @@ def spans(results, measure, title, unit, *, of=1):
         panels.append(panel.properties(title=alt.Title(sanitizer, fontSize=12), width=WIDTH))
     format = ".1%" if of != 1 else ",.0f"
     withheld = " A withheld number is drawn at its upper bound." if rows.value.isna().any() else ""
+    whose = ", of the main set alone" if (marks["set"] != "").any() else ""
     return finish(
         alt.vconcat(*panels),
         from_to(title, main.assign(value=main.shown), format) + _beyond(rows, format),
-        f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack. "
+        f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack{whose}. "
         f"Black lines: {intervals(results[(results.measure == measure) & (results.miner == 'worst')])}.{withheld}",
     )
 
@@ -180,7 +181,7 @@ def hit(results):
         answers.whom_it_hits(rows),
         "Dots: share of the group for whom the worst miner's prediction is nearer to the truth than what was released, "
         f"lower protects more; lines: {intervals(results[results.measure == 'nearer_share'])}; black ticks: the guess "
-        "without the release. Withheld: fewer than 10 people, or a number that would tell them.",
+        "without the release. Withheld: few people, or a number that would tell them.",
     )
 
 
@@ -283,8 +284,8 @@ def _released(rows, unit):
 
 
 def _draws(after, measure):
-    """What the lines are: of one seed the range of the control's draws, else how sure a mean is."""
-    control, draws = after[after.measure == f"{measure}_with_random_labels"], "the range that 95 % of 20 draws keep"
+    """What the lines are: of one seed all draws of the control, else how sure a mean is."""
+    control, draws = after[after.measure == f"{measure}_with_random_labels"], "from the smallest to the largest draw"
     seeds = control.groupby(["sanitizer", "parameters", "miner"]).size()
     if not len(seeds) or seeds.max() == 1:
         return draws

@@ -119,11 +119,11 @@ def choices(chosen):
 
     rows = settings(chosen[chosen.measure.str.startswith("chosen_")])
     if rows.empty:
-        return none("sanitizer that keeps enough good utility")
+        return none("sanitizer that keeps enough good utility and hits enough people to compare")
     rows = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["measure", "miner"]).sort_index()
     rows["scenario"] = rows.measure.str.removeprefix("chosen_")
-    others = chosen[chosen.measure.str.startswith("more_than_chosen_")]
-    alone = len(others) > 0 and others.low.isna().all()  # no interval: nothing was repeated
+    others = chosen[chosen.measure.str.startswith("more_than_chosen_")].dropna(subset="value")
+    alone = len(others) > 0 and others.low.isna().all()  # no interval of what is told: nothing was repeated
     every = "one seed" if alone else "all seeds"
     rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{share:.0%} of the seeds")
     rows["criterion"] = rows.miner.map(criterion)
@@ -164,6 +164,8 @@ def _picks(rows):
     """What the worst miner leads to, and how many of the other cells agree."""
     of_worst = rows[rows.miner == "worst"].set_index("scenario").setting
     picks = "; ".join(f"{setting} in {listed(list(part.index))}" for setting, part in of_worst.groupby(of_worst))
-    others = rows[rows.miner != "worst"]
+    if of_worst.empty:
+        return "Too few people are hit to choose by the worst miner"
+    others = rows[(rows.miner != "worst") & rows.scenario.isin(of_worst.index)]
     same = (others.setting == others.scenario.map(of_worst)).sum()
     return f"By the worst miner the owner chooses {picks}; {same} of {len(others)} cells of other criteria agree"

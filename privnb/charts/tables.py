@@ -9,8 +9,9 @@ BASELINE = "baseline"
 def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
     """A small table of results to look at: values with their 95 % interval, and the guess that they have to beat.
 
-    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than 10", any
-    other withheld number "withheld". The baseline is a last column or row where one is enough. Without rows it says so.
+    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than" its
+    bound, any other withheld number "withheld". The baseline is a last column or row where one is enough. Without
+    rows it says so.
     """
     if results.empty:
         return none("row in this table")

@@ -138,8 +138,7 @@ def nearer(predicted, released, true, c, hierarchy):
 
     `hierarchy`: the target's. Raises ValueError for c outside 0 to 100, or numbers against labels. Section 2.4.
     """
-    if not 0 <= c <= 100:
-        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {c}.")
+    check_c(c)
     predicted, released = _alike(predicted, released)
     true = np.asarray(true)
     if is_numeric_dtype(released):
@@ -153,6 +152,12 @@ def nearer(predicted, released, true, c, hierarchy):
         # A label that noise made wrong tells nothing: any that is right is nearer. Not infinite: 0 times that is nan.
         given = np.where(right, given, 1e300)
     return (guess < given) & (exact | (100 * guess <= (100 - c) * given))
+
+
+def check_c(c):
+    """Raises ValueError unless `c` is a percentage."""
+    if not 0 <= c <= 100:
+        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {c}.")
 
 
 @measure(kind="privacy", better="lower", bounds=(-math.inf, math.inf), unit="people")
@@ -207,7 +212,13 @@ def interest(condition, weight, otherwise=1.0):
     """
 
     def weights(table, released=None):
-        holds = np.asarray(table.eval(condition))
+        try:
+            holds = np.asarray(table.eval(condition))
+        except Exception as error:
+            raise ValueError(
+                f"{condition!r} cannot be read as a condition: {error}. Write it as sex == 'Female' and age > 55, with "
+                f"names of {', '.join(table)}; a name with a hyphen stands in backticks."
+            ) from error
         if holds.dtype != bool or holds.shape != (len(table),):
             raise ValueError(f"{condition!r} is no condition: it does not say yes or no of each record.")
         return np.where(holds, float(weight), float(otherwise))
@@ -265,6 +276,15 @@ def _step(hierarchy):
     if hasattr(hierarchy, "domain"):
         return hierarchy.domain.step
     return float(np.diff(np.sort(np.array(hierarchy.leaves, dtype=float))).min())
+
+
+def lengths(labels, hierarchy, *, numeric):
+    """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
+    codes, distinct = pd.factorize(np.asarray(labels, dtype=object))
+    if numeric:
+        low, high = np.array([hierarchy.bounds(label) for label in distinct]).reshape(-1, 2).T
+        return (high - low + _step(hierarchy))[codes]
+    return hierarchy.members(distinct).sum(axis=1)[codes]
 
 
 def _lengths(labels, true, hierarchy):

@@ -7,13 +7,13 @@ labels keep the usual small leaves, and mostly repeat the released label: a weak
 is.
 """
 
-from privnb.miners.equivalents import WEKA
+from privnb.miners.equivalents import WEKA, equivalents
 from privnb.miners.estimators import NaiveBayes
 from privnb.miners.fusion import stacking, vote
 from privnb.miners.miner import Miner, able, cross_val_predictions, fold_numbers
 from privnb.miners.reference import SETS, reference_set
 
 __all__ = [
-    "SETS", "WEKA", "Miner", "NaiveBayes", "able", "cross_val_predictions", "fold_numbers", "reference_set",
-    "stacking", "vote",
+    "SETS", "WEKA", "Miner", "NaiveBayes", "able", "cross_val_predictions", "equivalents", "fold_numbers",
+    "reference_set", "stacking", "vote",
 ]  # fmt: skip

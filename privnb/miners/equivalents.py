@@ -1,4 +1,6 @@
-"""What stands in for each Weka miner of Sramka et al. 2010, section 4.4: a data table, no code."""
+"""What stands in for each Weka miner of Sramka et al. 2010, section 4.4: a data table."""
+
+import pandas as pd
 
 # Weka name, family, kinds of target in the paper, the nearest miner here or "none: why", how they differ.
 _ROWS = """
@@ -45,3 +47,8 @@ WEKA = {
         [cell.strip() for cell in row.split("|")] for row in _ROWS.strip().splitlines()
     )
 }
+
+
+def equivalents():
+    """That table to look at: DataFrame with a row for each of Weka's miners."""
+    return pd.DataFrame(WEKA).T.assign(targets=lambda table: table.targets.str.join(", "))
