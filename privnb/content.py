@@ -18,7 +18,7 @@ import pandas as pd
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
 
 # No module that makes numbers imports one of these.
-READERS = ("experiments", "choice", "ledger", "answers", "charts", "runs", "pages", "report", "cli")
+READERS = ("experiments", "choice", "frontier", "ledger", "answers", "charts", "runs", "pages", "report", "cli")
 
 
 def content(value):

@@ -12,8 +12,8 @@ ORDER = [
     "content", "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release",
     "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
     "sanitizers", "marginals", "attacks", "measures", "results", "store", "mined", "scenario", "verdict",
-    "evaluation", "adversary", "gallery",
-    "experiments", "choice", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
+    "evaluation", "adversary", "workload", "gallery",
+    "experiments", "choice", "frontier", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -1,5 +1,11 @@
 """What an adversary who knows quasi-identifiers gains from a release (Brickell and Shmatikov, KDD 2008, section 4).
 
+What they knew before is A_base, the distribution of the sensitive attribute in the whole table; what they know
+afterwards is A_san, its distribution in the class of the person. Functions of `counts`, how often each sensitive value
+stands in each class: integer array (classes, values); of a person holds what holds of their class (`known_classes`).
+An adversary may know other attributes of people too: then `baseline` is what they knew of each class before, float
+array (classes, values), from `knowledge_before`.
+
 The gains are exact for the people in the table: nobody is sampled, so they have no interval. They are no estimates for
 a larger population, of which small classes would give far too high ones; `gains_by_chance` shows how much of a gain is
 due to small classes alone.
@@ -7,21 +13,78 @@ due to small classes alone.
 
 import numpy as np
 
-from privnb.counts import class_value_counts
+from privnb.counts import class_value_counts, coded, combinations, tabulate
 from privnb.measures.base import measure
 
 
-def class_counts(release, sensitive):
-    """Sensitive values by equivalence class or bucket, from what is published alone: integer array (classes, values).
+def known_classes(release, knows=()):
+    """Whom the adversary cannot tell apart: a number from 0 for each person, integer array (n,).
 
-    Raises ValueError for a noisy release: the gains are defined over equivalence classes.
+    In the dataset's order. The equivalence classes or buckets; finer where they also know the published attributes
+    `knows` of a person. In a bucketized release these tell no more, since exact quasi-identifiers lead to the bucket
+    already. Raises ValueError for a noisy release: the gains are defined over classes.
     """
     if release.classes is None:
         raise ValueError(
             f"the adversary's gains are not defined for {release.provenance.sanitizer}: noise leaves no equivalence "
             "classes. Attack the release with a miner instead."
         )
-    return class_value_counts(*release.by_class(sensitive))
+    if not knows or release.form == "bucketized":
+        return release.classes
+    return combinations(release.table[[*release.schema.quasi_identifiers, *knows]]).index
+
+
+def class_counts(release, sensitive, knows=()):
+    """Sensitive values by class or bucket, see `known_classes`, from what is published alone: integer array (classes,
+    values).
+
+    Raises ValueError for a noisy release.
+    """
+    return class_value_counts(*_by_class(release, sensitive, knows))
+
+
+def knowledge_before(release, sensitive, knows=()):
+    """What someone who knows the attributes `knows` of a person learns from the release without its quasi-identifiers:
+    shares of the sensitive values for each of `known_classes`, float array (classes, values).
+
+    Without `knows`, A_base for all of them: the trivial sanitization gives that away.
+    """
+    classes, values = _by_class(release, sensitive, knows)
+    groups = _groups(release, knows)
+    of = np.zeros(classes.max() + 1, dtype=np.int64)
+    of[classes] = groups
+    return posterior_knowledge(class_value_counts(groups, values))[of]
+
+
+def baseline_knowledge(counts):
+    """A_base: the shares of the sensitive values in the whole table, float array (values,). Section 4.1."""
+    return counts.sum(axis=0) / counts.sum()
+
+
+def posterior_knowledge(counts):
+    """A_san: the shares of the sensitive values in each class, float array (classes, values). Section 4.1."""
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def additive_disclosure(counts, baseline=None):
+    """A_diff: how far the posterior knowledge of each class lies from the baseline: float array (classes,).
+
+    Half the sum of absolute differences of shares, which is total variation: 0 equal, 1 disjoint; lower protects more.
+    Section 4.1.
+    """
+    return np.abs(posterior_knowledge(counts) - _before(counts, baseline)).sum(axis=1) / 2
+
+
+def multiplicative_disclosure(counts, baseline=None):
+    """A_quot: by which factor each class makes a value commoner or rarer, at most, as its natural logarithm: float
+    array (classes,).
+
+    The largest |ln(share in the class / share before)| over values: 0 (the class tells nothing) and more; infinite
+    where the class lacks a value that there was; lower protects more. Definition 1 asks it of every value. Section 4.1.
+    """
+    after, before = posterior_knowledge(counts), _before(counts, baseline)
+    quotient = np.where(after > 0, after, 1) / np.where(before > 0, before, 1)
+    return np.where(after > 0, np.abs(np.log(quotient)), np.where(before > 0, np.inf, 0)).max(axis=1)
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))
@@ -34,17 +97,27 @@ def prior_accuracy(counts):
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))
-def accuracy_gain(counts):
+def posterior_accuracy(counts):
+    """Share of people whose sensitive value the adversary guesses with the release: the commonest of their class.
+
+    0 to 1; lower protects more. Section 4.4.
+    """
+    return counts.max(axis=1).sum() / counts.sum()
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1))
+def accuracy_gain(counts, baseline=None):
     """How many more people the adversary guesses right, as a share: the commonest value of each class against the
     prior.
 
     `counts`: (classes, values). 0 (classes tell nothing) to 1; lower protects more. Section 4.4, A_acc.
     """
-    return counts.max(axis=1).sum() / counts.sum() - prior_accuracy(counts)
+    before = prior_accuracy(counts) if baseline is None else _mean(counts, baseline.max(axis=1))
+    return posterior_accuracy(counts) - before
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))
-def knowledge_gain(counts):
+def knowledge_gain(counts, baseline=None):
     """How far the distribution in a person's class lies from the whole table's, mean over people.
 
     `counts`: (classes, values). The distance is total variation: 0 equal, 1 disjoint; lower protects more. Classes
@@ -52,22 +125,83 @@ def knowledge_gain(counts):
     a class and a division by the number of records, which is smaller by the mean class size and does not give their
     Table 3.
     """
-    return _shift(counts) @ counts.sum(axis=1) / counts.sum()
+    return _mean(counts, additive_disclosure(counts, baseline))
 
 
-def gains_by_chance(release, sensitive, *, rng, repeats=20):
-    """(accuracy gain, knowledge gain) of the same classes when the sensitive values are dealt out at random.
+@measure(kind="privacy", better="lower", bounds=(0, float("inf")), unit="nats")
+def information_gain(counts, baseline=None):
+    """Gain(S, Q): how much less uncertain a person's sensitive value is once their class is known, in nats.
+
+    0 (classes tell nothing) to the entropy of the attribute; lower protects more. By Lemma 1 a delta-disclosure-private
+    table keeps it below delta, which therefore is of the natural logarithm too; it is never above `largest_quotient`.
+    Section 4.2.
+    """
+    after, before = posterior_knowledge(counts), _before(counts, baseline)
+    quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
+    return _mean(counts, (after * np.log(quotient)).sum(axis=1))
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1))
+def largest_disclosure(counts, baseline=None):
+    """A_diff of the class that tells most: 0 to 1, lower protects more; t-closeness bounds it. Section 4.1."""
+    return additive_disclosure(counts, baseline).max()
+
+
+@measure(kind="privacy", better="lower", bounds=(0, float("inf")), unit="nats")
+def largest_quotient(counts, baseline=None):
+    """A_quot of the class that tells most: from 0, infinite where a class lacks a value; lower protects more.
+
+    A release is delta-disclosure-private for every delta above it. Section 4.2, definition 1.
+    """
+    return multiplicative_disclosure(counts, baseline).max()
+
+
+def gains_by_chance(release, sensitive, *, rng, repeats=20, knows=(), of=(accuracy_gain, knowledge_gain)):
+    """The gains `of` the same classes when the sensitive values are dealt out at random: a tuple, by default (accuracy
+    gain, knowledge gain).
 
     Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells. Mean of
-    `repeats`.
+    `repeats`. Among people alike in `knows`, whom the adversary knows apart anyway, values are dealt apart.
     """
-    classes, values = release.by_class(sensitive)
-    generator = np.random.default_rng(rng)
-    dealt = (class_value_counts(classes, generator.permutation(values)) for _ in range(repeats))
-    return tuple(np.mean([(accuracy_gain(counts), knowledge_gain(counts)) for counts in dealt], axis=0))
+    classes, values = _by_class(release, sensitive, knows)
+    codes, distinct = coded(np.asarray(values))
+    shape, groups = (classes.max() + 1, len(distinct)), _groups(release, knows)
+    before = knowledge_before(release, sensitive, knows) if knows else None
+    generator, found = np.random.default_rng(rng), []
+    for _ in range(repeats):
+        counts = tabulate(classes, codes[deal(groups, generator)], shape)
+        found.append([gain(counts, before) for gain in of])
+    return tuple(np.mean(found, axis=0))
 
 
-def _shift(counts):
-    """A_diff of each class: half the sum of absolute differences of shares."""
-    whole = counts.sum(axis=0) / counts.sum()
-    return np.abs(counts / counts.sum(axis=1, keepdims=True) - whole).sum(axis=1) / 2
+def deal(groups, rng):
+    """Whose value each person gets when values are dealt out at random inside each group: integer array (n,).
+
+    `groups`: integer array (n,), all equal for a deal among everybody. `rng`: a numpy Generator.
+    """
+    lots, dealt = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
+    dealt[np.argsort(groups, kind="stable")] = lots[np.argsort(groups[lots], kind="stable")]
+    return dealt
+
+
+def _by_class(release, sensitive, knows):
+    """The class and the sensitive value of n records, two arrays (n,), see `Release.by_class`."""
+    classes = known_classes(release, knows)
+    published, values = release.by_class(sensitive)
+    return (published if release.form == "bucketized" else classes), values
+
+
+def _groups(release, knows):
+    """Whom the adversary could tell apart before: integer array (n,), one number for everybody without `knows`."""
+    if not knows or release.form == "bucketized":
+        return np.zeros(len(release), dtype=np.int64)
+    return combinations(release.table[list(knows)]).index
+
+
+def _before(counts, baseline):
+    return baseline_knowledge(counts) if baseline is None else baseline
+
+
+def _mean(counts, of_classes):
+    """The mean over people of what holds of their class."""
+    return of_classes @ counts.sum(axis=1) / counts.sum()

@@ -1,0 +1,12 @@
+"""The efficient frontier: which releases no other release dominates, and which one to publish under the owner's caps.
+
+From tidy results alone. Source: Li and Li, KDD 2009, section 4.
+"""
+
+from privnb.frontier.decision import choices, knee, sentences
+from privnb.frontier.points import AXES, SEEDS, Loss, comparable, points
+from privnb.frontier.tuning import Tuned, grid, search, tune
+
+__all__ = [
+    "AXES", "SEEDS", "Loss", "Tuned", "choices", "comparable", "grid", "knee", "points", "search", "sentences", "tune",
+]  # fmt: skip

@@ -1,0 +1,212 @@
+"""Releases as points, privacy loss beside utility loss, and which of them another release dominates.
+
+Privacy and utility cannot be compared with each other, but two releases can: one is more efficient than another if it
+is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (after Modern Portfolio Theory).
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb import sanitizers
+from privnb.measures.base import t_interval
+
+SETTING = ["sanitizer", "parameters"]
+AXES = ("privacy", "utility")
+SEEDS = 10  # fewer repeats say too little about what a random release loses
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What an axis shows: one measure of the results, as a loss: lower is better.
+
+    `miner`, `target`: whose rows; None: the only one there is, of several miners the `worst`. A measure of which higher
+    is better counts down from `best`; None: from the best of the releases at hand.
+    """
+
+    measure: str
+    miner: str | None = None
+    target: str | None = None
+    best: float | None = None
+
+    def __str__(self):
+        of = ", ".join(filter(None, (self.miner, self.target)))
+        return self.measure.replace("_", " ") + (f" ({of})" if of else "")
+
+
+def points(results, *, privacy, utility):
+    """The releases of `results` as points, one row a release: two losses, and whether another release dominates it.
+
+    `privacy`, `utility`: each a `Loss`, or the name of a measure. Columns: `sanitizer`, `parameters`, `setting` (both,
+    short), `kind`; of each axis `privacy` (the loss, a mean over seeds), `privacy_low`, `privacy_high` (95 % interval
+    of the mean), `privacy_seeds`, `privacy_baseline` and `privacy_of` (what it measures); `status` and `why`.
+
+    `kind`: "deterministic" if the sanitizer draws no lots and all seeds give the same numbers, which are then exact for
+    this table; else "randomised". `status`: "efficient": nothing here dominates it; "dominated": another release is as
+    good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that do not
+    overlap; "undecided": neither can be said, because intervals overlap, a randomised release has fewer than 10 seeds,
+    or a number is missing or withheld (a withheld one is compared by its bounds). An undecided release dominates none
+    unless its intervals say so. Equal releases do not dominate each other.
+
+    Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
+    Raises ValueError for results of several datasets, and for a measure, miner or target that is not there.
+    """
+    if results.dataset.nunique() != 1:
+        raise ValueError(
+            f"a frontier is of one dataset, got {sorted(results.dataset.unique())}. Select one: releases of different "
+            "tables cannot replace each other."
+        )
+    wanted = {"privacy": privacy, "utility": utility}
+    wanted = {axis: Loss(loss) if isinstance(loss, str) else loss for axis, loss in wanted.items()}
+    rows = {axis: _selected(results, loss) for axis, loss in wanted.items()}
+    table = pd.concat(rows.values())[SETTING].drop_duplicates().reset_index(drop=True)
+    for axis, selected in rows.items():
+        table = table.merge(_losses(selected, wanted[axis].best, axis), on=SETTING, how="left")
+        table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
+        table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
+    table.insert(2, "setting", _names(table))
+    varies = np.any([(table[f"{axis}_low"] < table[f"{axis}_high"]) & table[axis].notna() for axis in AXES], axis=0)
+    drawn = [_draws(*setting) for setting in table[SETTING].itertuples(index=False)]
+    table.insert(3, "kind", np.where(varies | np.array(drawn), "randomised", "deterministic"))
+    return table.assign(**_judged(table))
+
+
+def _selected(results, loss):
+    """The rows of one measure, miner and target: one a release and seed."""
+    rows = results[results.measure == loss.measure]
+    if rows.empty:
+        there = ", ".join(sorted(results.measure.unique()))
+        raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
+    for column, wanted in (("miner", loss.miner), ("target", loss.target)):
+        there = list(dict.fromkeys(rows[column].fillna("")))
+        if wanted is None:
+            wanted = there[0] if len(there) == 1 else "worst" if column == "miner" and "worst" in there else None
+        if wanted not in there:
+            named = ", ".join(map(repr, there))
+            raise ValueError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")
+        rows = rows[rows[column].fillna("") == wanted]
+    if not set(rows.better) <= {"lower"} and not set(rows.better) <= {"higher"}:
+        raise ValueError(f"'{loss.measure}' says of no direction that it is better: it can be no loss.")
+    rows = rows.drop_duplicates([*SETTING, "seed", "value", "low", "high"])
+    twice = rows[rows.duplicated([*SETTING, "seed"])]
+    if len(twice):
+        setting = " ".join(twice.iloc[0][SETTING]).strip()
+        raise ValueError(f"'{loss.measure}' has two numbers for {setting}, seed {twice.iloc[0].seed}: join runs once.")
+    return rows
+
+
+def _losses(rows, best, axis):
+    """One row a release: its loss with interval, seeds and baseline; the columns are named by `axis`."""
+    if rows.better.iloc[0] == "higher":
+        best = rows.groupby(SETTING).value.mean().max() if best is None else best
+        turned = {"value": rows.value, "low": rows.high, "high": rows.low, "baseline": rows.baseline}
+        rows = rows.assign(**{name: best - column for name, column in turned.items()})
+    found = []
+    for setting, part in rows.groupby(SETTING, sort=False):
+        values, drawn = part.value.to_numpy(), _draws(*setting)
+        value, low, high = values.mean(), np.nan, np.nan
+        if np.isnan(values).any():
+            if not drawn:  # the bounds of a withheld number hold for this release, not for other noise
+                low, high = part.value.fillna(part.low).min(), part.value.fillna(part.high).max()
+        elif not drawn and same(values, values[0]).all():
+            value = low = high = values[0]
+        else:
+            low, high = t_interval(values.tolist())
+            low = max(low, 0) if values.min() >= 0 else low  # Student's t does not know that nothing is below 0
+        found.append((*setting, value, low, high, len(part), part.baseline.mean()))
+    ends = ("", "_low", "_high", "_seeds", "_baseline")
+    return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
+
+
+def _draws(sanitizer, parameters):
+    """Whether a sanitizer draws lots, or one that it is made of; one that is not of this package may."""
+    named = (getattr(sanitizers, word, None) for word in re.findall(r"\w+", f"{sanitizer} {parameters}"))
+    drawn = any(getattr(each, "randomized", False) is True for each in named)
+    return drawn or "start=None" in parameters or not hasattr(sanitizers, sanitizer)
+
+
+def _names(table):
+    """What a person calls each release: sanitizer and main parameter, or all of them where that is not enough."""
+    full = (table.sanitizer + " " + table.parameters).str.strip()
+    short = (table.sanitizer + " " + table.parameters.str.replace(r", \w+=.*", "", regex=True)).str.strip()
+    return short.where(~short.duplicated(keep=False), full)
+
+
+def same(a, b):
+    """Equal but for rounding: sums of the same numbers in another order."""
+    return np.isclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def _judged(table):
+    """`status` and `why` of each release."""
+    sure = comparable(table)
+    beats = _beats(table, sure)
+    likely = _beats(table.assign(**{f"{a}_{end}": table[a] for a in AXES for end in ("low", "high")}), sure)
+    twins = np.logical_and.reduce([same(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
+    status = np.select(
+        [beats.any(axis=0), ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0)],
+        ["dominated", "undecided"],
+        "efficient",
+    )
+    why = []
+    for i, row in enumerate(table.itertuples()):
+        if status[i] == "dominated":
+            by = np.flatnonzero(beats[:, i])
+            # The one to publish instead, not one that is dominated itself.
+            first = min(by, key=lambda j: (("efficient", "undecided", "dominated").index(status[j]), table.utility[j]))
+            others = f", and {len(by) - 1} more" if len(by) > 1 else ""
+            why.append(f"{table.setting[first]} loses {_than(table, first, i)}{others}")
+        elif status[i] == "undecided":
+            by = np.flatnonzero(likely[:, i])
+            why.append(_unsure(row) or f"on average {table.setting[by[0]]} loses less, but the intervals overlap")
+        else:
+            others = [table.setting[j] for j in np.flatnonzero(twins[i]) if j != i]
+            alike = f"; the same losses as {', '.join(others)}" if others else ""
+            why.append(f"no release here is as good in both and better in one{alike}")
+    return {"status": status, "why": why}
+
+
+def comparable(releases):
+    """Which releases can be compared: exact numbers, bounds, or at least 10 repeats, of both losses. Array (n,)."""
+    known = True
+    for axis in AXES:
+        low, high = releases[f"{axis}_low"], releases[f"{axis}_high"]
+        enough = (releases.kind == "deterministic") | same(low, high) | (releases[f"{axis}_seeds"] >= SEEDS)
+        known &= low.notna() & high.notna() & enough
+    return known.to_numpy()
+
+
+def _beats(table, sure):
+    """Which release dominates which, by the intervals: boolean array (releases, releases)."""
+    as_good, better = True, False
+    for axis in AXES:
+        low, high = (table[f"{axis}_{end}"].to_numpy() for end in ("low", "high"))
+        exact = same(low, high)
+        equal = exact[:, None] & exact & same(low[:, None], low)
+        less = (high[:, None] < low) & ~same(high[:, None], low)
+        as_good, better = as_good & (less | equal), better | less
+    return as_good & better & sure[:, None] & sure
+
+
+def _than(table, i, j):
+    """How release i dominates release j, in words."""
+    less = [axis for axis in AXES if not same(table[axis][i], table[axis][j])]
+    if len(less) == 2:
+        return "less of both"
+    return "as much utility and less privacy" if less == ["privacy"] else "as much privacy and less utility"
+
+
+def _unsure(row):
+    """Why a release cannot be compared, or nothing."""
+    for axis in AXES:
+        value, low, high, seeds, of = (getattr(row, f"{axis}{end}") for end in ("", "_low", "_high", "_seeds", "_of"))
+        if not seeds:
+            return f"it has no {of}"
+        if pd.isna(value):
+            return f"its {of} is withheld"
+        if row.kind == "randomised" and low != high and seeds < SEEDS:
+            return f"its {of} is random and has {seeds} seed{'s' * (seeds > 1)} of at least {SEEDS}"
+        if pd.isna(low):
+            return f"its {of} has no mean: it is infinite"

@@ -1,0 +1,139 @@
+"""Large populations: the groups of people about whom a researcher would learn something."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
+from privnb.privacy_models.base import check_share
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LargePopulations:
+    """All conjunctions of quasi-identifier values, or of nodes of their hierarchies below the root, that at least the
+    share `support` of the original records satisfies.
+
+    A conjunction is of one attribute or more; nodes with the same leaves count once. The populations depend on the
+    original alone: find them once, with `LargePopulations.of`, and ask every release about them.
+
+    `nodes[name]`: boolean array (nodes, parts of the line), those of an attribute that are large by themselves;
+    `labels`: what each node is called, through all attributes. Population i is that of number `parent[i]` (0:
+    everybody, j + 1: population j) with one condition more, `labels[node[i]]`; parents come first. `counts`: float
+    array (populations, sensitive values + 1), people with each of `values`, and a 0.
+
+    Source: Li and Li, KDD 2009, section 4.2; minSup is `support`.
+    """
+
+    sensitive: str
+    support: float
+    values: np.ndarray
+    lines: Mapping[str, Line]
+    nodes: Mapping[str, np.ndarray]
+    labels: tuple[str, ...]
+    parent: np.ndarray
+    node: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, dataset, sensitive, support=0.05, hierarchies=None):
+        """Find those of `dataset` for questions about its attribute `sensitive`.
+
+        `hierarchies`: whose nodes are meant, by quasi-identifier; for those not named, the dataset's own. Raises
+        ValueError for a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population
+        is so large.
+        """
+        check_share("support", support)
+        values = values_asked(dataset, sensitive)
+        least = math.ceil(round(support * len(dataset), 9))
+        asked = {**dataset.hierarchies, **(hierarchies or {})}
+        lines, nodes, labels = {}, {}, []
+        for name in dataset.schema.quasi_identifiers:
+            hierarchy = asked[name]
+            large = _large_nodes(codes_of(dataset, name, hierarchy), hierarchy, least)
+            if not len(large):
+                continue
+            # Values that no large node tells apart are one part of the line.
+            nodes[name], part = np.unique(large, axis=1, return_inverse=True)
+            lines[name] = Line(hierarchy, part.ravel())
+            node, position = np.nonzero(large)
+            labels += [f"{name} {label}" for label in hierarchy.labels(position, node)]
+        if not labels:
+            raise ValueError(
+                f"no value of a quasi-identifier of '{dataset.name}', and no node below a root, has {least} people "
+                f"({support:.1%} of all). Lower the support, or give the attributes hierarchies."
+            )
+        original = Boxes.of_original(dataset, sensitive, lines)
+        parent, node = _conjunctions(original, nodes, least)
+        found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0))
+        return replace(found, counts=original.expected(len(found), nodes, found._weigh))
+
+    def __len__(self):
+        return len(self.node)
+
+    def __repr__(self):
+        names = ", ".join(self.lines)
+        return f"LargePopulations({len(self):,} of at least {self.support:.1%} of all people, by {names})"
+
+    @cached_property
+    def predicates(self):
+        """Each population in words, such as "age 20-39, sex Female": list of text."""
+        words = [""]
+        for parent, node in zip(self.parent, self.node, strict=True):
+            words.append(f"{words[parent]}, {self.labels[node]}" if parent else self.labels[node])
+        return words[1:]
+
+    def estimated(self, release):
+        """How many people of each sensitive value a release lets one expect in each population: float array
+        (populations, sensitive values + 1).
+
+        Of a population in which a noisy release shows nobody, all people of the release.
+        """
+        boxes = Boxes.of_release(release, self.sensitive, self.lines, self.values)
+        found = boxes.expected(len(self), self.nodes, self._weigh)
+        return np.where(found.sum(axis=1, keepdims=True) > 0, found, boxes.counts.sum(axis=0))
+
+    @cached_property
+    def _levels(self):
+        """The populations of one condition, of two, ...: slices."""
+        depth = [0]
+        for parent in self.parent:
+            depth.append(depth[parent] + 1)
+        ends = np.cumsum(np.bincount(depth)) - 1
+        return [slice(begin, end) for begin, end in pairwise(ends)]
+
+    def _weigh(self, chances):
+        """How likely the people of each box are in each population: float array (boxes, populations)."""
+        inside = np.concatenate([chance.T for chance in chances])
+        weights = np.ones((len(self) + 1, inside.shape[1]))
+        for level in self._levels:
+            np.multiply(weights[self.parent[level]], inside[self.node[level]], out=weights[1:][level])
+        return weights[1:].T
+
+
+def _large_nodes(codes, hierarchy, least):
+    """The leaves and inner nodes of at least `least` records, but for the whole: boolean array (nodes, positions)."""
+    found = {}
+    for level in getattr(hierarchy, "groups", [np.arange(hierarchy.size)]):
+        for group in np.flatnonzero(np.bincount(level[codes]) >= least):
+            node = level == group
+            found.setdefault(node.tobytes(), node)
+    return np.array([node for node in found.values() if not node.all()], dtype=bool).reshape(-1, hierarchy.size)
+
+
+def _conjunctions(boxes, nodes, least):
+    """The parent and the last node of each large population, as in `LargePopulations`: two integer arrays."""
+    people, names = boxes.counts.sum(axis=1), list(nodes)
+    offset = np.cumsum([0, *map(len, nodes.values())])
+    found, queue = [], [(0, 0, np.arange(len(people)))]
+    for population, first, rows in queue:  # grows as it is read, so parents come first
+        for a in range(first, len(names)):
+            large, labels = nodes[names[a]], boxes.labels[names[a]][rows]
+            held = large @ np.bincount(labels, people[rows], large.shape[1])
+            for node in np.flatnonzero(held >= least):
+                found.append((population, offset[a] + node))
+                queue.append((len(found), a + 1, rows[large[node][labels]]))
+    return np.array(found).T

@@ -1,0 +1,172 @@
+"""What a release lets a researcher say about any group of people who are told by values of their quasi-identifiers.
+
+By the uniform-distribution assumption (Li and Li, KDD 2009, sections 4.2 and 6): within a released cell every value is
+equally likely, and so is, for each person of a bucket, every sensitive value of the bucket. Groups are the questions of
+`populations` and `queries`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from privnb.counts import coded, distinct_codes, tabulate
+from privnb.hierarchy import SUPPRESSED, flat
+from privnb.hierarchy.categories import values_of
+
+POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
+VALUES = 2_000  # that are asked for one by one, at most
+_CELLS = 2**16  # of a table of boxes by groups at a time: it stays in the cache
+
+
+class Line(NamedTuple):
+    """The values of an attribute as `hierarchy` lines them up, and into which part each falls, integer array (values,).
+
+    Questions about groups do not tell the values of one part apart.
+    """
+
+    hierarchy: object
+    part: np.ndarray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Boxes:
+    """The people of a table by the quasi-identifier cells that they share, m boxes.
+
+    `labels[name]`: integer array (m,), the label of each box, from 0; `shares[name]`: float array (labels, parts), how
+    likely a person under a label is in each part of the attribute's line. `counts`: float array (m, sensitive values
+    + 1), the people of a box with each sensitive value, as many as are to be expected where the table does not tell;
+    the last column is for values that nobody has in the original.
+    """
+
+    labels: Mapping[str, np.ndarray]
+    shares: Mapping[str, np.ndarray]
+    counts: np.ndarray
+
+    @classmethod
+    def of_original(cls, dataset, sensitive, lines):
+        """All people where they are."""
+        value, values = coded(dataset.table[sensitive])
+        labels = {name: line.part[codes_of(dataset, name, line.hierarchy)] for name, line in lines.items()}
+        shares = {name: np.eye(int(line.part.max()) + 1) for name, line in lines.items()}
+        first, index = distinct_codes(list(labels.values()), [len(each) for each in shares.values()])
+        counts = tabulate(index, value, (len(first), len(values) + 1)).astype(float)
+        return cls({name: each[first] for name, each in labels.items()}, shares, counts)
+
+    @classmethod
+    def of_release(cls, release, sensitive, lines, values):
+        """As published. `lines`: the questions', whatever hierarchies the release has; `values`: the sensitive values
+        of the original, sorted.
+        """
+        absent = [name for name in lines if name not in release.table or name not in release.hierarchies]
+        if absent:
+            raise ValueError(f"{release!r} has no quasi-identifier {absent}. Ask it about those of its own dataset.")
+        spread = {name: _spread(release, name, line) for name, line in lines.items()}
+        shares = {name: each for name, (_, each) in spread.items()}
+        first, index = distinct_codes([codes for codes, _ in spread.values()], [len(each) for each in shares.values()])
+        labels = {name: codes[first] for name, (codes, _) in spread.items()}
+        return cls(labels, shares, _sensitive_counts(release, sensitive, values, index))
+
+    def expected(self, groups, sets, weigh):
+        """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
+
+        `sets[name]`: boolean array (sets, parts) of an attribute's line; `weigh(chances)`: from how likely the people
+        of boxes are in each set, one array (boxes, sets) an attribute, how likely in each group, (boxes, groups).
+        """
+        tables = {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
+        total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
+        for begin in range(0, len(self.counts), step):
+            boxes = slice(begin, begin + step)
+            weights = weigh([table[self.labels[name][boxes]] for name, table in tables.items()])
+            total += weights.T @ self.counts[boxes]
+        return total
+
+
+def codes_of(dataset, name, hierarchy):
+    """The position of each original value on a hierarchy's line, integer array (n,).
+
+    Raises ValueError for a domain of too many values to give each its place.
+    """
+    if hierarchy.size > POSITIONS:
+        raise ValueError(
+            f"'{name}' has {hierarchy.size:,} possible values, and groups can be told of at most {POSITIONS:,}. Give "
+            "its public domain a coarser step."
+        )
+    return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.table[name])
+
+
+def values_asked(dataset, sensitive):
+    """The sensitive values that occur, sorted. Raises ValueError for a quasi-identifier and for too many values."""
+    if dataset.schema[sensitive].name in dataset.schema.quasi_identifiers:
+        raise ValueError(
+            f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are told by it. Ask for the values of a "
+            "sensitive or neutral attribute."
+        )
+    values = coded(dataset.table[sensitive])[1]
+    check_number(sensitive, len(values))
+    return values
+
+
+def check_number(name, occurring):
+    """Raise ValueError for an attribute of which too many values occur to ask for them one by one."""
+    if occurring > VALUES:
+        raise ValueError(
+            f"{occurring:,} values of '{name}' occur, too many to ask for them one by one (at most {VALUES:,}). Give "
+            "its public domain a coarser step."
+        )
+
+
+def _spread(release, name, line):
+    """The label of each record, integer array (n,), and how likely each part of the line is under each label."""
+    attribute, own, (hierarchy, part) = release.schema[name], release.hierarchies[name], line
+    width = int(part.max()) + 1
+    if name in release.provenance.noisy and attribute.numeric:
+        # Noise leaves the domain and its steps: a reader takes the nearest value that there can be.
+        domain = attribute.domain
+        codes, steps = coded(np.clip(domain.codes(release.table[name]), 0, domain.codes(domain.high)))
+        own, labels = hierarchy, [domain.value(each) for each in steps]
+    else:
+        codes, labels = coded(release.table[name])
+    if own != hierarchy:
+        part = part[hierarchy.codes(own.leaves if hasattr(own, "leaves") else values_of(own.domain))]
+    counts = np.stack([np.bincount(part[own.covered(label)], minlength=width) for label in labels])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    shares, label = np.unique(shares, axis=0, return_inverse=True)  # some labels no question tells apart
+    return label.ravel()[codes], shares
+
+
+def _sensitive_counts(release, sensitive, values, index):
+    """People of each box with each of the `values`, or with none of them: float array (boxes, values + 1).
+
+    `index`: integer array (n,), the box of each record.
+    """
+    boxes = int(index.max()) + 1
+    if sensitive in release.table:
+        codes, labels = coded(release.table[sensitive])
+        meanings = _meanings(labels, values, release.schema[sensitive])
+        return tabulate(index, codes, (boxes, len(labels))) @ meanings
+    buckets, held = release.by_class(sensitive)
+    codes, labels = coded(held)
+    meanings = _meanings(labels, values, release.schema[sensitive])
+    known = tabulate(buckets, codes, (int(buckets.max()) + 1, len(labels))) @ meanings
+    known /= known.sum(axis=1, keepdims=True)
+    first, pair = distinct_codes([index, release.classes], [boxes, len(known)])  # sorted by box
+    people = np.bincount(pair)[:, None] * known[release.classes[first]]
+    return np.add.reduceat(people, np.searchsorted(index[first], np.arange(boxes)))
+
+
+def _meanings(labels, values, attribute):
+    """How likely each of `values`, or none of them, is under each label: itself, or any of the public domain under `*`.
+
+    Float array (labels, values + 1).
+    """
+    columns = {value: column for column, value in enumerate(values)}
+    found = np.zeros((len(labels), len(values) + 1))
+    for row, label in zip(found, labels, strict=True):
+        if label == SUPPRESSED and label not in columns:
+            row[:] = 1 / flat(attribute).size
+            row[-1] *= flat(attribute).size - len(values)
+        else:
+            row[columns.get(label, -1)] = 1
+    return found

@@ -1,0 +1,129 @@
+"""Privacy loss and utility loss, the two axes of Li and Li's trade-off (KDD 2009, section 4).
+
+Privacy is lost by each person, so the worst-off counts, against what is known without quasi-identifiers. Utility is
+lost on what can be said of large populations, so the mean over them counts, against the original. Both are exact for
+the people in the table: nobody is sampled, so they have no interval. In nats: natural logarithms, as the paper's 0.692
+shows.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from privnb.hierarchy import Taxonomy
+from privnb.measures.base import measure
+from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
+
+
+class _KullbackLeibler(JensenShannonCloseness):
+    """As a distance only."""
+
+    def level(self, counts, whole):
+        return _relative_entropy(_shares(counts), _shares(whole[None]))
+
+
+# What each distance between the table's values and a class's is: the level of the privacy model that bounds it.
+DISTANCES = {
+    "Jensen-Shannon": JensenShannonCloseness,
+    "Kullback-Leibler": _KullbackLeibler,
+    "total variation": TCloseness,
+    "earth mover": lambda t, sensitive: TCloseness(t, sensitive, "ordered"),
+}
+
+
+def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
+    """What each person loses: how far the sensitive values of their class or bucket lie from the whole table's.
+
+    Float array (n,), in the dataset's order: one number a person, so show it only in summary. 0: their class tells no
+    more than the table without quasi-identifiers; higher is worse for them. `distance`: one of `DISTANCES`, or a
+    `Taxonomy` of the sensitive values for the earth mover's distance along it. Jensen-Shannon: up to ln 2; Kullback-
+    Leibler, of the class from the table: up to -ln of the rarest value's share; total variation and earth mover (values
+    in the order of their domain): up to 1.
+
+    Raises ValueError for a noisy release, which has no classes. Source: section 4.1, P_loss(t).
+    """
+    if release.classes is None:
+        raise ValueError(
+            f"the privacy loss is not defined for {release.provenance.sanitizer}: noise leaves no equivalence classes. "
+            "Attack the release with a miner instead."
+        )
+    model = _model(sensitive, distance)
+    counts = model.counted(release)
+    return model.level(counts, counts.sum(axis=0))[release.classes]
+
+
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats")
+def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
+    """The worst-off person's privacy loss: the largest of `privacy_losses`; 0 if no class tells anything.
+
+    How to read it: `revealed_losses` says what somebody loses whose value is told for certain, on Adult's occupation
+    from 0.488 (the commonest value) to 0.692 (the rarest), in nats by Jensen-Shannon. Nobody can lose more than the
+    higher end. Below the lower end nobody's value is told for certain; above, somebody's may be, or a class may only
+    make a rare value likely. In nats for the first two of `DISTANCES`, a share of 1 for the others.
+
+    Source: section 4.1, P_loss = max over t; its reading: section 5.1.
+    """
+    return float(privacy_losses(release, sensitive, distance).max())
+
+
+def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
+    """What a person would lose if their sensitive value were told for certain, by value: Series, rising.
+
+    The scale for `privacy_loss`: the commoner a value, the less there is to lose. Source: section 5.1.
+    """
+    model, column = _model(sensitive, distance), dataset.table[sensitive]
+    codes, width = tally(model, column, dataset.schema[sensitive])
+    held, first = np.unique(codes, return_index=True)
+    losses = model.level(np.eye(width, dtype=np.int64)[held], np.bincount(codes, minlength=width))
+    return pd.Series(losses, index=pd.Index(column.iloc[first], name=sensitive), name="privacy loss").sort_values()
+
+
+def utility_losses(populations, release):
+    """How wrong a release is about each large population: the Jensen-Shannon divergence between its true and its
+    estimated distribution of the sensitive attribute. Series by predicate, in nats.
+
+    `populations`: `LargePopulations` of the original. 0: the estimate is right; at most ln 2; lower is better. The
+    estimate takes every value of a generalized cell as equally likely, every sensitive value of a bucket for each of
+    its people, `*` as any value of the public domain, and a noisy number as the nearest of its domain. It does not try
+    to undo noise. Source: section 4.2, U_loss(y).
+    """
+    true, estimated = _shares(populations.counts), _shares(populations.estimated(release))
+    middle = (true + estimated) / 2
+    losses = (_relative_entropy(true, middle) + _relative_entropy(estimated, middle)) / 2
+    index = pd.Index(populations.predicates, name="population")
+    return pd.Series(losses.clip(0), index=index, name="utility loss")  # rounding must not fall below
+
+
+@measure(kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats")
+def utility_loss(populations, release):
+    """How wrong a release is about large populations: the mean of `utility_losses`, every population with equal weight.
+
+    0: what it says of all of them is right, as the original does; lower is better. How to read it: a release without
+    quasi-identifiers gives every population the whole table's distribution; on Adult that costs 0.05. Only what lies
+    below tells something about groups. It depends on the hierarchies whose nodes are asked about: compare releases by
+    the same `populations`.
+
+    Source: section 4.2, U_loss; its reading: section 5.1.
+    """
+    return float(utility_losses(populations, release).mean())
+
+
+def _model(sensitive, distance):
+    """A privacy model whose level is the distance; its bound plays no part."""
+    if isinstance(distance, Taxonomy):
+        return TCloseness(1, sensitive, distance)
+    if distance not in DISTANCES:
+        raise ValueError(f"a distance is a Taxonomy or one of {', '.join(DISTANCES)}, got {distance!r}.")
+    return DISTANCES[distance](1, sensitive)
+
+
+def _shares(counts):
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+def _relative_entropy(p, q):
+    """Kullback-Leibler divergence of the rows of p from those of q, in nats."""
+    from scipy.special import rel_entr
+
+    return rel_entr(p, q).sum(axis=1)

@@ -1,0 +1,138 @@
+"""The chart of the frontier: what is drawn of each status, where names go, and that it draws in every case."""
+
+import numpy as np
+import pytest
+
+from privnb import charts, frontier
+from privnb.charts.frontier import LETTER, _domain, _overlap, _placed
+from privnb.results import tidy
+
+MISSING = float("nan")
+
+
+def points(losses):
+    """`{"KMember k=2": (privacy, utility)}`, each a number or one a seed, or (None, low, high) for a withheld one."""
+    rows = []
+    for name, pair in losses.items():
+        setting = (*name.split(" ", 1), "")[:2]
+        for measure, values in zip(("risk", "cost"), pair, strict=True):
+            told = (
+                [(MISSING, *values[1:])]
+                if isinstance(values, tuple)
+                else [(v, MISSING, MISSING) for v in np.atleast_1d(values)]
+            )
+            rows += [
+                ("town", *setting, seed, measure, "", "", *each, MISSING, "lower") for seed, each in enumerate(told, 1)
+            ]
+    return frontier.points(tidy(rows), privacy="risk", utility="cost")
+
+
+def noise(mean, seeds=10):
+    return mean + 0.05 * np.linspace(-1, 1, seeds)
+
+
+CASES = {
+    "many": {
+        "Identity": (1.0, 0.0),
+        **{f"KMember k={k}": (1 / k, k / 12) for k in range(2, 11)},
+        **{f"Mondrian k={k}, t=0.2 job": (1.2 / k, k / 10) for k in range(2, 10)},
+        **{f"LaplaceNoise epsilon={e}": (noise(0.2 * e), noise(0.3 / e)) for e in (0.5, 1.0, 2.0)},
+        "GeometricNoise epsilon=1.0": (noise(0.1, 3), noise(0.1, 3)),
+        "FullDomain k=5": ((None, 0.1, 0.9), 0.7),
+        "Suppress what=age, sex": (0.0, 1.0),
+    },
+    "one": {"KMember k=2": (0.3, 0.2)},
+    "all equal": {f"KMember k={k}": (0.3, 0.2) for k in range(5)},
+    "none can be compared": {"LaplaceNoise epsilon=1.0": (0.3, 0.2)},
+    "people": {f"KMember k={k}": (45000 - k, 1200 * k) for k in (2, 5, 10)},
+    "an infinite loss": {"Identity": (np.inf, 0.0), "KMember k=5": (0.1, 0.2), "Suppress": (0.0, 1.0)},
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    return points(CASES[request.param])
+
+
+@pytest.mark.parametrize("caps", [{}, {"privacy_cap": 0.4}, {"privacy_cap": 0.4, "utility_cap": 0.3}], ids=str)
+def test_titled_described_small_and_drawn_without_a_network(case, caps):
+    import vl_convert
+
+    spec = charts.frontier(case, **caps).to_dict()
+    assert "efficient" in spec["title"]["text"][0]
+    assert len(spec["description"]) > 40
+    assert all(len(rows) <= 500 for rows in spec["datasets"].values())
+    svg = vl_convert.vegalite_to_svg(spec)
+    assert svg.count("<path") > 5
+    assert "NaN" not in svg
+    assert "http" not in svg.replace("http://www.w3.org", "")
+    assert svg.count("role-legend-entry") == 1
+    assert svg.count('stroke-dasharray="6,4"') == len(caps)
+
+
+def title(chart):
+    return " ".join(chart.to_dict()["title"]["text"])
+
+
+def subtitle(chart):
+    return " ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def test_the_title_is_computed():
+    curve = points({"Identity": (1, 0), "KMember k=2": (0.2, 0.2), "KMember k=3": (0.3, 0.3), "Suppress": (0, 1)})
+    assert title(charts.frontier(curve)) == "3 of 4 releases are efficient; the knee is KMember k=2"
+    assert title(charts.frontier(curve, privacy_cap=0.1)) == (
+        "3 of 4 releases are efficient; the least utility loss with a privacy loss of at most 0.1: Suppress"
+    )
+    assert "at most 0.1: none" in title(charts.frontier(curve[curve.setting == "Identity"], privacy_cap=0.1))
+    assert title(charts.frontier(points(CASES["none can be compared"]))) == "None of 1 releases are efficient"
+
+
+def test_only_what_is_drawn_is_explained():
+    exact = subtitle(charts.frontier(points(CASES["people"])))
+    for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
+        assert word not in exact
+    much = subtitle(charts.frontier(points(CASES["many"]), privacy_cap=0.5))
+    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95 % intervals", "Dashed", "Ring: the knee"):
+        assert word in much
+    assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
+
+
+def test_a_withheld_number_is_drawn_at_its_upper_bound():
+    chart = charts.frontier(points(CASES["many"])).to_dict()
+    drawn = [row for rows in chart["datasets"].values() for row in rows if row.get("setting") == "FullDomain k=5"]
+    assert [row["privacy"] for row in drawn] == [0.9]
+
+
+def test_without_any_loss_it_says_so():
+    table = points({"KMember k=2": ((None, MISSING, MISSING), 0.1)})
+    assert "None of these settings" in charts.frontier(table).data
+
+
+def test_names_cover_no_mark_and_no_other_name():
+    table = points(CASES["many"])
+    drawn = table.assign(**{axis: table[axis].fillna(table[f"{axis}_high"]) for axis in frontier.AXES})
+    efficient = drawn[drawn.status == "efficient"].sort_values(["privacy", "utility"])
+    domains = {axis: _domain(drawn, axis, None) for axis in frontier.AXES}
+    caps = {"privacy": 0.4, "utility": None}
+    placed = _placed(drawn, efficient, frontier.knee(table), caps, domains)
+    assert len(placed) >= len(efficient) / 2
+    assert not placed.text.str.contains(",").any()  # "k=2", not "k=2, t=0.2 job"
+    boxes = []
+    for row in placed.itertuples():
+        x, y = (
+            (getattr(row, axis) - low) / (high - low) * size
+            for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)
+        )
+        left = x - {"left": 0, "center": 0.5, "right": 1}[row.align] * LETTER * len(row.text)
+        boxes.append((left, y - 6, left + LETTER * len(row.text), y + 6))
+    for i, box in enumerate(boxes):
+        assert box[0] >= 0
+        assert box[2] <= 520
+        assert not any(_overlap(box, other) for other in boxes[:i])
+        for each in drawn.itertuples():
+            x, y = (
+                (getattr(each, axis) - low) / (high - low) * size
+                for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)
+            )
+            assert not _overlap(box, (x - 4, y - 4, x + 4, y + 4))
