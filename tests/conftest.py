@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,9 @@ from hypothesis import settings
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 settings.register_profile("ci", derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "default")
+
+# A runner in the background ignores interrupts, and so would all that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 

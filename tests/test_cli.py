@@ -75,7 +75,7 @@ def test_report_of_another_profile_goes_beside_the_quick_one(project, asked, wri
 )
 def test_make_report_passes_its_variables_on(variables, command):
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PROFILE", "DATASET")}
-    make = ["make", "--dry-run", "--assume-old=.venv/.installed", "report", *variables]
+    make = ["make", "--no-print-directory", "--dry-run", "--assume-old=.venv/.installed", "report", *variables]
     root = Path(cli.__file__).parent.parent
     said = subprocess.run(make, cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
     assert shlex.split(said) == [".venv/bin/privnb", *shlex.split(command.replace("my data.toml", "'my data.toml'"))]

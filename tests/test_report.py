@@ -428,7 +428,7 @@ def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write
 STEADY = """\
 import time
 from privnb.progress import track
-for _ in track(range(12), "steady"):
+for _ in track(range(26), "steady"):
     time.sleep(0.5)
 """
 
@@ -436,7 +436,7 @@ for _ in track(range(12), "steady"):
 def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, write_notebook):
     end = f"DATASET, K, NAME = 'small', 2, '01_a'\n{SAVE}"
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), STEADY, end)
-    assert build(tmp_path / "out", folder=tmp_path / "notebooks", seconds=4).exists()
+    assert build(tmp_path / "out", folder=tmp_path / "notebooks", seconds=10).exists()
 
 
 def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook):
