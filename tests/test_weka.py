@@ -256,6 +256,16 @@ def test_no_class_is_no_guess(java):
     assert fitted.predict(encoded).tolist() == ["1", "1", "2", "2", None]
 
 
+def rests():
+    """Whether this process comes to rest within 20 s; a miner that goes on keeps a core busy, Java's compiler a while."""
+    for _ in range(40):
+        before = time.process_time()
+        time.sleep(0.5)
+        if time.process_time() - before < 0.1:
+            return True
+    return False
+
+
 def test_a_miner_beyond_its_limit_is_named_and_stops(java):
     slow = WekaMiner("functions.MultilayerPerceptron", ("-N", "10000000"), seconds=0.3)
     start = time.process_time()
@@ -265,9 +275,7 @@ def test_a_miner_beyond_its_limit_is_named_and_stops(java):
     assert "did not finish within 0.3 CPU seconds" in failed[slow.name]
     if "cannot stop" not in failed[slow.name]:  # Java 20 and later
         assert failed[slow.name].endswith("seconds.")
-        settled = time.process_time()
-        time.sleep(0.5)
-        assert time.process_time() - settled < 0.4
+        assert rests()
     assert time.process_time() - start < 30
     with pytest.raises(Unfinished, match="MultilayerPerceptron"):
         slow.fit(ENCODED, GROUP)
@@ -293,9 +301,7 @@ def test_an_interrupt_stops_the_miner(java):
     with pytest.raises(KeyboardInterrupt):
         slow.fit(ENCODED, GROUP)
     if int(str(java.JClass("java.lang.System").getProperty("java.specification.version"))) < 20:
-        settled = time.process_time()
-        time.sleep(0.5)
-        assert time.process_time() - settled < 0.4
+        assert rests()
 
 
 def right(miner, log=None):
