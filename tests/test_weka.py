@@ -257,7 +257,7 @@ def test_no_class_is_no_guess(java):
 
 
 def rests():
-    """Whether this process comes to rest within 20 s; a miner that goes on keeps a core busy, Java's compiler a while."""
+    """Whether this process comes to rest within 20 s: a miner that goes on never does, Java's compiler soon."""
     for _ in range(40):
         before = time.process_time()
         time.sleep(0.5)

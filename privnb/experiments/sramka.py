@@ -1,48 +1,17 @@
-"""The experiments of Sramka et al. 2010, section 4, on any dataset: which evaluations, run over a store, joined.
+"""The experiments of Sramka et al. 2010, section 4, on any dataset."""
 
-An evaluation is one task of `store.run`: it is kept under the content of its inputs, so that a run that was killed
-goes on where it stopped, and two notebooks that ask for the same number compute it once.
-"""
-
-import contextlib
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from pandas.api.types import is_numeric_dtype
 
-from privnb import weka
 from privnb.adversary import anti_utility, gains_with_predictions, scenarios
 from privnb.evaluation import first_number, good_utility, sensitive_name
+from privnb.experiments.profiles import evaluated, profile_of, sets_of, together
 from privnb.mined import miners_of, published_name
-from privnb.results import join, summary
+from privnb.results import summary
 from privnb.sanitizers import Suppress
-from privnb.store import Store, run
 
 BESIDE = ("fusion: ", "control: ", "worst by person")  # rows that no average is over
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How much is run: for honest users, adversaries and gains `{set of miners: seeds}`, the main set first.
-
-    "Weka" is the real one, where it is present, with the paper's own sets.
-    """
-
-    users: Mapping[str, int]
-    adversaries: Mapping[str, int]
-    gains: Mapping[str, int]
-
-
-PROFILES = {
-    "quick": Profile({"three": 1}, {"five": 3}, {"five": 3}),
-    "full": Profile(
-        {"three": 3, "gradient boosting": 1, "Weka": 1},
-        {"five": 20, "script_kiddie": 1, "modern": 1, "Weka": 1},
-        {"five": 3, "Weka": 1},
-    ),
-}
 
 
 def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, store=""):
@@ -59,7 +28,7 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
         # Weka itself is not asked: that would start Java in this process too.
         return miner.name.startswith("Weka ") or miner.predicts(column)
 
-    for prefix, names, repeats in _sets(_profile(profile).users, miners, seeds):
+    for prefix, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
         each = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if can(miner)]
         each = [miner.name for miner in each] or ([] if prefix else [names])  # which says why the main set cannot
         tasks[prefix] = [
@@ -69,9 +38,9 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
             if not name.startswith("fusion: ")
         ]
     parts = []
-    for prefix, found in _run(tasks, store, "mine for good utility").items():
+    for prefix, found in evaluated(tasks, store, "mine for good utility").items():
         parts += [found, summary(found[found.measure == "utility_decline"], prefix, averages=False)]
-    return _together(parts)
+    return together(parts)
 
 
 def adversaries(
@@ -99,7 +68,7 @@ def adversaries(
         scenario.check(dataset)  # an hour later is too late
     attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
     tasks = {}
-    for prefix, names, repeats in _sets(_profile(profile).adversaries, miners, seeds):
+    for prefix, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
         tasks[prefix] = [
             partial(attack, dataset, sanitizer, miners=each, seed=seed)
             for seed in repeats
@@ -107,10 +76,10 @@ def adversaries(
             for each in (_weka(dataset, sanitizer, target) if names == "Weka" else [names])
         ]
     parts = []
-    for prefix, found in _run(tasks, store, "mine what is private").items():
+    for prefix, found in evaluated(tasks, store, "mine what is private").items():
         beside = found.miner.str.startswith(BESIDE) | ~found.measure.str.contains("anti_utility")
         parts += [_prefixed(found, prefix), summary(found[~beside], prefix)]
-    return _together(parts)
+    return together(parts)
 
 
 def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensitive="", seeds=0, store=""):
@@ -122,59 +91,26 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
     gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)
     attack = partial(anti_utility, target=target or None)
     tasks = {}
-    for prefix, names, repeats in _sets(_profile(profile).gains, miners, seeds):
+    for prefix, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
         worst = dict.fromkeys(sanitizers, names)
         if names == "Weka":
             attacks = {
                 s: [partial(attack, dataset, s, miners=each) for each in _weka(dataset, s, target)] for s in sanitizers
             }
-            worst = {s: _worst(found) for s, found in _run(attacks, store, "look for the worst miner").items()}
+            worst = {s: _worst(found) for s, found in evaluated(attacks, store, "look for the worst miner").items()}
         tasks[prefix] = [
             partial(gain, dataset, sanitizer, miners=worst[sanitizer], seed=seed, miner=prefix.strip())
             for seed in repeats
             for sanitizer in sanitizers
             if worst[sanitizer]
         ]
-    return _together(_run(tasks, store, "put predictions in").values())
+    return together(evaluated(tasks, store, "put predictions in").values())
 
 
 def absent(dataset, sanitizers):
     """The sanitizers that publish `*` for all that noise among `sanitizers` blurs: what noise can destroy at most."""
     noisy = dict.fromkeys(s.sanitize(dataset, rng=1).provenance.noisy for s in sanitizers if s.randomized)
     return [Suppress(", ".join(names)) for names in noisy if names]
-
-
-def weka_here(results):
-    """Whether the real Weka made a part of `results`, and what to do if not, in Markdown."""
-    from IPython.display import Markdown
-
-    lacks, ran = weka.missing(), results.miner.str.extract(r"^(Weka [\d.]+) ")[0].dropna()
-    if len(ran):
-        return Markdown(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
-    if lacks:
-        return Markdown(f"**Weka is not here**: {lacks} scikit-learn's miners stand in.")
-    return Markdown(f"Weka {weka.version()} is here; this run did without. `make report PROFILE=full` runs it.")
-
-
-def _profile(name):
-    if name not in PROFILES:
-        raise ValueError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
-    return PROFILES[name]
-
-
-def _sets(sets, miners, seeds):
-    """(prefix of rows, names of miners, seeds) of each set that can run here; the main set has no prefix."""
-    if seeds < 0:
-        raise ValueError(f"SEEDS is a number of repeats, or 0 for the profile's; got {seeds!r}.")
-    for place, (names, repeats) in enumerate(sets.items()):
-        if place == 0:
-            miners_of(miners or names)  # refuses an unknown name before anything runs
-            yield "", miners or names, range(1, (seeds or repeats) + 1)
-        elif names == "Weka":
-            if not weka.missing():
-                yield f"Weka {weka.version()} ", names, range(1, repeats + 1)
-        else:
-            yield f"{names} ", names, range(1, repeats + 1)
 
 
 def _weka(dataset, sanitizer, target):
@@ -191,31 +127,7 @@ def _worst(found):
     return ", ".join(dict.fromkeys(part.loc[part.value.idxmax()].miner for part in worst if len(part)))
 
 
-def _run(tasks, store, description):
-    """`{prefix: the joined results}` of `{prefix: tasks}`, all of them run together."""
-    with contextlib.ExitStack() as stack:
-        folder = store or stack.enter_context(tempfile.TemporaryDirectory())
-        # The real Weka's first: some of its miners take two minutes, and should not be the last to start.
-        order = sorted(tasks, key=lambda prefix: not str(prefix).startswith("Weka"))
-        results = iter(
-            run([task for prefix in order for task in tasks[prefix]], Store(folder), description=description)
-        )
-        found = {prefix: join(*(next(results) for _ in tasks[prefix])) for prefix in order if tasks[prefix]}
-    return {prefix: found[prefix] for prefix in tasks if prefix in found}
-
-
 def _prefixed(found, prefix):
     """Rows that are no single miner's get the name of their set; so do those of a measure that has one row."""
     names = found.miner.where(~found.miner.str.startswith((*BESIDE, "worst")), prefix + found.miner)
     return found.assign(miner=names)
-
-
-def _together(parts):
-    """All rows as one table; a miner of two sets is there once."""
-    if not parts:
-        raise ValueError("there is no sanitizer to run: give one or more.")
-    return (
-        join(*parts)
-        .drop_duplicates(["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"])
-        .reset_index(drop=True)
-    )

@@ -34,7 +34,7 @@ def here(monkeypatch):
         ran.extend(tasks)
         return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
 
-    monkeypatch.setattr(experiments, "run", run)
+    monkeypatch.setattr(experiments.profiles, "run", run)
     return ran
 
 
@@ -49,7 +49,7 @@ def small(monkeypatch, here):
 @pytest.fixture(scope="module")
 def attacked(adult):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(experiments, "run", lambda tasks, store, description: [task() for task in tasks])
+        patch.setattr(experiments.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(experiments.PROFILES, "small", Profile({}, {MAIN: 2, SIDE: 1}, {}))
         return experiments.adversaries(adult, SANITIZERS, profile="small", fewest=2)
 
@@ -356,8 +356,8 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
         ],
         columns=["measure", "miner", "value", "low"],
     )  # fmt: skip
-    assert experiments._worst(rows) == "two, one"
-    assert experiments._worst(rows[rows.measure == "unfinished"]) == ""
+    assert experiments.sramka._worst(rows) == "two, one"
+    assert experiments.sramka._worst(rows[rows.measure == "unfinished"]) == ""
 
 
 @pytest.mark.parametrize(
@@ -371,6 +371,6 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ],
 )
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
-    monkeypatch.setattr(experiments, "_run", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(experiments.sramka, "evaluated", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
         experiments.adversaries(adult, [KMember(10)], **wrong)

@@ -1,0 +1,91 @@
+"""How much is run: profiles by name, and what all experiments share."""
+
+import contextlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from privnb import weka
+from privnb.mined import miners_of
+from privnb.results import join
+from privnb.store import Store, run
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much is run: for honest users, adversaries and gains `{set of miners: seeds}`, the main set first.
+
+    "Weka" is the real one, where it is present, with the paper's own sets.
+    """
+
+    users: Mapping[str, int]
+    adversaries: Mapping[str, int]
+    gains: Mapping[str, int]
+
+
+PROFILES = {
+    "quick": Profile({"three": 1}, {"five": 3}, {"five": 3}),
+    "full": Profile(
+        {"three": 3, "gradient boosting": 1, "Weka": 1},
+        {"five": 20, "script_kiddie": 1, "modern": 1, "Weka": 1},
+        {"five": 3, "Weka": 1},
+    ),
+}
+
+
+def weka_here(results):
+    """Whether the real Weka made a part of `results`, and what to do if not, in Markdown."""
+    from IPython.display import Markdown
+
+    lacks, ran = weka.missing(), results.miner.str.extract(r"^(Weka [\d.]+) ")[0].dropna()
+    if len(ran):
+        return Markdown(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
+    if lacks:
+        return Markdown(f"**Weka is not here**: {lacks} scikit-learn's miners stand in.")
+    return Markdown(f"Weka {weka.version()} is here; this run did without. `make report PROFILE=full` runs it.")
+
+
+def profile_of(name):
+    """The profile of that name. Raises ValueError for an unknown one."""
+    if name not in PROFILES:
+        raise ValueError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
+    return PROFILES[name]
+
+
+def sets_of(sets, miners, seeds):
+    """(prefix of rows, names of miners, seeds) of each set that can run here; the main set has no prefix."""
+    if seeds < 0:
+        raise ValueError(f"SEEDS is a number of repeats, or 0 for the profile's; got {seeds!r}.")
+    for place, (names, repeats) in enumerate(sets.items()):
+        if place == 0:
+            miners_of(miners or names)  # refuses an unknown name before anything runs
+            yield "", miners or names, range(1, (seeds or repeats) + 1)
+        elif names == "Weka":
+            if not weka.missing():
+                yield f"Weka {weka.version()} ", names, range(1, repeats + 1)
+        else:
+            yield f"{names} ", names, range(1, repeats + 1)
+
+
+def evaluated(tasks, store, description):
+    """`{prefix: the joined results}` of `{prefix: tasks}`, all of them run together."""
+    with contextlib.ExitStack() as stack:
+        folder = store or stack.enter_context(tempfile.TemporaryDirectory())
+        # The real Weka's first: some of its miners take two minutes, and should not be the last to start.
+        order = sorted(tasks, key=lambda prefix: not str(prefix).startswith("Weka"))
+        results = iter(
+            run([task for prefix in order for task in tasks[prefix]], Store(folder), description=description)
+        )
+        found = {prefix: join(*(next(results) for _ in tasks[prefix])) for prefix in order if tasks[prefix]}
+    return {prefix: found[prefix] for prefix in tasks if prefix in found}
+
+
+def together(parts):
+    """All rows as one table; a miner of two sets is there once."""
+    if not parts:
+        raise ValueError("there is no sanitizer to run: give one or more.")
+    return (
+        join(*parts)
+        .drop_duplicates(["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"])
+        .reset_index(drop=True)
+    )
