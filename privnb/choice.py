@@ -5,6 +5,7 @@ import numpy as np
 from privnb.measures.base import t_interval
 from privnb.results import COLUMNS, tidy
 
+SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
 SETTING = ["sanitizer", "parameters"]
 
 
@@ -23,12 +24,11 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by seed. No rows
     where no sanitizer is acceptable.
     """
-    if not 0 <= min_good <= 1:
-        raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {min_good!r}.")
+    asked = check(scenarios, min_good, there=set(_scenario_of(attacked).dropna()))
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst")].groupby(SETTING).value.mean()
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
     rows = []
-    for scenario in _scenarios(scenarios, attacked):
+    for scenario in asked:
         of_it = attacked[_scenario_of(attacked) == scenario]
         for criterion, (values, told) in _criteria(of_it, enough.index).items():
             picked = values.idxmin(axis=1).value_counts(normalize=True)
@@ -44,12 +44,18 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     return tidy(rows)
 
 
-def _scenarios(text, attacked):
-    there = set(_scenario_of(attacked).dropna())
-    asked = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    unknown = [name for name in asked if name not in there]
-    if unknown or not asked:
-        raise ValueError(f"SCENARIO names some of {', '.join(sorted(there))}, got {text!r}.")
+def check(scenarios, min_good, *, weights="", there=None):
+    """The names of the scenarios asked for, in their order. Before an hour of mining, for what comes after it.
+
+    `there`: those to choose from; without them, those that the adversary has with these `weights`. Raises ValueError
+    for another name, and for a `min_good` that is no share.
+    """
+    if not 0 <= min_good <= 1:
+        raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {min_good!r}.")
+    there = SCENARIOS | ({"W"} if weights else set()) if there is None else there
+    asked = list(dict.fromkeys(part.strip() for part in scenarios.split(",") if part.strip()))
+    if not asked or not there.issuperset(asked):
+        raise ValueError(f"SCENARIO names some of {', '.join(sorted(there))}, got {scenarios!r}.")
     return asked
 
 

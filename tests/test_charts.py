@@ -342,6 +342,10 @@ def test_spans_draw_a_withheld_count_at_its_bound():
     chart = charts.spans(few, "anti_utility_A", "A", "people")
     assert points(chart) == {("KMember k=2", "worst miner"): 9}
     assert "upper bound" in subtitle(chart)
+    assert title(chart) == "A: for too few people to tell", "the title gives no number that is withheld"
+    other = attacked(("worst", 60), ("control: ZeroR", 20))
+    both = pd.concat([other, few.assign(parameters="k=50")])
+    assert title(charts.spans(both, "anti_utility_A", "A", "people")).startswith("A: 60; beyond")
 
 
 def test_hit_names_the_groups_that_differ_for_sure():

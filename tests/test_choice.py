@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb import adversary, choice
 from privnb.choice import chosen
 from privnb.report import KEY
 from privnb.results import COLUMNS, tidy
@@ -226,3 +227,16 @@ def test_a_single_miner_has_no_controls():
 def test_settings_are_named_as_results_name_them():
     """The keys above are what sanitizers say of themselves."""
     assert [(type(s).__name__, s.changed_params()) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))] == [A, B, C]
+
+
+def test_what_is_asked_is_checked_before_anything_is_mined():
+    assert choice.check("B, A, B", 1.0) == ["B", "A"]
+    assert choice.check("W", 0, weights="age >= 60: 10") == ["W"]
+    for scenarios, min_good in (("W", 0.95), ("", 0.95), ("A", 95), ("A", -0.1)):
+        with pytest.raises(ValueError, match=r"SCENARIO names some of|MIN_GOOD is the share"):
+            choice.check(scenarios, min_good)
+
+
+def test_the_scenarios_to_choose_from_are_the_adversarys():
+    assert set(adversary.scenarios("age", 100)) == choice.SCENARIOS
+    assert set(adversary.scenarios("age", 100, weights="age >= 60: 10")) == {*choice.SCENARIOS, "W"}

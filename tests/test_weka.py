@@ -34,7 +34,6 @@ from privnb.weka import (
     Unavailable,
     Unfinished,
     WekaMiner,
-    attempt,
     known,
     named,
     reference_set,
@@ -47,7 +46,7 @@ def java():
     if lacks:
         hidden = os.environ.get("CI") == "true" and shutil.which("java")
         pytest.fail(lacks) if hidden else pytest.skip(lacks)
-    return weka._java(weka.version())
+    return weka.java.machine(weka.version())
 
 
 def made_up_jar(folder, version="9-8-7", *schemes):
@@ -151,7 +150,7 @@ def test_a_missing_jar_is_named_with_the_way_to_get_one(tmp_path, monkeypatch):
         with pytest.raises(Unavailable, match=r"none\.jar.*apt-get install weka"):
             make()
     with pytest.raises(Unavailable, match="cannot run here"):  # that no miner can run is no result
-        attempt([WekaMiner("trees.J48", version="3.6.14")], ENCODED, GROUP, ENCODED)
+        WekaMiner("trees.J48", version="3.6.14").fit(ENCODED, GROUP)
 
 
 def test_what_is_no_jar_of_weka_is_told(tmp_path, monkeypatch):
@@ -164,8 +163,8 @@ def test_what_is_no_jar_of_weka_is_told(tmp_path, monkeypatch):
 
 
 def test_missing_java_and_jpype1_are_named(monkeypatch):
-    monkeypatch.setattr(weka, "which", lambda name: None)
-    monkeypatch.setattr(weka, "find_spec", lambda name: None)
+    monkeypatch.setattr(weka.java, "which", lambda name: None)
+    monkeypatch.setattr(weka.java, "find_spec", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     assert "pip install" in weka.missing()
     assert "default-jre-headless" in weka.missing()
@@ -183,7 +182,7 @@ def test_known_tells_what_a_jar_lacks(tmp_path):
 
 @pytest.mark.parametrize(("names", "target"), [(CATEGORICAL, GROUP), (NUMERICAL, HOURS)], ids=["labels", "numbers"])
 def test_every_miner_of_the_jar_guesses_and_the_others_are_named(java, names, target):
-    guesses, failed = attempt(reference_set(names), ENCODED, target, ENCODED)
+    guesses, failed = attempt(reference_set(names), target)
     table = known()
     assert set(guesses) | set(failed) == {WekaMiner(scheme).name for scheme in names}
     guesses, failed = ({name.split()[-1]: told for name, told in found.items()} for found in (guesses, failed))
@@ -256,6 +255,17 @@ def test_no_class_is_no_guess(java):
     assert fitted.predict(encoded).tolist() == ["1", "1", "2", "2", None]
 
 
+def attempt(miners, target):
+    """What each miner guesses of ENCODED after it learned `target` from it; and why others have no guess."""
+    guesses, failed = {}, {}
+    for miner in miners:
+        try:
+            guesses[miner.name] = miner.fit(ENCODED, target).predict(ENCODED)
+        except (Unfinished, Unavailable, ValueError) as error:
+            failed[miner.name] = str(error)
+    return guesses, failed
+
+
 def rests():
     """Whether this process comes to rest within 20 s: a miner that goes on never does, Java's compiler soon."""
     for _ in range(40):
@@ -269,7 +279,7 @@ def rests():
 def test_a_miner_beyond_its_limit_is_named_and_stops(java):
     slow = WekaMiner("functions.MultilayerPerceptron", ("-N", "10000000"), seconds=0.3)
     start = time.process_time()
-    guesses, failed = attempt([slow, WekaMiner("trees.J48")], ENCODED, GROUP, ENCODED)
+    guesses, failed = attempt([slow, WekaMiner("trees.J48")], GROUP)
     assert list(guesses) == [WekaMiner("trees.J48").name]
     assert list(failed) == [slow.name]
     assert "did not finish within 0.3 CPU seconds" in failed[slow.name]
@@ -364,7 +374,7 @@ def test_what_weka_refuses_is_told(java):
 def test_a_miner_without_memory_is_unfinished(java):
     error = java.JClass("java.lang.RuntimeException")(java.JClass("java.lang.OutOfMemoryError")("heap"))
     with pytest.raises(Unfinished, match="ran out of memory"):
-        raise weka._told(java, "lazy.IBk", error)
+        raise weka.java.told(java, "lazy.IBk", error)
 
 
 def test_one_jar_a_process(java, tmp_path, monkeypatch):

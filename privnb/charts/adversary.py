@@ -68,10 +68,15 @@ def spans(results, measure, title, unit, *, of=1):
     whose = ", of the main set alone" if (marks["set"] != "").any() else ""
     return finish(
         alt.vconcat(*panels),
-        from_to(title, main.assign(value=main.shown), format) + _beyond(rows, format),
+        _told(title, main.dropna(subset="value"), format) + _beyond(rows, format),
         f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack{whose}. "
         f"Black lines: {intervals(results[(results.measure == measure) & (results.miner == 'worst')])}.{withheld}",
     )
+
+
+def _told(title, rows, format):
+    """A withheld number stands at its bound in the chart, and in no sentence."""
+    return from_to(title, rows, format) if len(rows) else f"{title}: for too few people to tell"
 
 
 def _set_and_kind(miners):
@@ -150,6 +155,8 @@ def _beyond(rows, format):
     if controls.empty or "worst" not in main:
         return ""
     beyond = (main.worst - controls.max(axis=1)).dropna()
+    if beyond.empty:
+        return ""
     most = f"{beyond.max():{format}} ({beyond.idxmax()})"
     return f"; beyond what needs no attack for at most {most}" if beyond.max() > 0 else "; nowhere beyond chance"
 
