@@ -1,0 +1,292 @@
+"""Channels: the paper's appendix, closed forms, plain definitions, and the same numbers by another package."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import qif
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privnb.channel import Channel
+from privnb.enumeration.errata import appendix, uniform
+from privnb.measures import channel as measures
+from privnb.measures.channel import (
+    additive_capacity,
+    additive_leakage,
+    bayes_risk,
+    conditional_entropy,
+    error,
+    error_bounds,
+    expected_degradation,
+    guess,
+    min_entropy_leakage,
+    multiplicative_capacity,
+    mutual_information,
+    posterior_gain,
+    posterior_vulnerability,
+    prior_entropy,
+    prior_gain,
+    prior_vulnerability,
+    santhi_vardy_bound,
+    shannon_capacity,
+)
+
+FIRST_IS_KNOWN = [1, 0, 0, 0]
+
+
+@st.composite
+def channels(draw):
+    """Small exact channels with zeros, unused outputs and impossible inputs."""
+    n, m = draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    weights = st.integers(0, 6)
+    rows = [draw(st.lists(weights, min_size=m, max_size=m).filter(any)) for _ in range(n)]
+    prior = draw(st.lists(weights, min_size=n, max_size=n).filter(any))
+    matrix = [[Fraction(weight, sum(row)) for weight in row] for row in rows]
+    return Channel.of(matrix, [Fraction(weight, sum(prior)) for weight in prior])
+
+
+def floats(channel):
+    return Channel.of(channel.matrix.astype(float), channel.prior.astype(float))
+
+
+def bits(shares):
+    return -sum(share * math.log2(share) for share in map(float, shares) if share)
+
+
+# The paper's appendix.
+
+
+def test_the_appendix():
+    channel = appendix()
+    assert channel.exact
+    assert posterior_vulnerability(channel) == Fraction(125, 272)
+    assert bayes_risk(channel) == Fraction(147, 272)
+    assert guess(channel).tolist() == [2, 1, 1, 0]
+    assert multiplicative_capacity(channel) == Fraction(125, 68)
+    assert conditional_entropy(channel) == pytest.approx(1.680905, abs=5e-7)
+    assert santhi_vardy_bound(channel) == pytest.approx(0.688113, abs=5e-7)
+
+
+def test_the_appendix_uniform_channel_tells_nothing():
+    channel = uniform()
+    assert bayes_risk(channel) == Fraction(3, 4) == 1 - prior_vulnerability(channel)
+    assert multiplicative_capacity(channel) == 1
+    assert additive_capacity(channel) == additive_leakage(channel) == 0
+    assert min_entropy_leakage(channel) == mutual_information(channel) == shannon_capacity(channel) == 0
+    assert santhi_vardy_bound(channel) == pytest.approx(0.75)
+    assert guess(channel).tolist() == [0, 0, 0, 0]  # of equally likely tables the first
+
+
+@pytest.mark.parametrize("channel", [appendix(FIRST_IS_KNOWN), uniform(FIRST_IS_KNOWN)])
+def test_who_knows_the_table_never_errs(channel):
+    assert bayes_risk(channel) == 0
+    assert prior_entropy(channel) == conditional_entropy(channel) == 0
+
+
+def test_a_wrong_belief_errs_by_what_is_true():
+    channel = appendix()
+    believed = channel.believing(FIRST_IS_KNOWN)
+    assert guess(believed).tolist() == [0, 0, -1, 0]  # the third output is impossible under this belief
+    assert error(channel, guess(believed)) == 1 - Fraction(1, 4)
+    assert error(believed, guess(believed)) == 0
+
+
+def test_a_weak_adversary_is_a_restricted_prior():
+    channel = appendix().knowing([True, True, False, False])
+    assert channel.prior.tolist() == [Fraction(1, 2), Fraction(1, 2), 0, 0]
+    right = max(Fraction(5, 17), 0) + max(Fraction(2, 17), Fraction(20, 35)) + Fraction(5, 35) + Fraction(10, 17)
+    assert bayes_risk(channel) == 1 - right / 2
+    assert bayes_risk(channel) < bayes_risk(appendix())
+
+
+def test_one_column_is_what_one_release_tells():
+    posterior = appendix().posterior(2)
+    assert posterior.tolist() == [0, Fraction(4, 7), Fraction(3, 7), 0]
+    assert appendix().posterior(-2).tolist() == posterior.tolist()
+
+
+# Closed forms.
+
+
+def test_randomized_response():
+    n, odds = 14, math.e
+    matrix = np.full((n, n), 1 / (odds + n - 1))
+    np.fill_diagonal(matrix, odds / (odds + n - 1))
+    channel = Channel.of(matrix)
+    assert not channel.exact
+    assert posterior_vulnerability(channel) == pytest.approx(0.172937593, abs=5e-10)
+    assert multiplicative_capacity(channel) == pytest.approx(2.4211263, abs=5e-8)
+    # A symmetric channel's capacity is at the uniform prior.
+    assert shannon_capacity(channel) == pytest.approx(math.log2(n) - bits(matrix[0]))
+    assert shannon_capacity(channel) == pytest.approx(mutual_information(channel))
+
+
+def test_truncated_geometric_noise():
+    ages, alpha = np.arange(83), math.exp(-0.1)
+    matrix = alpha ** np.abs(ages[:, None] - ages) / (1 + alpha)
+    matrix[:, 1:-1] *= 1 - alpha
+    assert multiplicative_capacity(Channel.of(matrix)) == pytest.approx(5.0965867, abs=5e-8)
+
+
+def test_the_z_channel_has_its_best_prior_off_the_middle():
+    channel = Channel.of([["1", "0"], ["1/2", "1/2"]])
+    assert shannon_capacity(channel) == pytest.approx(math.log2(5 / 4))
+    assert mutual_information(channel) < shannon_capacity(channel) - 0.005
+
+
+def test_a_capacity_out_of_reach_is_said(monkeypatch):
+    monkeypatch.setattr(measures, "STEPS", 3)
+    with pytest.raises(RuntimeError, match=r"the capacity is known to .* bits, asked for 1e-09"):
+        shannon_capacity(Channel.of([["1", "0"], ["1/2", "1/2"]]))
+
+
+# Plain definitions, and what must hold of any channel.
+
+
+@settings(deadline=None)
+@given(channels())
+def test_by_plain_definitions(channel):
+    matrix, prior = channel.matrix.tolist(), channel.prior.tolist()
+    n, m = len(prior), len(matrix[0])
+    joint = [[prior[x] * matrix[x][y] for y in range(m)] for x in range(n)]
+    shares = [sum(joint[x][y] for x in range(n)) for y in range(m)]
+    assert channel.output_probability.tolist() == shares
+    assert posterior_vulnerability(channel) == sum(max(joint[x][y] for x in range(n)) for y in range(m))
+    assert additive_capacity(channel) == sum(
+        abs(joint[x][y] - prior[x] * shares[y]) for x in range(n) for y in range(m)
+    ) / 2  # fmt: skip
+    uncertainty = sum(float(q) * bits([joint[x][y] / q for x in range(n)]) for y, q in enumerate(shares) if q)
+    assert conditional_entropy(channel) == pytest.approx(uncertainty, abs=1e-12)
+    for y, q in enumerate(shares):
+        if q:
+            assert channel.posterior(y).tolist() == [joint[x][y] / q for x in range(n)]
+            assert joint[guess(channel)[y]][y] == max(joint[x][y] for x in range(n))
+        else:
+            assert guess(channel)[y] == -1
+
+
+@settings(deadline=None)
+@given(channels())
+def test_bounds_and_orders(channel):
+    low, high = error_bounds(channel)
+    assert low <= bayes_risk(channel) <= high
+    assert bayes_risk(channel) <= santhi_vardy_bound(channel) + 1e-12
+    assert error(channel, guess(channel)) == bayes_risk(channel)
+    assert 0 <= additive_leakage(channel) <= additive_capacity(channel) <= 1
+    assert posterior_vulnerability(channel) <= multiplicative_capacity(channel) * prior_vulnerability(channel)
+    capacity = shannon_capacity(channel, 1e-4)
+    assert mutual_information(channel) - 1e-4 <= capacity <= math.log2(multiplicative_capacity(channel)) + 1e-9
+    for name, value in vars(measures).items():
+        if hasattr(value, "bounds") and name not in ("error", "shannon_capacity"):
+            assert value.bounds[0] <= value(channel) <= value.bounds[1], name
+
+
+@settings(deadline=None)
+@given(channels())
+def test_floats_are_the_fractions(channel):
+    other = floats(channel)
+    assert not other.exact
+    for name, value in vars(measures).items():
+        if hasattr(value, "bounds") and name not in ("error", "shannon_capacity"):
+            assert value(other) == pytest.approx(float(value(channel)), abs=1e-9), name
+
+
+@settings(deadline=None)
+@given(channels(), st.randoms(use_true_random=False))
+def test_gains(channel, random):
+    n = len(channel.inputs)
+    assert posterior_gain(channel, np.eye(n, dtype=int)) == posterior_vulnerability(channel)
+    assert prior_gain(channel, np.eye(n, dtype=int)) == prior_vulnerability(channel)
+    gain = np.array([[random.randint(-3, 3) for _ in range(n)] for _ in range(3)])
+    joint = channel.prior[:, None] * channel.matrix
+    assert posterior_gain(channel, gain) == (gain.astype(object) @ joint).max(axis=0).sum()
+    assert prior_gain(channel, gain) <= posterior_gain(channel, gain)
+    # No gain function gets more out of the channel than the additive capacity, if no action's gains differ by over 1.
+    within_one = gain / 6 + np.arange(3)[:, None]
+    assert (
+        posterior_gain(channel, within_one) - prior_gain(channel, within_one)
+        <= float(additive_capacity(channel)) + 1e-12
+    )
+
+
+def test_the_additive_capacity_is_reached():
+    """By actions, one an output, that bet on the inputs which it makes likelier at what such a bet was worth before."""
+    channel = appendix()
+    bets = (channel.matrix > channel.output_probability).T.astype(object)
+    fair = bets - (bets @ channel.prior)[:, None]
+    assert prior_gain(channel, fair) == 0
+    assert posterior_gain(channel, fair) == additive_capacity(channel) == Fraction(4713, 19040)
+
+
+def test_the_expected_degradation_is_the_double_sum():
+    channel, before, after = appendix(["1/2", "1/4", "1/8", "1/8"]), np.array([3, 1, 4, 1.5]), np.array([2.0, 7, 1, 8])
+    double = sum(
+        float(channel.prior[x] * channel.matrix[x, y]) * (before[x] - after[y]) for x in range(4) for y in range(4)
+    )
+    assert expected_degradation(channel, before, after) == pytest.approx(double)
+
+
+# The same numbers by another package.
+
+
+@settings(deadline=None)
+@given(channels())
+def test_as_qif_says(channel):
+    prior, matrix = channel.prior.astype(float), channel.matrix.astype(float)
+    guessing, shannon, gains = qif.measure.bayes_vuln, qif.measure.shannon, qif.measure.g_vuln
+    same = pytest.approx
+    assert float(prior_vulnerability(channel)) == same(guessing.prior(prior))
+    assert float(posterior_vulnerability(channel)) == same(guessing.posterior(prior, matrix))
+    assert float(bayes_risk(channel)) == same(qif.measure.bayes_risk.posterior(prior, matrix), abs=1e-12)
+    assert float(additive_leakage(channel)) == same(guessing.add_leakage(prior, matrix), abs=1e-12)
+    assert float(multiplicative_capacity(channel)) == same(guessing.mult_capacity(matrix))
+    assert min_entropy_leakage(channel) == same(guessing.min_entropy_leakage(prior, matrix), abs=1e-12)
+    assert prior_entropy(channel) == same(shannon.prior(prior), abs=1e-9)
+    assert conditional_entropy(channel) == same(shannon.posterior(prior, matrix), abs=1e-9)
+    assert mutual_information(channel) == same(shannon.add_leakage(prior, matrix), abs=1e-9)
+    gain = np.arange(3 * len(prior)).reshape(3, -1) % 5 / 4
+    assert posterior_gain(channel, gain) == same(gains.posterior(gain, prior, matrix))
+    assert prior_gain(channel, gain) == same(gains.prior(gain, prior))
+
+
+@pytest.mark.parametrize("channel", [appendix(), uniform()])
+def test_capacities_as_qif_says(channel):
+    prior, matrix = channel.prior.astype(float), channel.matrix.astype(float)
+    assert float(additive_capacity(channel)) == pytest.approx(qif.measure.g_vuln.add_capacity(prior, matrix, True))
+    assert shannon_capacity(channel) == pytest.approx(qif.measure.shannon.add_capacity(matrix)[0], abs=1e-9)
+
+
+# What is kept, and what is refused.
+
+
+def test_what_a_channel_keeps():
+    channel = Channel.of([["1/3", "2/3"], [1, 0]], inputs=("a", "b"), outputs=("x", "y"))
+    assert repr(channel) == "Channel(2 inputs, 2 outputs, fractions)"
+    assert channel.inputs[1] == "b"
+    assert channel.frame().loc["a", "y"] == Fraction(2, 3)
+    assert channel.matrix.tolist() == [[Fraction(1, 3), Fraction(2, 3)], [1, 0]]
+    assert not channel.believing([0.3, 0.7]).exact
+    assert Channel.of([[0.5, 0.5], [Fraction(1), 0]]).matrix.tolist() == [[0.5, 0.5], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Channel.of([["1/2", "1/3"]]), "row 0 of the channel adds up to 5/6, not to 1"),
+        (lambda: Channel.of([[0.5, 0.5], [0.5, 0.4]]), "row 1 of the channel adds up to 0.9, not to 1"),
+        (lambda: Channel.of([[0, 0], [1, 0]]), "row 0 of the channel adds up to 0, not to 1"),
+        (lambda: Channel.of([[2, -1]]), "a probability is below 0"),
+        (lambda: Channel.of([[1], [1]], ["1/2", "1/3"]), "the prior adds up to 5/6, not to 1"),
+        (lambda: Channel.of([[1], [1]], [1]), r"a probability for each of 2 inputs, got \(1,\)"),
+        (lambda: Channel.of([1]), r"a row an input, a column an output; got shape \(1,\)"),
+        (lambda: Channel.of([[1], [1]], inputs="a"), "the matrix is larger than 1 inputs by 1 outputs"),
+        (lambda: appendix(FIRST_IS_KNOWN).posterior(2), "output 2 is never published"),
+        (lambda: appendix(FIRST_IS_KNOWN).knowing([False, True, True, True]), "no input that the prior allows"),
+        (lambda: posterior_gain(appendix(), [[1, 0]]), r"gains need shape \(actions, 4\), got \(1, 2\)"),
+    ],
+)
+def test_what_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
