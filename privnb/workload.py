@@ -108,14 +108,15 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones, by name; "all", or empty
     for none. `seed` says the noise, the order of the records and the folds. Rows `workload_utility` of each miner,
     with a 95 % interval; baseline: the commonest value. Where a release withholds the target, that is all that anybody
-    can guess, from the table of its own that it is in. Or a row why a miner has no guess, see `mined.Mined`.
+    can guess, from the table of its own that it is in. Or a row why a miner has no guess, see `mined.Mined`: of a
+    bucketized release none has, for miners do not read those.
     """
     researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
     rows = [researcher.rows(sanitizer, *researcher.learn(sanitizer)) for sanitizer in track(sanitizers, "learn")]
     return tidy(chain.from_iterable(rows))
 
 
-def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral="all", seed=1, folds=10):
+def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral="all", seed=1, folds=10, over=None):
     """What each release adds to a researcher's utility: U_san(w) - U_base(w) of section 5 (the researcher of Figures 1
     to 4).
 
@@ -123,14 +124,16 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     both trivial sanitizations too, and `workload_gain`: a share of people, with a 95 % interval, each person compared
     with themselves; baseline: 0, the trivial sanitization's. That of the original is all that there is to gain.
     Parameters as of `utility`.
+
+    `over`: the trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers
+    than `sanitizers` are mined, so that parts of a large comparison are made apart, each with intervals as exact.
     """
     researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
-    every = dict.fromkeys([*trivial(), Identity(), *sanitizers])
+    every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
     learned = {sanitizer: researcher.learn(sanitizer) for sanitizer in track(every, "learn")}
     rows = [row for sanitizer, found in learned.items() for row in researcher.rows(sanitizer, *found)]
-    candidates = [right for sanitizer in trivial() for right in learned[sanitizer][0].values()]
-    base = max(candidates, key=np.mean, default=None)
-    for sanitizer, (by_miner, _) in learned.items() if candidates else ():
+    base = researcher.base(learned, *over) if over else researcher.best(learned)
+    for sanitizer, (by_miner, _) in learned.items() if base is not None else ():
         for name, right in by_miner.items():
             gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
             row, bounds = rows_of(dataset, sanitizer, seed), (gain - error, gain + error)
@@ -176,17 +179,29 @@ class _Researcher:
         self.miners, self.seed, self.folds = miners, seed, folds
         self.commonest = np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
 
-    def learn(self, sanitizer):
+    def learn(self, sanitizer, miners=None):
         """Whom the miners guess right: `{miner: array (n,) of 0 and 1}`; and why others have no guess."""
-        release = released(self.dataset, sanitizer, self.seed)
+        miners, release = miners or self.miners, released(self.dataset, sanitizer, self.seed)
         if _withheld(release, self.target):
-            miners, _ = able(miners_of(self.miners), self.commonest)
-            return {miner.name: self._right(self.commonest) for miner in miners}, {}
+            members, _ = able(miners_of(miners), self.commonest)
+            return {miner.name: self._right(self.commonest) for miner in members}, {}
+        if release.form not in MinerInference.reads:  # buckets: whose value is whose is not told
+            return {}, {miner.name: "refused" for miner in miners_of(miners)}
         roles = {a.name: a.role for a in release.schema.attributes if a.name not in self.unused}
         schema, table = release.schema.with_roles(roles), release.table.drop(columns=self.unused)
         read = replace(release, table=table, schema=schema)
-        found = unseen(read, self.target, self.miners, folds=self.folds, seed=self.seed)
+        found = unseen(read, self.target, miners, folds=self.folds, seed=self.seed)
         return {name: self._right(guess) for name, guess in found.guesses.items()}, found.failed
+
+    def best(self, learned):
+        """Whom the best miner on the better trivial release guesses right: array (n,); None where none finished."""
+        candidates = [right for sanitizer in trivial() for right in learned[sanitizer][0].values()]
+        return max(candidates, key=np.mean, default=None)
+
+    def base(self, learned, sanitizer, miner):
+        """Whom that miner guesses right from that release: array (n,); None where it did not finish."""
+        found = learned.get(sanitizer, ({}, {}))[0]
+        return found[miner] if miner in found else self.learn(sanitizer, miner)[0].get(miner)
 
     def rows(self, sanitizer, by_miner, failed):
         """The rows of `utility` for one sanitizer, of what `learn` gave."""

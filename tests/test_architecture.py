@@ -11,9 +11,10 @@ PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
     "content", "schema", "progress", "counts", "hierarchy", "dataset", "draft", "privacy_models", "release",
     "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
-    "sanitizers", "marginals", "attacks", "measures", "results", "store", "mined", "scenario", "verdict",
-    "evaluation", "adversary", "workload", "gallery",
-    "experiments", "choice", "frontier", "ledger", "answers", "charts", "runs", "pages", "report", "cli",
+    "sanitizers", "marginals", "attacks", "channel", "measures", "enumeration", "results", "store", "mined",
+    "scenario", "verdict", "evaluation", "adversary", "workload", "leakage", "losses", "characteristics",
+    "small_channels", "gallery", "experiments", "choice", "frontier", "ledger", "answers", "charts", "runs",
+    "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

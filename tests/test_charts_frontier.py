@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from privnb import charts, frontier
-from privnb.charts.frontier import LETTER, _domain, _overlap, _placed
+from privnb import charts, frontier, sanitizers
+from privnb.charts.decision import measured
+from privnb.charts.frontier import LETTER, SHAPES, _domain, _overlap, _placed, _short
 from privnb.results import tidy
 
 MISSING = float("nan")
@@ -136,3 +137,54 @@ def test_names_cover_no_mark_and_no_other_name():
                 for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)
             )
             assert not _overlap(box, (x - 4, y - 4, x + 4, y + 4))
+
+
+# The tables beside it
+
+
+def test_the_table_of_choices():
+    releases = points(CASES["many"])
+    choices = frontier.choices(releases, privacy_cap=0.4)
+    shown = charts.which(choices).rows
+    assert shown.setting.tolist() == choices.setting.tolist()
+    chosen = choices.iloc[0]
+    assert shown.privacy[0] == f"{chosen.privacy:.4g}"
+    assert shown.why[0] == f"{chosen.why}; it costs {chosen.costs}"
+    nothing = charts.which(frontier.choices(releases[releases.setting == "Identity"], privacy_cap=0.4)).rows.iloc[0]
+    assert (nothing.setting, nothing.privacy, nothing.utility) == ("none", "", "")
+
+
+def test_the_table_of_efficient_releases():
+    releases = points(CASES["many"])
+    aggregate = charts.efficient(releases)
+    efficient = releases[releases.status == "efficient"].sort_values("privacy")
+    assert aggregate.rows.setting.tolist() == efficient.setting.tolist()
+    random = efficient[efficient.kind == "randomised"].iloc[0]
+    said = f"{random.privacy:.4g} ({random.privacy_low:.4g} to {random.privacy_high:.4g})"
+    assert said in aggregate.rows.privacy.tolist()
+    assert "None of these settings" in charts.efficient(points(CASES["none can be compared"])).data
+
+
+def test_axes_say_their_unit_once():
+    assert measured("privacy", "privacy loss") == "privacy loss, nats (lower is better)"
+    assert measured("utility", "utility loss") == "utility loss, nats (lower is better)"
+    assert measured("privacy", "accuracy gain") == "privacy loss: accuracy gain, share of people (lower is better)"
+    assert measured("privacy", "risk") == "privacy loss: risk (lower is better)"
+
+
+def test_as_many_shapes_as_sanitizers():
+    kinds = [name for name in sanitizers.__all__ if name not in ("Sanitizer", "SanitizationError")]
+    assert len(set(SHAPES)) == len(SHAPES) >= len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "label"),
+    [
+        ("k=10", "k=10"), ("k=10, start=3", "k=10"), ("t=0.2 job, suppress=0.05", "t=0.2"), ("", "KMember"),
+        ("k=5, frequency l=2 job", "l=2"), ("partition=Mondrian k=10", "k=10"),
+        ("partition=Mondrian t=0.2 job", "t=0.2"),
+    ],
+)  # fmt: skip
+def test_a_label_is_the_parameter_that_a_mark_lacks(parameters, label):
+    rows = points({f"KMember {parameters}".strip(): (0.1, 0.2)})
+    assert _short(rows) == {0: label}

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import ledger
+from privnb import evaluation, ledger, workload
 from privnb.ledger import PUBLISHED_COLUMNS, SELECTOR, SOURCES, STATUSES, compare, count_by_status, same_digits
+from privnb.privacy_models import DeltaDisclosure, KAnonymity
+from privnb.sanitizers import Mondrian, Suppress
 
 PUBLISHED = ledger.read_published()
 NUMBER = PUBLISHED.set_index(["source", "item"])["published"].map(Decimal)
@@ -347,15 +349,20 @@ def test_published_is_well_formed():
     assert not PUBLISHED["published"].str.contains("[, %]").any()
 
 
-@pytest.mark.parametrize("name", sorted(set(PUBLISHED["sanitizer"]) - {""}))
-def test_selectors_name_settings_as_results_do(name):
-    import privnb.sanitizers
-
-    sanitizer = getattr(privnb.sanitizers, name)
-    for parameters in set(PUBLISHED.loc[PUBLISHED["sanitizer"] == name, "parameters"]):
-        given = dict(part.split("=") for part in parameters.split(", ") if part)
-        setting = sanitizer(**{key: float(value) if "." in value else int(value) for key, value in given.items()})
-        assert setting.changed_params() == parameters
+def test_selectors_name_settings_as_results_do():
+    """Every one is a sanitizer that a notebook runs, or a list of those of Li and Li's figure 2."""
+    run = [
+        *evaluation.settings("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
+        *workload.sanitizations("occupation", "marital-status"),
+        *workload.trivial(),
+        Suppress("a2"),
+        Mondrian(KAnonymity(5000), median="left"),
+        Mondrian(DeltaDisclosure(0.9, "occupation"), median="left"),
+    ]
+    named = PUBLISHED[(PUBLISHED["sanitizer"] != "") & ~PUBLISHED["parameters"].str.startswith("k=10 50 100 ")]
+    assert set(zip(named["sanitizer"], named["parameters"], strict=True)) <= {
+        (type(sanitizer).__name__, sanitizer.changed_params()) for sanitizer in run
+    }
 
 
 def cells(source, *parts, tail=""):
@@ -578,5 +585,7 @@ def test_what_data_or_arithmetic_determine_has_no_tolerance():
     determined |= PUBLISHED["sanitizer"].isin(["Suppress"]) | PUBLISHED["item"].str.startswith("section7/")
     determined |= PUBLISHED["source"].isin(["askari-2012", "aggarwal-yu-2008"])
     determined |= (PUBLISHED["sanitizer"] == "Identity") & (PUBLISHED["measure"] != "good_utility")
+    # Accuracies in cross-validation have the noise of folds; printed shares are adjusted to sum to 1.
+    determined &= ~PUBLISHED["measure"].isin(["workload_utility", "workload_gain", "sensitive_share", "utility_loss"])
     assert determined.sum() > 100
     assert set(PUBLISHED.loc[determined, "tolerance"]) == {"0"}

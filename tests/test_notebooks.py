@@ -83,7 +83,7 @@ def found(out, dataset, **planted):
 def test_another_table_goes_through_the_whole_loop(clinic):
     assert len(shown(clinic)) == 2 * len(NOTEBOOKS) + 3
     results = report.read(clinic / "results.csv")
-    assert set(results.dataset) == {"clinic/clinic"}
+    assert set(results.dataset) - {"coins"} == {"clinic/clinic"}, "the coins are section 7's of notebook 05"
     measures = {
         "correct_links",
         "good_utility",

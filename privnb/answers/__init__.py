@@ -5,10 +5,15 @@ takes tidy results and returns Markdown. What the results at hand do not show is
 """
 
 from privnb.answers.adversary import what_predictions_add, what_the_adversary_gains, whom_it_hits
+from privnb.answers.frontier import what_the_search_found, which_to_publish
 from privnb.answers.owner import what_the_owner_chooses, what_users_keep
 from privnb.answers.release import what_detail_remains, what_it_costs, who_stands_out
+from privnb.answers.tradeoff import how_losses_read, what_examples_show, what_the_trade_off_is, where_critics_disagree
+from privnb.answers.workload import what_privacy_costs
 
 __all__ = [
-    "what_detail_remains", "what_it_costs", "what_predictions_add", "what_the_adversary_gains",
-    "what_the_owner_chooses", "what_users_keep", "who_stands_out", "whom_it_hits",
+    "how_losses_read", "what_detail_remains", "what_examples_show", "what_it_costs", "what_predictions_add",
+    "what_privacy_costs", "what_the_adversary_gains", "what_the_owner_chooses", "what_the_search_found",
+    "what_the_trade_off_is", "what_users_keep", "where_critics_disagree", "which_to_publish", "who_stands_out",
+    "whom_it_hits",
 ]  # fmt: skip

@@ -2,13 +2,17 @@
 
 from privnb.charts.adversary import gains, hit, spans
 from privnb.charts.base import COLOURS, FEWEST, V5, WIDTH, Aggregate, merge_small, setup
+from privnb.charts.decision import efficient, which
 from privnb.charts.frontier import frontier
 from privnb.charts.measures import bars, dots, lines
 from privnb.charts.owner import choices, declines
 from privnb.charts.people import people, uniqueness
 from privnb.charts.tables import table
+from privnb.charts.tradeoff import trade_off, two_critiques
+from privnb.charts.workload import compared, printed, statements
 
 __all__ = [
-    "COLOURS", "FEWEST", "V5", "WIDTH", "Aggregate", "bars", "choices", "declines", "dots", "frontier", "gains", "hit",
-    "lines", "merge_small", "people", "setup", "spans", "table", "uniqueness",
+    "COLOURS", "FEWEST", "V5", "WIDTH", "Aggregate", "bars", "choices", "compared", "declines", "dots", "efficient",
+    "frontier", "gains", "hit", "lines", "merge_small", "people", "printed", "setup", "spans", "statements", "table",
+    "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -1,15 +1,25 @@
 """Privacy loss against utility loss: which releases are efficient, and where the owner's caps and the knee lie."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, none
+from privnb.charts.decision import measured
 from privnb.frontier import AXES, SEEDS, choices, knee
 
 HEIGHT = 380
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
+# As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
+SHAPES = [
+    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left",
+    "M0,-1L.59,.81L-.95,-.31L.95,-.31L-.59,.81Z",  # star
+    "M-.9,-.9L.9,-.9L-.9,.9L.9,.9Z",  # hourglass
+    "M-.9,-.9L-.9,.9L.9,-.9L.9,.9Z",  # bow tie
+    "M-.5,-.87L.5,-.87L1,0L.5,.87L-.5,.87L-1,0Z",  # hexagon
+    "M-1,.6L-1,-.2A1,1,0,0,1,1,-.2L1,.6Z",  # dome
+]  # fmt: skip
 GREY = "#b5b5b5"
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
@@ -29,7 +39,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         return none("release with both losses")
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: _domain(drawn, axis, caps[axis]) for axis in AXES}
-    of = {axis: f"{axis} loss: {releases[f'{axis}_of'].iloc[0]} (lower is better)" for axis in AXES}
+    of = {axis: measured(axis, releases[f"{axis}_of"].iloc[0]) for axis in AXES}
     where = {
         axis: channel(
             f"{axis}:Q",
@@ -72,7 +82,7 @@ def _domain(drawn, axis, cap):
     there = drawn[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(float).ravel()
     there = np.append(there[np.isfinite(there)], [] if cap is None else cap)
     low, high = min(there.min(), 0), there.max()
-    room = (high - low) * 0.05 or 0.5
+    room = (high - low) * 0.07 or 0.5
     return [float(low - room), float(high + room)]
 
 
@@ -180,12 +190,17 @@ def _placed(drawn, efficient, corner, caps, domains):
         taken.append(((left + right) / 2 - 1, low, (left + right) / 2 + 1, high))
     first = [] if corner is None else [corner.name]
     rows, short = [], _short(drawn)
-    for name in dict.fromkeys([*first, *efficient.index[:1], *efficient.index[-1:], *efficient.index]):
+    alike = {}  # releases of one mark have one label
+    for name in efficient.index:
+        alike.setdefault(tuple(np.round(marks[name])), []).append(name)
+    seen = {min(names, key=lambda name: len(drawn.parameters[name])) for names in alike.values()}
+    ends = [name for name in efficient.index if name in seen]
+    for name in dict.fromkeys([*(name for name in first if name in seen), *ends[:1], *ends[-1:], *ends]):
         ring, width = 13 if name in first else 9, LETTER * len(short[name])
         # Nothing lies below the stair and to its left, so names are looked for there first.
         for across, up, align in (
             (-ring, 0, "right"), (-6, -ring - 5, "right"), (0, -ring - 5, "center"), (6, ring + 5, "left"),
-            (ring, 0, "left"), (6, -ring - 5, "left"), (0, ring + 5, "center"),
+            (ring, 0, "left"), (6, -ring - 5, "left"), (0, ring + 5, "center"), (-6, ring + 5, "right"),
         ):  # fmt: skip
             x, y = marks[name][0] + across, marks[name][1] + up
             left = x - {"left": 0, "center": width / 2, "right": width}[align]
@@ -204,10 +219,15 @@ def _overlap(a, b):
 
 
 def _short(drawn):
-    """A release's parameter alone, for the mark says the sanitizer; or the sanitizer, where it has none."""
-    text = drawn.parameters.str.replace(r", \w+=.*", "", regex=True).str.replace(r"^partition=", "", regex=True)
-    text = text.str.replace(r"(=\S+) \S+$", r"\1", regex=True)  # "t=0.2 occupation"
-    return text.where(text != "", drawn.sanitizer)
+    """What a release is called beside a mark that says the sanitizer: its parameter, "t=0.2" of "k=2, t=0.2 job"; or
+    the sanitizer, where it has none. `{name of the row: text}`.
+    """
+    short = {}
+    for name, sanitizer, parameters in drawn[["sanitizer", "parameters"]].itertuples():
+        parts = parameters.removeprefix("partition=").split(", ")
+        of_values = [part for part in parts if re.search(r"=\S+ \S+$", part)]
+        short[name] = re.search(r"\w+=\S+|$", (of_values or parts)[0])[0] or sanitizer
+    return short
 
 
 def _title(releases, corner, caps):

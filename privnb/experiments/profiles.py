@@ -3,7 +3,7 @@
 import contextlib
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from privnb import weka
 from privnb.mined import miners_of
@@ -15,22 +15,41 @@ from privnb.store import Store, run
 class Profile:
     """How much is run: for honest users, adversaries and gains `{set of miners: seeds}`, the main set first.
 
-    "Weka" is the real one, where it is present, with the paper's own sets.
+    "Weka" is the real one, where it is present, with the paper's own sets. `workloads`: for Brickell and Shmatikov's
+    researcher, seeds and folds of the cross-validation. `queries`: how often Li and Li's COUNT queries are drawn.
+    `family`: for the frontier, the values of each parameter, the miners that read noise, and whether `all` is measured.
     """
 
     users: Mapping[str, int]
     adversaries: Mapping[str, int]
     gains: Mapping[str, int]
+    workloads: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    queries: int = 1
+    family: Mapping[str, str | bool] = field(default_factory=dict)
 
 
 PROFILES = {
-    "quick": Profile({"three": 1}, {"five": 3}, {"five": 3}),
+    "quick": Profile(
+        {"three": 1}, {"five": 3}, {"five": 3}, workloads={"decision tree": (1, 3)},
+        family={
+            "k": "10, 100, 1000", "l": "2, 4", "t": "0.2, 0.4", "delta": "2", "epsilon": "1",
+            "miners": "naive Bayes, random tree", "all": False,
+        },
+    ),
     "full": Profile(
         {"three": 3, "gradient boosting": 1, "Weka": 1},
         {"five": 20, "script_kiddie": 1, "modern": 1, "Weka": 1},
         {"five": 3, "Weka": 1},
+        # A tree a label and step: ten folds of the releases with seven labels would take hours.
+        workloads={"decision tree": (3, 10), "gradient boosting": (1, 3), "Weka": (1, 10)},
+        queries=10,
+        family={
+            "k": "2, 5, 10, 25, 50, 100, 250, 500, 1000", "l": "2, 3, 4, 5, 6", "t": "0.1, 0.2, 0.3, 0.4, 0.5, 0.6",
+            "delta": "1, 1.5, 2, 3", "epsilon": "0.1, 0.3, 1, 3, 10",
+            "miners": "naive Bayes, decision tree, random tree", "all": True,
+        },
     ),
-}
+}  # fmt: skip
 
 
 def weka_here(results):

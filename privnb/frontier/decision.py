@@ -104,10 +104,11 @@ def sentences(table, releases):
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")
     of = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}
+    of = {axis: name if name == f"{axis} loss" else f"{name} ({axis} loss)" for axis, name in of.items()}
     said = [
         f"Of {len(releases)} releases {count.efficient} {verb.efficient} efficient: no other one here is as good in "
-        f"both {of['privacy']} (privacy loss) and {of['utility']} (utility loss) and better in one; lower is better "
-        f"for both. {count.dominated} {verb.dominated} dominated, {count.undecided} cannot be decided."
+        f"both {of['privacy']} and {of['utility']} and better in one; lower is better for both. "
+        f"{count.dominated} {verb.dominated} dominated, {count.undecided} cannot be decided."
     ]
     for row in table.itertuples():
         question = row.question[0].upper() + row.question[1:]

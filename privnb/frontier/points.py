@@ -73,6 +73,20 @@ def points(results, *, privacy, utility):
     return table.assign(**_judged(table))
 
 
+def from_best(results, **axes):
+    """The measures of `axes` (`privacy`, `utility`) as losses that count down from the best release of `results`.
+
+    `{axis: Loss}`, so that other results can be compared with these. Of a measure of which lower is better nothing
+    changes.
+    """
+    found = {}
+    for axis, measure in axes.items():
+        rows = _selected(results, Loss(measure))
+        best = rows.groupby(SETTING).value.mean().max() if rows.better.iloc[0] == "higher" else None
+        found[axis] = Loss(measure, best=best)
+    return found
+
+
 def _selected(results, loss):
     """The rows of one measure, miner and target: one a release and seed."""
     rows = results[results.measure == loss.measure]
@@ -129,8 +143,9 @@ def _draws(sanitizer, parameters):
 
 def _names(table):
     """What a person calls each release: sanitizer and main parameter, or all of them where that is not enough."""
-    full = (table.sanitizer + " " + table.parameters).str.strip()
-    short = (table.sanitizer + " " + table.parameters.str.replace(r", \w+=.*", "", regex=True)).str.strip()
+    full = (table.sanitizer + " " + table.parameters.str.removeprefix("partition=")).str.strip()
+    short = full.str.replace(r", \w+=.*", "", regex=True)
+    short = short.str.replace(r"(=[^\s,]+) [^\s,=]+$", r"\1", regex=True)  # of whose values: of "t=0.2 occupation"
     return short.where(~short.duplicated(keep=False), full)
 
 

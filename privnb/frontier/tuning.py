@@ -42,7 +42,7 @@ class Tuned:
 def grid(low, high, size, *, scale="log"):
     """`size` values of a parameter from `low` to `high`, evenly spread: by ratio (scale "log") or distance ("linear").
 
-    Whole numbers where both ends are, and then fewer values if some would be the same.
+    Whole numbers where both ends are, else numbers of four digits; fewer values if some would be the same.
 
     >>> grid(2, 64, 6)
     [2, 4, 8, 16, 32, 64]
@@ -57,7 +57,7 @@ def grid(low, high, size, *, scale="log"):
     values = (np.geomspace if scale == "log" else np.linspace)(low, high, size)
     if isinstance(low, int) and isinstance(high, int):
         return sorted({round(value) for value in values.tolist()})
-    return [float(f"{value:.12g}") for value in values]
+    return sorted({float(f"{value:.4g}") for value in values})
 
 
 def tune(evaluate, values, cap, *, privacy, utility):

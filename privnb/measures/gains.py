@@ -21,8 +21,10 @@ def known_classes(release, knows=()):
     """Whom the adversary cannot tell apart: a number from 0 for each person, integer array (n,).
 
     In the dataset's order. The equivalence classes or buckets; finer where they also know the published attributes
-    `knows` of a person. In a bucketized release these tell no more, since exact quasi-identifiers lead to the bucket
-    already. Raises ValueError for a noisy release: the gains are defined over classes.
+    `knows` of a person. In a bucketized release the adversary is taken to know a person's bucket, so these tell no
+    more: exact quasi-identifiers lead there, unless people who share them lie in several buckets, as under Anatomy;
+    then the gains are an upper bound (`privnb.leakage` has both). Raises ValueError for a noisy release: the gains are
+    defined over classes.
     """
     if release.classes is None:
         raise ValueError(

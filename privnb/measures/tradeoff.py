@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from privnb.counts import tabulate
 from privnb.hierarchy import Taxonomy
 from privnb.measures.base import measure
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
@@ -65,6 +66,22 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     Source: section 4.1, P_loss = max over t; its reading: section 5.1.
     """
     return float(privacy_losses(release, sensitive, distance).max())
+
+
+def privacy_losses_by_chance(release, sensitive, distance="Jensen-Shannon", *, rng):
+    """`privacy_losses` of the same classes when the sensitive values are dealt out at random: float array (n,).
+
+    Small classes differ from the whole table by chance alone. That is a loss too: people are believed to be what their
+    class shows. But it tells nothing true of anybody. `rng`: a numpy Generator or a seed. Raises ValueError for a noisy
+    release. For the comparison, see `gains.gains_by_chance`.
+    """
+    if release.classes is None:
+        return privacy_losses(release, sensitive, distance)  # which refuses
+    model, (groups, values) = _model(sensitive, distance), release.by_class(sensitive)
+    codes, width = tally(model, values, release.schema[sensitive])
+    dealt = codes[np.random.default_rng(rng).permutation(len(codes))]
+    counts = tabulate(groups, dealt, (groups.max() + 1, width))
+    return model.level(counts, counts.sum(axis=0))[release.classes]
 
 
 def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):

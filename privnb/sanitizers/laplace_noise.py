@@ -23,4 +23,4 @@ class LaplaceNoise(NumericNoise):
     sensitivity: Mapping[str, float] | None = None
 
     def _draw(self, values, attribute, rng):
-        return laplace(values, self._scale(attribute), rng=rng)
+        return laplace(values, self.scale(attribute), rng=rng)

@@ -65,7 +65,8 @@ class NumericNoise(LocalNoise):
             raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
         return noisy
 
-    def _scale(self, attribute):
+    def scale(self, attribute):
+        """How wide the noise of a numeric attribute is, in its unit: sensitivity / epsilon."""
         return self._sensitivity(attribute) / self.epsilon
 
     def _sensitivity(self, attribute):

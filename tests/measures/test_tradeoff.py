@@ -19,6 +19,7 @@ from privnb.measures.tradeoff import (
     DISTANCES,
     privacy_loss,
     privacy_losses,
+    privacy_losses_by_chance,
     revealed_losses,
     utility_loss,
     utility_losses,
@@ -107,6 +108,22 @@ def test_the_loss_is_what_the_privacy_model_bounds(line):
     ):
         release = Mondrian(model).sanitize(sample, rng=0)
         assert privacy_loss(release, "occupation", distance) == achieved(model, release) <= model.t
+
+
+def test_by_chance_the_same_classes_hold_dealt_values():
+    """As many people of each class and of each value, and of no class anything true."""
+    data = toy(60, 3)
+    for sanitizer in (Mondrian(KAnonymity(5)), Bucketize(Mondrian(KAnonymity(5)))):
+        release = sanitizer.sanitize(data, rng=0)
+        groups, values = release.by_class("disease")
+        dealt = pd.Series(values)[np.random.default_rng(7).permutation(60)].to_numpy()
+        shares = pd.crosstab(groups, dealt, normalize="index")
+        whole = pd.Series(values).value_counts(normalize=True)[shares.columns]
+        expected = [by_hand(shares.loc[group], whole) for group in release.classes]
+        assert privacy_losses_by_chance(release, "disease", rng=7) == pytest.approx(expected)
+    assert privacy_losses_by_chance(Suppress().sanitize(data, rng=0), "disease", rng=7) == pytest.approx([0] * 60)
+    with pytest.raises(ValueError, match="not defined for LaplaceNoise"):
+        privacy_losses_by_chance(LaplaceNoise(1.0).sanitize(data, rng=0), "disease", rng=7)
 
 
 def test_what_a_revealed_value_loses_on_adult(adult):

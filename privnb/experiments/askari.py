@@ -1,0 +1,61 @@
+"""The examples of Askari, Safavi-Naini, Barker 2012, and their question asked of releases of any dataset.
+
+In the paper the adversary guesses a whole small table. Of a table of thousands of people they guess one person: who it
+is, or their sensitive value. Both are channels, and measured alike.
+"""
+
+from functools import partial
+
+from privnb import gallery, leakage, small_channels
+from privnb.evaluation import adversary_gains, ends, numbers
+from privnb.experiments.profiles import evaluated, together
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Identity, Mondrian
+
+# How the kinds of sanitizers are told apart; the others generalize.
+KINDS = {
+    "Identity": "the ends", "Suppress": "the ends", "Bucketize": "buckets", "Anatomy": "buckets",
+    "LaplaceNoise": "noise", "GeometricNoise": "noise", "RandomizedResponse": "noise",
+}  # fmt: skip
+
+
+def small_tables(*, store=""):
+    """All small examples: `small_channels.appendix`, `aims`, and `space` of each of `SPACES`, the paper's last."""
+    tasks = [partial(small_channels.appendix), partial(small_channels.aims)]
+    tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
+    return together(evaluated({"": tasks}, store, "list small tables").values())
+
+
+def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field's letters
+    """One sanitizer of each kind, `gallery.family`, for each value of its parameter, between the two ends: a list.
+
+    `k`, `l`, `epsilon`: one number each, or several separated by commas. Raises ValueError where one has none.
+    """
+    values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
+    if not all(values):
+        raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
+    lists = [gallery.family(dataset, k=a, l=b, epsilon=c) for a in values[0] for b in values[1] for c in values[2]]
+    every = list(dict.fromkeys(sanitizer for found in lists for sanitizer in found))
+    order = list(dict.fromkeys(map(type, every)))
+    first, last = ends()
+    return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
+
+
+def known(dataset, *, k="10", fewest=10, store=""):
+    """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`."""
+    sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
+    tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
+    return together(evaluated({"": tasks}, store, "every set of attributes").values())
+
+
+def leaked(dataset, sanitizers, *, fewest=10, store=""):
+    """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
+    and Shmatikov, `evaluation.adversary_gains`.
+
+    A sanitizer that this table cannot have leaves a row `classes` of 0.
+    """
+    tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
+    found = evaluated(tasks, store, "leakage")
+    told = [each for each, rows in found.items() if rows.measure.str.fullmatch(r"(sensitive|bucket)_additive_capacity").any()]
+    gains = evaluated({"": [partial(adversary_gains, dataset, [each]) for each in told]}, store, "gains")
+    return together([*found.values(), *gains.values()])

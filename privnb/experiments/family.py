@@ -1,0 +1,256 @@
+"""All sanitizers of the package over their parameters, measured for the efficient frontier (Li and Li 2009, section 4).
+
+Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+from privnb import losses, workload
+from privnb.dataset import Dataset
+from privnb.evaluation import costs, ends, linked, numbers, sensitive_name
+from privnb.experiments.profiles import Profile, evaluated, profile_of, together
+from privnb.gallery import SUPPRESS
+from privnb.mined import miners_of
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
+from privnb.results import join, summary
+from privnb.sanitizers import (
+    Anatomy,
+    Bucketize,
+    FullDomain,
+    GeometricNoise,
+    KMember,
+    LaplaceNoise,
+    LocalRecoding,
+    Mondrian,
+    RandomizedResponse,
+    SanitizationError,
+    TopDownSpecialization,
+)
+from privnb.sanitizers.local_noise import LocalNoise
+from privnb.store import Store
+
+REPEATS = 10  # of every randomised sanitizer: of fewer, nothing can be said of a mean
+GROUP = 4  # sanitizers a task: a kill loses no more
+SLOW = (KMember, FullDomain)  # they search for seconds under models of values
+MODELS = {"l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
+# Which evaluation gives which measures, by the names that an axis may have.
+MEASURES = {
+    "trade_off": ("privacy_loss", "mean_privacy_loss", "utility_loss", "misled"),
+    "disclosure": (
+        "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
+        "posterior_accuracy",
+    ),
+    "linked": ("correct_links",),
+    "costs": ("certainty_penalty",),
+    "count_queries": ("average_relative_error", "median_relative_error"),
+    "utility": ("workload_utility",),
+}  # fmt: skip
+
+
+def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
+    """Every sanitizer of the package at each value of its parameter, between the two ends: a list.
+
+    `k`, `l`, `t`, `delta`, `epsilon`: one number each, or several separated by commas; empty for the profile's. They
+    are about the first sensitive attribute: no value belongs to more than one in l of a class (`FrequencyDiversity`),
+    t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute that noise can change.
+    The quick profile does without `KMember` and `FullDomain` under l, t and delta.
+    """
+    size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
+    values = {
+        letter: numbers(letter.upper(), given[letter] or size[letter], int if letter == "k" else _number)
+        for letter in given
+    }
+    least, slow = min(values["k"]), () if size["all"] else SLOW
+    return ends() + [
+        sanitizer
+        for letter in values
+        for value in values[letter]
+        for sanitizer in _at(dataset, letter, value, least)
+        if letter == "k" or not isinstance(sanitizer, slow)
+    ]
+
+
+def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
+    """The two measures of a chart, `{"privacy": measure, "utility": measure}`: those asked for, by default Li and Li's.
+
+    Where a table has no large populations, no utility loss is defined, and the certainty penalty stands for it. Raises
+    ValueError for a measure that is not among `MEASURES`.
+    """
+    known = [measure for measures in MEASURES.values() for measure in measures]
+    for name, measure in (("PRIVACY", privacy), ("UTILITY", utility)):
+        if measure not in known:
+            raise ValueError(f"{name} is one of {', '.join(known)}; got {measure!r}.")
+    without = losses.large_populations(dataset, sensitive_name(dataset, None)) is None
+    utility = "certainty_penalty" if without and utility in ("utility_loss", "misled") else utility
+    return {"privacy": privacy, "utility": utility}
+
+
+def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, store=""):
+    """The releases of `sanitizers`, measured: rows of `losses.trade_off`, and of whatever else gives `measures`.
+
+    The full profile measures everything. Deterministic sanitizers are run once, randomised ones with `seeds` seeds (0:
+    10). `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the `miners`
+    reaches (empty: the profile's), so a lower bound. The rows of miner `worst` hold either, so that every release has
+    one; no miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot
+    do what is asked, its row `classes` is 0, and it has no others: see `left_out`.
+    """
+    plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
+    lost = evaluated({"": plan.tasks(sanitizers, "trade_off")}, store, "lose privacy and utility")[""]
+    reached = [each for each in sanitizers if not _refused(each, lost)]
+    others = [task for name in plan.wanted[1:] for task in plan.tasks(reached, name)]
+    return plan.joined([lost, *evaluated({"": others}, store, "measure releases").values()])
+
+
+def left_out(dataset, sanitizers, results):
+    """Which sanitizers cannot do what is asked of this table, and why, in Markdown."""
+    from IPython.display import Markdown
+
+    reasons = []
+    for sanitizer in (each for each in sanitizers if _refused(each, results)):
+        try:
+            sanitizer.sanitize(dataset, rng=1)
+        except SanitizationError as error:
+            reasons.append(f"- `{sanitizer!r}`: {str(error).split(' cannot be reached: ')[-1]}")
+    if not reasons:
+        return Markdown(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
+    return Markdown("\n".join([f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:\n", *reasons]))
+
+
+def along(dataset, tuned, values, *measures, profile="quick", miners="", seeds=0, store=""):
+    """One sanitizer along one of its parameters, for `frontier.tune`: `evaluate(value)`, and the whole grid's results.
+
+    `tuned`: a kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon"; `values`: of the
+    letter. The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of
+    `appraised`. Raises ValueError for a kind without that letter.
+    """
+    kind, _, letter = tuned.partition(" ")
+    letters = ("k", *MODELS, "epsilon")
+    made = {
+        value: sanitizer
+        for value in (values if letter in letters else ())
+        for sanitizer in _at(dataset, letter, value, 2)
+        if type(sanitizer).__name__ == kind
+    }
+    if len(made) < len(values):
+        raise ValueError(
+            f"TUNED is a sanitizer and its parameter, one of {', '.join(letters)}, such as 'Mondrian t'; got {tuned!r}."
+        )
+    plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds), None
+    if plan.profile.family["all"]:
+        options = {"profile": profile, "miners": miners, "seeds": seeds, "store": store}
+        whole = appraised(dataset, list(made.values()), *measures, **options)
+
+    def evaluate(value):
+        sanitizer = made[value]
+        results = plan.here(sanitizer, store) if whole is None else whole[_about(sanitizer, whole)]
+        if _refused(sanitizer, results):
+            raise SanitizationError(f"{sanitizer!r} cannot be reached.")
+        return results
+
+    return evaluate, whole
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Which evaluations are made of each sanitizer, with which seeds; as `appraised` is asked."""
+
+    dataset: Dataset
+    profile: Profile
+    measures: tuple
+    miners: str
+    seeds: int
+
+    def __post_init__(self):
+        if self.seeds < 0:
+            raise ValueError(f"SEEDS is a number of repeats, or 0 for {REPEATS}; got {self.seeds!r}.")
+        object.__setattr__(self, "seeds", self.seeds or REPEATS)
+        object.__setattr__(self, "miners", self.miners or self.profile.family["miners"])
+        miners_of(self.miners)  # refuses an unknown name before anything runs
+
+    @property
+    def wanted(self):
+        """The evaluations by name, `trade_off` first."""
+        return [
+            name
+            for name, measures in MEASURES.items()
+            if name == "trade_off" or self.profile.family["all"] or {*measures} & {*self.measures}
+        ]
+
+    def tasks(self, sanitizers, name):
+        """The tasks of an evaluation: a few sanitizers each, and one seed of randomised ones."""
+        kinds = {}  # those that need seeds, or miners, apart
+        for sanitizer in sanitizers:
+            kinds.setdefault((sanitizer.randomized, isinstance(sanitizer, LocalNoise)), []).append(sanitizer)
+        return [
+            task
+            for (randomized, noisy), kind in kinds.items()
+            for begin in range(0, len(kind), GROUP)
+            for task in self._of_group(kind[begin : begin + GROUP], name, randomized, noisy)
+        ]
+
+    def _of_group(self, group, name, randomized, noisy):
+        data, target = self.dataset, sensitive_name(self.dataset, None)
+        seeds = range(1, self.seeds + 1) if randomized else [1]
+        if name == "linked":
+            return [partial(linked, data, group, seeds=self.seeds)]
+        if name == "costs":
+            return [partial(costs, data, group)]
+        if name == "trade_off":
+            task = partial(losses.trade_off, data, group)
+        elif name == "disclosure":
+            task = partial(workload.disclosure, data, group, miners=self.miners if noisy else "")
+        elif name == "count_queries":
+            task = partial(losses.count_queries, data, group, dimension=min(4, len(data.schema.quasi_identifiers)))
+        elif data.schema[target].numeric:  # a number is seldom predicted exactly
+            return []
+        else:
+            folds = next(iter(self.profile.workloads.values()))[1]
+            task = partial(workload.utility, data, group, target=target, miners="naive Bayes", folds=folds)
+        return [partial(task, seed=seed) for seed in seeds]
+
+    def here(self, sanitizer, store):
+        """The results of one sanitizer, made in this process: to start others would take longer."""
+        found = []
+        for name in self.wanted:
+            for task in self.tasks([sanitizer], name):
+                call = partial(Store(store).call, task.func) if store else task.func
+                found.append(call(*task.args, **task.keywords))
+            if _refused(sanitizer, found[0]):
+                break
+        return self.joined(found)
+
+    def joined(self, parts):
+        """All rows as one table, with those of the worst adversary."""
+        found = together(parts)
+        gains = found[found.measure == "accuracy_gain"]
+        return join(found, summary(gains, averages=False)) if len(gains) else found
+
+
+def _at(dataset, letter, value, least):
+    """Every sanitizer with a parameter of this letter, at this value; `least`: the k of one that needs a k as well."""
+    if letter == "epsilon":
+        return [noise(value) for noise in (LaplaceNoise, GeometricNoise, RandomizedResponse)]
+    sensitive = sensitive_name(dataset, None)
+    model = KAnonymity(value) if letter == "k" else MODELS[letter](value, sensitive)
+    found = [Mondrian(model), LocalRecoding(model), FullDomain(model, suppress=SUPPRESS)]
+    if not dataset.schema[sensitive].numeric:
+        found.append(TopDownSpecialization(model, workload=sensitive))
+    found += [KMember(value) if letter == "k" else KMember(least, models=(model,)), Bucketize(Mondrian(model))]
+    return [*found, Anatomy(value, sensitive)] if letter == "l" and isinstance(value, int) and value >= 2 else found
+
+
+def _refused(sanitizer, results):
+    """Whether a sanitizer could not do what it was asked."""
+    rows = results[_about(sanitizer, results) & (results.measure == "classes")]
+    return bool((rows.value == 0).any())
+
+
+def _about(sanitizer, results):
+    """Which rows are about a sanitizer: boolean Series."""
+    return (results.sanitizer == type(sanitizer).__name__) & (results.parameters == sanitizer.changed_params())
+
+
+def _number(text):
+    """A number, whole where it is, so that results name it "l=3"."""
+    return int(float(text)) if float(text).is_integer() else float(text)

@@ -1,0 +1,219 @@
+"""What releases of a whole table leak of a person: how likely one guess is right, and the leakage in bits.
+
+Each person is the input of a channel: see `measures.vulnerability`. A generalization tells their cells, a bucketization
+their bucket, noise a random row. The baseline is always the prior vulnerability, the best guess without the release.
+"""
+
+from itertools import chain, combinations
+
+import numpy as np
+
+from privnb import counts
+from privnb.evaluation import sensitive_name
+from privnb.hierarchy import SUPPRESSED
+from privnb.measures import channel, noise
+from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
+from privnb.mined import stream
+from privnb.progress import track
+from privnb.results import rows_of, tidy
+from privnb.sanitizers import SanitizationError
+from privnb.workload import released
+
+
+def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
+    """What someone can tell of a person of whom they know some quasi-identifiers, for every set of these.
+
+    Rows for each set, in `target`: `identity_vulnerability` "age, sex", how likely a guess at the person's row is right
+    (rows found / people; baseline: a row at random); `sensitive_vulnerability` "occupation from age, sex", how likely a
+    guess at their sensitive value is; baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1
+    to 3, and all.
+
+    They know the person's values and so their released cells. Where labels of one attribute overlap, values do not say
+    which cell is theirs: then the rows are at most what they tell, the lesser of what the cells and what the original
+    tells. Where cells lead to several buckets, they guess the value that is likeliest if any of a bucket's may be
+    anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people have only
+    bounds. Raises ValueError for noise, which leaves no groups.
+    """
+    sensitive, names, rows, n = _asked(dataset, sensitive), dataset.schema.quasi_identifiers, [], len(dataset)
+    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
+    subsets = [subset for size in sizes for subset in combinations(names, size)]
+    original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
+    prior = _share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+    for sanitizer in track(sanitizers, "every set of quasi-identifiers"):
+        release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        if release.provenance.noisy:
+            raise ValueError(
+                f"what some of a person's attributes tell is not counted for {sanitizer!r}: noise leaves no groups. "
+                "Ask `leakage`, which looks at whole rows, or leave it out."
+            )
+        told = original
+        if not {*names, sensitive} <= {*release.provenance.untouched}:
+            told = _by_subset(dataset, release, sensitive, subsets)
+        for subset in subsets:
+            groups, guessed = np.minimum(told[subset], original[subset])
+            share = _share(guessed, n, fewest)
+            known = ", ".join(subset)
+            rows.append(row("identity_vulnerability", groups / n, "", known, baseline=1 / n, better="lower"))
+            label = f"{sensitive} from {known}"
+            rows.append(row("sensitive_vulnerability", share[0], "", label, *share[1:], prior, "lower"))
+    return tidy(rows)
+
+
+def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
+    """What each release leaks of a person: generalization, buckets and noise on one scale.
+
+    Rows come in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the release), and
+    `..._leakage`, in bits, log2 of how many times likelier the release made that (baseline: 0; 1 bit doubles it):
+
+    - `identity_...`: whose is a released row? For who has a register of everybody's true quasi-identifiers and looks at
+      one row. Exact for classes and for noise in one attribute; with noise in several an estimate from 2,000 rows, with
+      a 95 % interval. Who matches all noisy rows together may do better.
+    - `attribute_...`, by quasi-identifier: what is a person's own value? For who sees its released cell alone, so at
+      most what the row tells. Exact, for noise in closed form.
+    - `sensitive_...`: what is a person's sensitive value? For who knows their quasi-identifiers. Exact for classes. Of
+      buckets how often the guess of `known_subsets` is right, which others may beat. Of buckets and noise also rows
+      `sensitive_..._at_most`: what the original tells, which nobody beats who knows quasi-identifiers alone.
+    - `bucket_...`, of buckets alone: the same for who knows the person's bucket. People alike in quasi-identifiers may
+      be in different buckets, so this takes more than those.
+
+    `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is known
+    of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell leaks to
+    anybody, whatever they knew and wanted. A sanitizer that this table cannot have has a row `classes` of 0, and no
+    other. Shares of fewer than `fewest` people have only bounds, and leakages that would tell them no value.
+    """
+    sensitive, rows = _asked(dataset, sensitive), []
+    for sanitizer in track(sanitizers, "leakage"):
+        row = rows_of(dataset, sanitizer, seed)
+        try:
+            release = released(dataset, sanitizer, seed)
+        except SanitizationError:
+            rows.append(row("classes", 0, target=sensitive))
+            continue
+        rows += _of_identity(row, dataset, release, sanitizer, seed)
+        rows += chain.from_iterable(
+            _of_attribute(row, dataset, release, sanitizer, name, fewest) for name in dataset.schema.quasi_identifiers
+        )
+        rows += _of_sensitive(row, dataset, release, sensitive, fewest)
+    return tidy(rows)
+
+
+def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1):
+    """What a guess at the sensitive value is worth to an adversary with aims of their own: g-vulnerability.
+
+    `gain`: DataFrame, a row a guess (or any other action), a column a value of the attribute: what each guess gains for
+    each true value, in any unit. Rows `expected_gain`, mean over people, of the best guess of who knows the person's
+    class or bucket; baseline: the best one without the release. Of noise `expected_gain_at_most`, see `leakage`.
+    Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
+    """
+    sensitive, rows = _asked(dataset, sensitive), []
+    for sanitizer in track(sanitizers, "worth of guesses"):
+        release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        told = _channel(dataset, release, sensitive)
+        absent = [str(value) for value in told.inputs if value not in gain]
+        if absent:
+            raise ValueError(f"the gains say nothing of {sensitive} {', '.join(absent)}. Give each value a column.")
+        gains = gain[list(told.inputs)].to_numpy(dtype=float)
+        before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
+        measure = "expected_gain_at_most" if release.provenance.noisy else "expected_gain"
+        rows.append(row(measure, after, "", sensitive, baseline=before, better="lower"))
+    return tidy(rows)
+
+
+def _asked(dataset, sensitive):
+    """The sensitive attribute by name. Raises ValueError for one that the adversary knows."""
+    name = sensitive_name(dataset, sensitive)
+    if name in dataset.schema.quasi_identifiers:
+        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
+    return name
+
+
+def _by_subset(dataset, release, sensitive, subsets):
+    """`by_subset` of what is released."""
+    names, table, name, beliefs = dataset.schema.quasi_identifiers, release.table, sensitive, None
+    if sensitive not in table:
+        of = release.buckets[release.buckets["attribute"] == sensitive]
+        share = of["count"] / of.groupby("bucket")["count"].transform("sum")
+        table = table.assign(true=dataset.table[sensitive]).merge(of.assign(share=share), on="bucket")
+        name, beliefs = "value", np.stack([table["share"], table["value"] == table["true"]], axis=1)
+    told = by_subset({known: table[known] for known in names}, table[name], subsets, beliefs)
+    if _withheld(release, sensitive):
+        commonest = dataset.table[sensitive].value_counts().max()
+        return {subset: (groups, commonest) for subset, (groups, _) in told.items()}
+    return told
+
+
+def _withheld(release, sensitive):
+    """Whether it is published in a table of its own, which tells its shares and nothing of anybody."""
+    return (release.by_class(sensitive)[1] == SUPPRESSED).all()
+
+
+def _channel(dataset, release, sensitive):
+    """The channel of the sensitive value for who knows the class or bucket; of noise that of the original."""
+    if release.provenance.noisy:
+        return _of_original(dataset, sensitive)
+    if _withheld(release, sensitive):
+        return record_channel(np.zeros(len(dataset), dtype=np.int64), dataset.table[sensitive])
+    return record_channel(*release.by_class(sensitive))
+
+
+def _of_original(dataset, sensitive):
+    known = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+    return record_channel(known, dataset.table[sensitive])
+
+
+def _of_identity(row, dataset, release, sanitizer, seed):
+    if release.provenance.noisy:
+        rng = np.random.default_rng(stream(seed, sanitizer, "identify"))
+        told = noise.identification(dataset, release, sanitizer, rng=rng)
+    else:
+        true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+        told = register_vulnerability(release.indistinguishable, true), np.nan, np.nan
+    return _pair(row, "identity", told, 1 / len(dataset), "identity")
+
+
+def _of_attribute(row, dataset, release, sanitizer, name, fewest):
+    values, attribute, n, rows = dataset.table[name], dataset.schema[name], len(dataset), []
+    if name in release.provenance.noisy:
+        told = noise.cell_vulnerability(sanitizer, attribute, values)
+        most = np.log2(noise.cell_capacity(sanitizer, attribute))
+        rows.append(row("attribute_capacity", most, "", name, baseline=0, better="lower"))
+    else:
+        told = channel.posterior_vulnerability(record_channel(release.table[name], values))
+    prior = _share(values.value_counts().max(), n, fewest)[0]
+    return [*_pair(row, "attribute", _share(told * n, n, fewest), prior, name), *rows]
+
+
+def _of_sensitive(row, dataset, release, sensitive, fewest):
+    n, bucketized, rows = len(dataset), sensitive not in release.table, []
+    prior = _share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+
+    def pair(what, share, suffix=""):
+        return _pair(row, what, _share(share * n, n, fewest), prior, sensitive, suffix)
+
+    if bucketized or release.provenance.noisy:
+        rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "_at_most")
+    if bucketized:
+        names = tuple(dataset.schema.quasi_identifiers)
+        rows += pair("sensitive", _by_subset(dataset, release, sensitive, [names])[names][1] / n)
+    if not release.provenance.noisy:
+        told, what = _channel(dataset, release, sensitive), "bucket" if bucketized else "sensitive"
+        rows += pair(what, channel.posterior_vulnerability(told))
+        moved = channel.additive_capacity(told)
+        rows.append(row(f"{what}_additive_capacity", moved, "", sensitive, baseline=0, better="lower"))
+    return rows
+
+
+def _pair(row, what, told, prior, target, suffix=""):
+    """The rows of a vulnerability (share, low, high) and of its leakage in bits."""
+    bits = np.log2(np.maximum(np.asarray(told) / prior, 1))  # rounding must not make a leakage of nothing negative
+    return [
+        row(f"{what}_vulnerability{suffix}", told[0], "", target, *told[1:], prior, "lower"),
+        row(f"{what}_leakage{suffix}", bits[0], "", target, *bits[1:], 0, "lower"),
+    ]
+
+
+def _share(people, n, fewest):
+    """A share of people (share, low, high): of fewer than `fewest` only the bounds."""
+    if 0 < people < fewest - 1e-9:
+        return np.nan, 1 / n, (fewest - 1) / n
+    return people / n, np.nan, np.nan

@@ -1,0 +1,262 @@
+"""Every sanitizer measured for the frontier: which releases, how often, and that what is said of them is so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import evaluation, experiments, frontier, gallery, ledger, losses, sanitizers, workload
+from privnb.dataset import load
+from privnb.experiments import Profile
+from privnb.experiments.family import MEASURES
+from privnb.measures.populations import LargePopulations
+from privnb.measures.tradeoff import utility_loss
+from privnb.privacy_models import KAnonymity
+from privnb.report import KEY
+from privnb.results import join
+from privnb.sanitizers import Identity, KMember, LocalRecoding, Mondrian, SanitizationError, Suppress
+from privnb.sanitizers.base import Sanitizer
+
+SETTINGS = {"k": "5, 20", "l": "2, 3", "t": "0.3, 0.5", "delta": "2", "epsilon": "1"}
+AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def here():
+    """Tasks run in this process, one by one; and a profile that measures everything with few settings."""
+    few = {**SETTINGS, "k": "5", "miners": "naive Bayes", "all": True}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiments.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
+        patch.setitem(experiments.PROFILES, "small", Profile({}, {}, {}, workloads={"": (1, 3)}, family=few))
+        yield
+
+
+@pytest.fixture(scope="module")
+def people():
+    return load("adult", "li-li", records=300)
+
+
+@pytest.fixture(scope="module")
+def family(people):
+    return experiments.family(people, **SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def results(people, family):
+    return experiments.appraised(people, family, *AXES.values())
+
+
+@pytest.fixture(scope="module")
+def everything(people):
+    """All measures, of two seeds."""
+    return experiments.appraised(people, experiments.family(people, profile="small"), profile="small", seeds=2)
+
+
+def of(results, sanitizer, measure):
+    named = (results.sanitizer == type(sanitizer).__name__) & (results.parameters == sanitizer.changed_params())
+    return results[named & (results.measure == measure)]
+
+
+# Which releases
+
+
+def test_every_sanitizer_of_the_package_is_there(people, family):
+    package = {
+        name for name in sanitizers.__all__ if name not in ("Sanitizer", "SanitizationError") and name[0].isupper()
+    }
+    assert {type(each).__name__ for each in family} == package
+    assert len(set(family)) == len(family)
+    slow = [each for each in family if type(each).__name__ in ("KMember", "FullDomain")]
+    assert {each.changed_params().split(",")[0] for each in slow} == {"k=5", "k=20"}
+    full = [repr(each) for each in experiments.family(people, profile="small")]
+    assert sum("KMember(k=5" in each for each in full) == 1 + 2 + 2 + 1  # k; l, t and delta with the smallest k
+
+
+def test_profiles_are_complete():
+    for profile in (experiments.PROFILES[name] for name in ("quick", "full")):
+        assert set(profile.family) == {*SETTINGS, "miners", "all"}
+    quick, full = (experiments.PROFILES[name].family for name in ("quick", "full"))
+    for letter in SETTINGS:
+        assert set(quick[letter].split(", ")) <= set(full[letter].split(", ")), "what is there in quick is in full"
+
+
+def test_each_release_has_both_losses_and_randomised_ones_ten_seeds(family, results):
+    assert not results.duplicated(KEY).any()
+    for sanitizer in family:
+        for measure in AXES.values():
+            rows = of(results, sanitizer, measure)
+            rows = rows[rows.miner.isin(["", "worst"]) & ((measure != "accuracy_gain") | (rows.miner == "worst"))]
+            assert rows.seed.tolist() == (list(range(1, 11)) if sanitizer.randomized else [1]), (sanitizer, measure)
+    points = frontier.points(results, **AXES)
+    assert len(points) == len(family)
+    assert frontier.comparable(points).all()
+
+
+def test_the_worst_adversary_is_the_exact_one_or_the_best_miner(family, results):
+    gains = results[results.measure == "accuracy_gain"]
+    assert set(gains.miner) == {"", "worst", "naive Bayes", "random tree"}
+    for sanitizer in family:
+        wide = of(gains, sanitizer, "accuracy_gain").pivot_table(index="seed", columns="miner", values="value")
+        noisy = hasattr(sanitizer, "epsilon")
+        assert set(wide) == ({"naive Bayes", "random tree", "worst"} if noisy else {"", "worst"})
+        assert (wide["worst"] == wide.drop(columns="worst").max(axis=1)).all()
+
+
+def test_no_miner_guesses_more_from_classes_than_is_exact(people):
+    classes = [Identity(), Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), KMember(5)]
+    for miner in ("naive Bayes", "decision tree", "random tree", "unpruned tree", "nearest neighbour"):
+        rows = workload.disclosure(people, classes, miners=miner)
+        wide = rows[rows.measure == "accuracy_gain"].pivot_table(index="parameters", columns="miner", values="value")
+        assert (wide[miner] <= wide[""] + 1e-12).all()
+
+
+# What is said of them
+
+
+def exact(people, sanitizer, populations):
+    """Both losses of a deterministic release by another path: how many guess right by the commonest value of each
+    combination of published cells, or of each bucket.
+    """
+    release = sanitizer.sanitize(people, rng=1)
+    names, sensitive = people.schema.quasi_identifiers, people.table["occupation"].to_numpy()
+    if release.form == "bucketized":
+        cells = release.table["bucket"].astype(str)
+    else:
+        cells = release.table[names].astype(str).agg("|".join, axis=1)
+    right = pd.crosstab(cells.to_numpy(), sensitive).max(axis=1).sum()
+    prior = pd.Series(sensitive).value_counts().max()
+    return (right - prior) / len(people), utility_loss(populations, release)
+
+
+def test_dominance_of_deterministic_releases_by_brute_force(people, family, results):
+    fixed = [each for each in family if not each.randomized]
+    populations = LargePopulations.of(people, "occupation")
+    losses = {each: tuple(np.round(exact(people, each, populations), 10)) for each in fixed}
+    rows = pd.concat([of(results, each, measure) for each in fixed for measure in AXES.values()])
+    points = frontier.points(rows, **AXES).set_index(["sanitizer", "parameters"])
+    beaten = 0
+    for each, (privacy, utility) in losses.items():
+        better = [p <= privacy and u <= utility and (p, u) != (privacy, utility) for p, u in losses.values()]
+        row = points.loc[(type(each).__name__, each.changed_params())]
+        assert row.status == ("dominated" if any(better) else "efficient"), each
+        assert (row.privacy, row.utility) == pytest.approx((privacy, utility), abs=1e-9)
+        beaten += any(better)
+    assert 5 < beaten < len(fixed) - 5, "else this checks nothing"
+
+
+@pytest.mark.parametrize("cap", [0.02, 0.1, 0.2])
+def test_caps_are_kept(results, cap):
+    points = frontier.points(results, **AXES)
+    row = frontier.choices(points, privacy_cap=cap).iloc[0]
+    assert row.privacy_high <= cap
+    assert row.utility == points[points.privacy_high <= cap].utility.min()
+
+
+def test_of_fewer_than_ten_seeds_nothing_is_decided(people):
+    noise = [each for each in experiments.family(people, **SETTINGS) if each.randomized]
+    few = experiments.appraised(people, [Identity(), Suppress(), *noise], *AXES.values(), seeds=3)
+    points = frontier.points(few, **AXES)
+    assert set(points[points.kind == "randomised"].status) == {"undecided"}
+    assert points.why.str.contains("has 3 seeds of at least 10").sum() == len(noise)
+
+
+def test_what_cannot_be_done_is_left_out_by_name(people):
+    family = experiments.family(people, **{**SETTINGS, "k": "5, 400", "l": "2, 12"})
+    results = experiments.appraised(people, family, "accuracy_gain")
+    said = experiments.left_out(people, family, results).data
+    impossible = [each for each in family if "400" in repr(each) or "12" in repr(each)]
+    assert f"{len(impossible)} of {len(family)} sanitizers are left out" in said
+    for sanitizer in impossible:
+        assert f"- `{sanitizer!r}`: " in said
+        assert of(results, sanitizer, "classes").value.tolist() == [0] * len(of(results, sanitizer, "classes"))
+        for measure in ("accuracy_gain", "utility_loss"):
+            assert of(results, sanitizer, measure).empty
+    assert len(frontier.points(results, **AXES)) == len(family) - len(impossible)
+    possible = [Identity(), Suppress()]
+    assert "All 2 sanitizers" in experiments.left_out(people, possible, results).data
+
+
+# Every measure
+
+
+def test_the_full_profile_measures_everything(everything):
+    assert not everything.duplicated(KEY).any()
+    expected = {measure for measures in MEASURES.values() for measure in measures}
+    assert expected <= set(everything.measure)
+    for measure in expected:
+        points = frontier.points(everything, privacy=measure, utility="utility_loss")
+        assert points.privacy_of[0].startswith(measure.replace("_", " "))
+
+
+def test_results_of_several_notebooks_go_together(people, everything):
+    """The same number under the same name, or another name: the ledger refuses two values for one."""
+    some = [*evaluation.ends(), *evaluation.settings(k="5", epsilon="1")]
+    partitions = experiments.partitions(people, k="5", t="0.3")
+    others = [
+        evaluation.linked(people, some),
+        evaluation.costs(people, some),
+        evaluation.adversary_gains(people, some[:3]),
+        gallery.losses(people, k="5", t="0.3"),
+        losses.trade_off(people, some),
+        experiments.trade_off(people, partitions),
+        experiments.count_queries(people, partitions),
+        workload.utility(people, some, target="occupation", miners="naive Bayes", folds=3),
+    ]
+    assert len(ledger.compare(join(everything, *others)))
+
+
+def test_axes(people, monkeypatch):
+    assert experiments.axes(people) == {"privacy": "privacy_loss", "utility": "utility_loss"}
+    assert experiments.axes(people, "correct_links", "workload_utility")["privacy"] == "correct_links"
+    with pytest.raises(ValueError, match=r"PRIVACY is one of privacy_loss, .*; got 'risk'"):
+        experiments.axes(people, "risk")
+    monkeypatch.setattr(losses, "large_populations", lambda *_: None)
+    assert experiments.axes(people)["utility"] == "certainty_penalty"
+    assert experiments.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"
+
+
+# One parameter
+
+
+def test_along_one_parameter(people, tmp_path):
+    values = frontier.grid(0.1, 0.8, 40)
+    evaluate, whole = experiments.along(people, "Mondrian t", values, *AXES.values(), store=tmp_path)
+    assert whole is None
+    tuned = frontier.tune(evaluate, values, 0.1, **AXES)
+    assert tuned.evaluations == 10
+    best = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
+    assert best.setting == f"Mondrian t={tuned.value}"
+    assert best.privacy_high <= 0.1
+    again = evaluate(tuned.value)
+    row = again[(again.measure == "accuracy_gain") & (again.miner == "worst")]
+    assert row.value.tolist() == [best.privacy]
+
+
+def test_the_whole_grid_in_the_full_profile(people):
+    values = [2, 3, 4, 5]
+    evaluate, whole = experiments.along(people, "KMember k", values, profile="small")
+    assert frontier.points(whole, **AXES).setting.tolist() == [f"KMember k={k}" for k in values]
+    assert evaluate(3).equals(whole[whole.parameters == "k=3"])
+
+
+def test_what_cannot_be_tuned_is_said(people):
+    for tuned in ("Mondrian", "Mondrian epsilon", "LaplaceNoise t", "Anatomy t", "Mondrian z", ""):
+        with pytest.raises(ValueError, match=r"TUNED is a sanitizer and its parameter, one of k, l, t, delta, epsilon"):
+            experiments.along(people, tuned, [0.5, 0.6], *AXES.values())
+    with pytest.raises(ValueError, match=r"k must be a whole number of at least 2 .*got 0\.5"):
+        experiments.along(people, "KMember k", [0.5, 0.6], *AXES.values())
+    evaluate, _ = experiments.along(people, "Mondrian l", [2, 12], *AXES.values())
+    with pytest.raises(SanitizationError):
+        evaluate(12)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"seeds": -1}, "SEEDS is a number of repeats"),
+        ({"miners": "oracle"}, "no miner"),
+        ({"profile": "slow"}, "slow"),
+    ],
+)
+def test_what_is_asked_is_checked_first(people, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        experiments.appraised(people, [Sanitizer], *AXES.values(), **wrong)
