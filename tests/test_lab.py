@@ -17,7 +17,7 @@ import pytest
 from privnb.charts import V5
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
-SMALL = {"RECORDS": 800, "K": "10, 50", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
+SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 FOLDERS = [
     "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR",
     "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR",
@@ -84,7 +84,7 @@ def _answering(server, root, seconds=60):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("name", "charts"), [("01_load_adult", 2), ("04_attack", 5), ("05_brickell_shmatikov", 2)])
+@pytest.mark.parametrize(("name", "charts"), [("01_load_adult", 2), ("04_attack", 5), ("06_li_li", 7)])
 def test_runs_and_draws_without_a_network(name, charts, lab, offline):
     page = offline.page
     page.goto(f"{lab['url']}lab/tree/{name}.ipynb?token={lab['token']}&reset")

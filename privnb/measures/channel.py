@@ -4,7 +4,7 @@ As in Askari, Safavi-Naini, Barker, "An information theoretic privacy and utilit
 mechanisms", CODASPY 2012, section 4.1. A channel in fractions is computed exactly, one in floats in floats; logarithms
 are always floats and of base 2.
 
-The paper's slips are corrected here, each with a reason; `privnb.enumeration.errata` computes what they would have cost.
+The paper's slips are corrected here, each with a reason; `enumeration.errata` computes what they would have cost.
 """
 
 import math
