@@ -17,6 +17,7 @@ from privnb.measures import channel as measures
 from privnb.results import tidy
 
 TABLE, NOTHING = "the table", "knows nothing"
+RANDOM, LOWEST, HIGHEST = "any level", "the lowest", "all suppressed"
 K = 2
 SPACES = {  # the hierarchies are assumed, see `enumeration.errata`
     "2 rows, ages 2-1": partial(enumeration.ages, 2, K, Taxonomy("age", (("20", "*"), ("30", "*")))),
@@ -68,10 +69,10 @@ def space(name):
 def published(listed):
     """How one of the k-anonymous generalizations of a table may be chosen: `{in words: the channel}`."""
     return {
-        "any level": listed.randomized(),
+        RANDOM: listed.randomized(),
         "rather low": listed.randomized("1/2"),
-        "the lowest": listed.deterministic("lowest"),
-        "all suppressed": listed.deterministic("highest"),
+        LOWEST: listed.deterministic("lowest"),
+        HIGHEST: listed.deterministic("highest"),
     }
 
 
@@ -92,12 +93,11 @@ def aims(name="3 rows, ages 4-2-1"):
         "a disease": tables.shares("disease", age="20"),
     }
     channel = listed.randomized()
-    for knows, known in ((NOTHING, channel), ("knows a person", channel.knowing(tables.holding(age="20", disease="Cold")))):
+    adversaries = {NOTHING: channel, "knows a person": channel.knowing(tables.holding(age="20", disease="Cold"))}
+    for knows, known in adversaries.items():
         for target, gain in wanted.items():
             before, after = measures.prior_gain(known, gain), measures.posterior_gain(known, gain)
-            rows.append(
-                _row(name, "any level", f"k={K}", "expected_gain", after, knows, target, before, "lower")
-            )
+            rows.append(_row(name, RANDOM, f"k={K}", "expected_gain", after, knows, target, before, "lower"))
     return tidy(rows)
 
 

@@ -5,6 +5,14 @@ takes tidy results and returns Markdown. What the results at hand do not show is
 """
 
 from privnb.answers.adversary import what_predictions_add, what_the_adversary_gains, whom_it_hits
+from privnb.answers.channel import (
+    erratum_by_erratum,
+    how_gains_are_leakage,
+    how_likely_the_table_is_guessed,
+    what_choosing_at_random_gains,
+    what_leaks,
+    which_attributes_give_away,
+)
 from privnb.answers.frontier import what_the_search_found, which_to_publish
 from privnb.answers.owner import what_the_owner_chooses, what_users_keep
 from privnb.answers.release import what_detail_remains, what_it_costs, who_stands_out
@@ -12,8 +20,9 @@ from privnb.answers.tradeoff import how_losses_read, what_examples_show, what_th
 from privnb.answers.workload import what_privacy_costs
 
 __all__ = [
-    "how_losses_read", "what_detail_remains", "what_examples_show", "what_it_costs", "what_predictions_add",
-    "what_privacy_costs", "what_the_adversary_gains", "what_the_owner_chooses", "what_the_search_found",
-    "what_the_trade_off_is", "what_users_keep", "where_critics_disagree", "which_to_publish", "who_stands_out",
-    "whom_it_hits",
+    "erratum_by_erratum", "how_gains_are_leakage", "how_likely_the_table_is_guessed", "how_losses_read",
+    "what_choosing_at_random_gains", "what_detail_remains", "what_examples_show", "what_it_costs", "what_leaks",
+    "what_predictions_add", "what_privacy_costs", "what_the_adversary_gains", "what_the_owner_chooses",
+    "what_the_search_found", "what_the_trade_off_is", "what_users_keep", "where_critics_disagree",
+    "which_attributes_give_away", "which_to_publish", "who_stands_out", "whom_it_hits",
 ]  # fmt: skip

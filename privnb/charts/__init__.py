@@ -2,6 +2,7 @@
 
 from privnb.charts.adversary import gains, hit, spans
 from privnb.charts.base import COLOURS, FEWEST, V5, WIDTH, Aggregate, merge_small, setup
+from privnb.charts.channel import known_attributes, leaks
 from privnb.charts.decision import efficient, which
 from privnb.charts.frontier import frontier
 from privnb.charts.measures import bars, dots, lines
@@ -13,6 +14,6 @@ from privnb.charts.workload import compared, printed, statements
 
 __all__ = [
     "COLOURS", "FEWEST", "V5", "WIDTH", "Aggregate", "bars", "choices", "compared", "declines", "dots", "efficient",
-    "frontier", "gains", "hit", "lines", "merge_small", "people", "printed", "setup", "spans", "statements", "table",
-    "trade_off", "two_critiques", "uniqueness", "which",
+    "frontier", "gains", "hit", "known_attributes", "leaks", "lines", "merge_small", "people", "printed", "setup",
+    "spans", "statements", "table", "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -7,11 +7,10 @@ from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, none, percent,
 from privnb.experiments.askari import KINDS
 
 MOST = 500  # rows of an aggregate
-SECRETS = {"identity": "whose a row is", "sensitive": "the sensitive value"}
 RIGHT = "probability that the guess is right"
 
 
-def known(results, secret="identity"):
+def known_attributes(results, secret="identity"):
     """How likely a guess is right for who knows some attributes of a person: a tick for each set of attributes, by how
     many there are; the set that tells most is named. One panel a release.
 
@@ -49,9 +48,9 @@ def known(results, secret="identity"):
     pair = pairs.loc[pairs.value.idxmax()]
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared"),
-        f"Who knows {_and(pair.names)} guesses {SECRETS[secret]} rightly for {_said(pair.value)} of people"
+        f"Who knows a person's {_and(pair.names)} guesses {_secret(pair, secret)} with probability {_said(pair.value)}"
         + (", more than with any other pair" if pair["size"] == 2 and len(pairs) > 1 else ""),
-        f"Ticks: sets of known attributes, by how many there are; diamonds: the set that tells most, named at the left. "
+        "Ticks: sets of known attributes, by how many there are; diamonds: the set that tells most, named at the left. "
         f"Dashed: without the release, {_said(pair.baseline)}. Sets that tell of few people only are not shown."
         + (" Equal lengths are equal leakage in bits." if secret == "identity" else ""),
     )
@@ -67,14 +66,16 @@ def leaks(results, attribute=""):
     import altair as alt
 
     attribute = attribute or next(iter(results[results.measure == "attribute_vulnerability"].target), "")
-    rows = pd.concat([_of(results, secret, attribute) for secret in (*SECRETS, "attribute")], ignore_index=True)
+    rows = pd.concat(
+        [_of(results, secret, attribute) for secret in ("identity", "sensitive", "attribute")], ignore_index=True
+    )
     if rows.empty:
         return none("vulnerability")
     order = [kind for kind in ("the ends", "generalization", "buckets", "noise") if kind in set(rows.kind)]
     low = 10 ** np.floor(np.log10(min(rows.value.min(), rows.baseline.min())))
     x = alt.X(
         "value:Q", title=f"{RIGHT} (logarithmic; twice as likely is 1 bit of leakage)",
-        scale=alt.Scale(type="log", domain=[low, 1], nice=False), axis=alt.Axis(format="~%", tickCount=5),
+        scale=alt.Scale(type="log", domain=[low, 1], nice=False), axis=alt.Axis(format="~%", values=_powers(low)),
     )  # fmt: skip
     columns = dict.fromkeys(["setting", "value", "low", "high", "baseline", "kind", "said"], "")
     panels = []
@@ -85,12 +86,8 @@ def leaks(results, attribute=""):
         if part.low.notna().any():
             panel += base.mark_rule(color="black", strokeWidth=3).encode(x="low:Q", x2="high:Q")
         panel += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart("kind", order))
-        side = alt.Axis(orient="right", ticks=False, domain=False, labelPadding=8, labelLimit=260)
-        panel += (
-            alt.Chart(Aggregate(part, columns).rows)
-            .mark_text(align="left", fontSize=11, dx=8, color="#222222")
-            .encode(x=alt.datum(1), y=alt.Y("setting:N", sort=None, axis=side if False else None), text="said:N")
-        )
+        texts = base.mark_text(align="left", fontSize=11, dx=8, color="#222222")
+        panel += texts.encode(x=alt.datum(1), text="said:N")
         panels.append(panel.properties(width=WIDTH - 80, height=alt.Step(19), title=alt.Title(title, fontSize=12)))
     inner = rows[(rows.secret == "identity") & (rows.kind != "the ends")]
     least, most = inner.loc[inner.value.idxmin()], inner.loc[inner.value.idxmax()]
@@ -115,7 +112,7 @@ def _of(results, secret, attribute):
     # Where a release has both, the number is better than its bound.
     rows = rows.sort_values("measure", kind="stable").drop_duplicates(["sanitizer", "parameters"]).sort_index()
     bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
-    said = rows.value.map(_said).str.cat(bits.map("{:.1f}".format), sep=", ") + " bits"
+    said = rows.value.map(_said).str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
     panels = {
         "identity": "Whose is a row? For who has a register of everybody's quasi-identifiers",
         "sensitive": f"What is a person's {next(iter(rows.target), '')}? For who knows their quasi-identifiers",
@@ -137,11 +134,16 @@ def _axis(rows, secret):
     if secret == "identity":
         low = 10 ** np.floor(np.log10(rows.baseline.min()))
         scale = alt.Scale(type="log", domain=[low, min(1, top * 4) if top < 0.5 else 4], nice=False)
-        axis = alt.Axis(format="~%", values=[10.0**power for power in range(round(np.log10(low)), 1)])
+        axis = alt.Axis(format="~%", values=_powers(low))
         return alt.X("value:Q", title=f"{RIGHT} (logarithmic)", scale=scale, axis=axis)
     low = rows.baseline.min()
     scale = alt.Scale(domain=[low - 0.05 * (top - low), top + 0.15 * (top - low or 1)], zero=False, nice=False)
     return alt.X("value:Q", title=RIGHT, scale=scale, axis=alt.Axis(format=".0%", tickCount=6))
+
+
+def _powers(low):
+    """The powers of ten from `low` to 1."""
+    return [10.0**power for power in range(round(np.log10(low)), 1)]
 
 
 def _thinned(rows):
@@ -152,6 +154,10 @@ def _thinned(rows):
         if len(kept) <= MOST:
             break
     return kept
+
+
+def _secret(row, secret):
+    return "which row is theirs" if secret == "identity" else f"their {row.target.rpartition(' from ')[0]}"
 
 
 def _known(row, every):

@@ -41,7 +41,7 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
     return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
 
 
-def known(dataset, *, k="10", fewest=10, store=""):
+def known_attributes(dataset, *, k="10", fewest=10, store=""):
     """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`."""
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
     tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
@@ -56,6 +56,7 @@ def leaked(dataset, sanitizers, *, fewest=10, store=""):
     """
     tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")
-    told = [each for each, rows in found.items() if rows.measure.str.fullmatch(r"(sensitive|bucket)_additive_capacity").any()]
+    capacity = r"(sensitive|bucket)_additive_capacity"
+    told = [each for each, rows in found.items() if rows.measure.str.fullmatch(capacity).any()]
     gains = evaluated({"": [partial(adversary_gains, dataset, [each]) for each in told]}, store, "gains")
     return together([*found.values(), *gains.values()])
