@@ -90,7 +90,7 @@ def erratum_by_erratum(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
     lines = [
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "
-        "the second. " + " ".join(f"*{each}*: {means}." for each, means in ERRATA.items())
+        "the second. " + " ".join(f"*{each}*: {means}." for each, means in ERRATA.items()).replace("under `here`", "the second")
     ]
     lines += [
         f"{place + 1}. **{row.place[0].upper()}{row.place[1:]}** (*{row.kind}*): {row.erratum}. "
@@ -124,7 +124,7 @@ def _guessed(results):
         sentences.append(
             f"**Of {tables[row.dataset]:,.0f} possible tables ({_space(row.dataset)}) the right one is guessed with "
             f"probability {row.value:.4f}** if k-anonymity publishes any level that is allowed, "
-            f"{row.value / row.baseline:,.0f} times as likely as without the release ({row.baseline:.2g})."
+            f"{row.value / row.baseline:,.0f} times as likely as without the release."
         )
     return sentences
 
