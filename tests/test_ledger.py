@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation, ledger, workload
+from privnb import evaluation, ledger, small_channels, workload
 from privnb.ledger import PUBLISHED_COLUMNS, SELECTOR, SOURCES, STATUSES, compare, count_by_status, same_digits
 from privnb.privacy_models import DeltaDisclosure, KAnonymity
 from privnb.sanitizers import Mondrian, Suppress
@@ -360,9 +360,31 @@ def test_selectors_name_settings_as_results_do():
         Mondrian(DeltaDisclosure(0.9, "occupation"), median="left"),
     ]
     named = PUBLISHED[(PUBLISHED["sanitizer"] != "") & ~PUBLISHED["parameters"].str.startswith("k=10 50 100 ")]
+    named = named[named["source"] != "askari-2012"]
     assert set(zip(named["sanitizer"], named["parameters"], strict=True)) <= {
         (type(sanitizer).__name__, sanitizer.changed_params()) for sanitizer in run
     }
+
+
+def test_selectors_of_small_tables_name_what_is_listed():
+    """All but one are of the appendix; the other space is the paper's example."""
+    rows = PUBLISHED[PUBLISHED["source"] == "askari-2012"]
+    listed = pd.concat([small_channels.appendix(), small_channels.space("2 rows, ages 2-1")])
+    listed["dataset"] = listed["dataset"].replace("askari: 2 rows, ages 2-1", "askari: section 5.3")
+    assert set(rows[list(SELECTOR)].itertuples(index=False, name=None)) <= set(
+        listed[list(SELECTOR)].itertuples(index=False, name=None)
+    )
+    assert "section 5.3" in small_channels.SPACES
+    compared = compare(small_channels.appendix())
+    printed = compared[(compared["source"] == "askari-2012") & compared["item"].str.startswith("appendix/")]
+    assert printed["status"].tolist() == ["exact"] * 7
+    assert not rows["note"].str.contains("later").any()
+
+
+def test_the_appendix_s_errors_and_successes_add_up_to_one():
+    for case in ("uniform-prior", "random-guess"):
+        error, success = (NUMBER["askari-2012", f"appendix/{case}/{name}"] for name in ("error", "success"))
+        assert error + success == 1
 
 
 def cells(source, *parts, tail=""):

@@ -14,6 +14,7 @@ from privnb import evaluation, report
 from privnb.dataset import load
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+MADE_UP = ("section7/", "section5.3/", "appendix/")  # the papers' examples without anybody's data: coins, small tables
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -83,7 +84,8 @@ def found(out, dataset, **planted):
 def test_another_table_goes_through_the_whole_loop(clinic):
     assert len(shown(clinic)) == 2 * len(NOTEBOOKS) + 3
     results = report.read(clinic / "results.csv")
-    assert set(results.dataset) - {"coins"} == {"clinic/clinic"}, "the coins are section 7's of notebook 05"
+    made_up = {name for name in results.dataset if name == "coins" or name.startswith("askari: ")}
+    assert set(results.dataset) - made_up == {"clinic/clinic"}, "the papers' made-up examples are run with any table"
     measures = {
         "correct_links",
         "good_utility",
@@ -94,7 +96,8 @@ def test_another_table_goes_through_the_whole_loop(clinic):
     }
     assert measures <= set(results.measure)
     with open(clinic / "ledger.csv", encoding="utf-8", newline="") as file:
-        assert {row["status"] for row in csv.DictReader(file)} == {"not run", "not reproducible"}
+        rows = [row for row in csv.DictReader(file) if not row["item"].startswith(MADE_UP)]
+    assert {row["status"] for row in rows} == {"not run", "not reproducible"}
 
 
 def test_nothing_of_the_clinics_people_is_shown(clinic):

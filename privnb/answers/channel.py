@@ -75,9 +75,9 @@ def how_gains_are_leakage(results):
         f"**Brickell and Shmatikov's gains are leakage of this channel: in all {len(pairs)} releases with classes "
         "or buckets** posterior minus prior vulnerability of the sensitive value equals their accuracy gain, and the "
         "mean total variation, the channel's additive capacity, their knowledge gain. The one is what a guess "
-        "adds, the other the most that the release adds for anybody who bets on values with that prior, "
-        f"whatever their stakes. The largest accuracy gain here is {largest.value:.4f} ({largest.sanitizer}); lower is "
-        "better."
+        "adds, the other the most that the release adds for anybody with that prior "
+        "whose gains differ by 1 at most. The largest accuracy gain here is "
+        f"{largest.value:.4f} ({largest.sanitizer}); lower is better."
     )
 
 
@@ -88,9 +88,10 @@ def what_leaks(results):
 
 def erratum_by_erratum(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
+    meanings = " ".join(f"*{each}*: {means}." for each, means in ERRATA.items())
     lines = [
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "
-        "the second. " + " ".join(f"*{each}*: {means}." for each, means in ERRATA.items()).replace("under `here`", "the second")
+        f"the second. {meanings.replace('under `here`', 'the second')}"
     ]
     lines += [
         f"{place + 1}. **{row.place[0].upper()}{row.place[1:]}** (*{row.kind}*): {row.erratum}. "
@@ -158,10 +159,12 @@ def _given_away(results):
         best = original.loc[original.groupby("size").value.idxmax()].set_index("size")
         top = best.loc[2] if 2 in best.index else best.iloc[0]
         secret = secret or f"a person's {top.target.rpartition(' from ')[0]}"
+        every = "all pairs of attributes" if 2 in best.index else "all attributes"
+        verb = "tell" if ", " in top.names else "tells"
         said = (
-            f"**Of {'all pairs of attributes' if 2 in best.index else 'all attributes'} "
-            f"{listed(top.names.split(', '))} tell most of {secret}.** Who knows them in the original guesses rightly "
-            f"with probability {_share(top.value)}, without a release {_share(top.baseline)}; lower is better."
+            f"**Of {every} {listed(top.names.split(', '))} {verb} most of {secret}.** Who knows that in the original "
+            f"guesses rightly with probability {_share(top.value)}, without a release {_share(top.baseline)}; lower is "
+            "better."
         )
         if len(best) > 2:
             said += f" With all {best.index.max()} it is {_share(best.value.iloc[-1])}."

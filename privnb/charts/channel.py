@@ -65,12 +65,12 @@ def leaks(results, attribute=""):
     """
     import altair as alt
 
+    if not results.measure.str.contains("vulnerability").any():
+        return none("vulnerability")
     attribute = attribute or next(iter(results[results.measure == "attribute_vulnerability"].target), "")
     rows = pd.concat(
         [_of(results, secret, attribute) for secret in ("identity", "sensitive", "attribute")], ignore_index=True
     )
-    if rows.empty:
-        return none("vulnerability")
     order = [kind for kind in ("the ends", "generalization", "buckets", "noise") if kind in set(rows.kind)]
     low = 10 ** np.floor(np.log10(min(rows.value.min(), rows.baseline.min())))
     x = alt.X(
@@ -138,7 +138,9 @@ def _axis(rows, secret):
         return alt.X("value:Q", title=f"{RIGHT} (logarithmic)", scale=scale, axis=axis)
     low = rows.baseline.min()
     scale = alt.Scale(domain=[low - 0.05 * (top - low), top + 0.15 * (top - low or 1)], zero=False, nice=False)
-    return alt.X("value:Q", title=RIGHT, scale=scale, axis=alt.Axis(format=".0%", tickCount=6))
+    # The room for a label at the right may pass 100 %, where there is nothing.
+    axis = alt.Axis(format=".0%", tickCount=6, labelExpr="datum.value > 1.001 ? '' : datum.label")
+    return alt.X("value:Q", title=RIGHT, scale=scale, axis=axis)
 
 
 def _powers(low):
