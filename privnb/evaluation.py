@@ -107,6 +107,14 @@ def groups(dataset, name, about=10):
     return pd.Series(pd.Categorical(first.map(labels), categories=list(labels.values()), ordered=True), name=name)
 
 
+def tells_few(release, sensitive, fewest=10):
+    """Whether a number of the worst-off class could tell how many people have a sensitive value that fewer than
+    `fewest` have: the table has such a value, and the release a class of so few.
+    """
+    classes, values = release.by_class(sensitive)
+    return pd.Series(values).value_counts().min() < fewest and np.bincount(classes).min() < fewest
+
+
 def uniqueness(dataset, *, fewest=10):
     """Share of people whom a set of quasi-identifiers singles out, for every set; `target` names the set.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from privnb import workload
 from privnb.dataset import Dataset
-from privnb.evaluation import sensitive_name
+from privnb.evaluation import sensitive_name, tells_few
 from privnb.hierarchy import Ordered, Ranges, Taxonomy
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries, relative_errors
@@ -141,13 +141,14 @@ def count_queries(
     return tidy(rows)
 
 
-def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1):
+def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1, folds=10):
     """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
     researcher gains.
 
     Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `workload.disclosure`; and,
     where the sensitive attribute has categories, `workload_utility` and `workload_gain` of a researcher who predicts
-    it, see `workload.utility_gain`. Releases that a table cannot give are left out. Source: Li and Li, section 3.1.
+    it without neutral attributes, see `workload.utility_gain`. Releases that a table cannot give are left out. Source:
+    Li and Li, section 3.1.
     """
     sensitive = _asked(dataset, sensitive)
     reached = [sanitizer for sanitizer in sanitizers if _released(dataset, sanitizer, seed) is not None]
@@ -155,7 +156,8 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     adversary = adversary[adversary.measure.isin(["accuracy_gain", "knowledge_gain"])]
     if dataset.schema[sensitive].numeric:
         return adversary
-    return join(adversary, workload.utility_gain(dataset, reached, target=sensitive, miners=miners, seed=seed))
+    asked = {"target": sensitive, "miners": miners, "neutral": "", "seed": seed, "folds": folds}
+    return join(adversary, workload.utility_gain(dataset, reached, **asked))
 
 
 def on_lines(dataset):
@@ -210,8 +212,13 @@ def _of_people(row, release, sensitive, distance, scale, label, fewest, seeds):
     share, bounds = reached / n, (np.nan, np.nan)
     if 0 < reached < fewest:
         share, bounds = np.nan, (1 / n, (fewest - 1) / n)
+    elif 0 < n - reached < fewest:
+        share, bounds = np.nan, (1 - (fewest - 1) / n, 1 - 1 / n)
+    worst = [lost.max(), chance[0]]
+    if worst[0] > 0 and tells_few(release, sensitive, fewest):
+        worst = [np.nan, np.nan]
     return [
-        row("privacy_loss", lost.max(), "", label, baseline=chance[0], better="lower"),
+        row("privacy_loss", worst[0], "", label, baseline=worst[1], better="lower"),
         row("mean_privacy_loss", lost.mean(), "", label, baseline=chance[1], better="lower"),
         row("scale_reached", share, "", label, *bounds, 0, "lower"),
     ]

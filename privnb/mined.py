@@ -57,12 +57,18 @@ def mine(release, target, names, *, rng):
 def unseen(release, target, names, *, folds, seed):
     """What the miners `names` guess of `target` for people whom they did not learn from: a `Mined`.
 
-    By cross-validation over the release: what is known of a person is the same, but the release tells of others.
+    By cross-validation over the release: what is known of a person is the same, but the release tells of others. Where
+    a miner names nothing of an attribute that is published as it is, the guess is "", which is never right.
     """
     column, encoded = _attackable(release).table[target].to_numpy(), _encoded(release, release.table, target)
-    return _each(
-        release, target, names, lambda miner: cross_val_predictions(miner, encoded, column, folds=folds, seed=seed)
-    )
+
+    def guess(miner):
+        predicted = cross_val_predictions(miner, encoded, column, folds=folds, seed=seed)
+        # The released cell of the very person, which stands for no guess elsewhere, would be the truth.
+        exact = target not in release.schema.quasi_identifiers and column.dtype.kind not in "fiu"
+        return np.where(pd.isna(predicted), "", predicted).astype(object) if exact else predicted
+
+    return _each(release, target, names, guess)
 
 
 def fused(release, target, names, guesses):

@@ -15,8 +15,11 @@ COLUMNS = [
     "value", "low", "high", "baseline", "better",
 ]  # fmt: skip
 
+NUMBERS = ["value", "low", "high", "baseline"]
+
 CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miners and seeds are compared in
 
+DIFFERENCES = ("_gain", "_decline")  # measures that may be below 0 end with one of these
 PEOPLE = ("anti_utility", "suppressed_records")  # measures that count people start with one of these
 
 
@@ -39,7 +42,7 @@ def rows_of(dataset, sanitizer, seed):
 
 def tidy(rows):
     """Rows made by `rows_of` as a table of results."""
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(NUMBERS, float))
 
 
 def summary(results, prefix="", *, averages=True):
@@ -107,7 +110,8 @@ def _mean(part):
     return {
         "seed": np.nan,
         "value": value,
-        "low": max(low, 0) if part.value.min() >= 0 else low,  # no count is below 0, and Student's t does not know it
+        # No count or share is below 0, and Student's t does not know it; what is a difference may be.
+        "low": max(low, 0) if part.value.min() >= 0 and not part.measure.iloc[0].endswith(DIFFERENCES) else low,
         "high": high,
         "baseline": part.baseline.mean(skipna=False),
     }

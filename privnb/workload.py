@@ -15,7 +15,7 @@ import numpy as np
 from privnb import counts, weka
 from privnb.attacks import MinerInference
 from privnb.counts import class_value_counts
-from privnb.evaluation import reordered, sensitive_name
+from privnb.evaluation import reordered, sensitive_name, tells_few
 from privnb.hierarchy import SUPPRESSED
 from privnb.measures import gains
 from privnb.measures.base import wilson
@@ -32,6 +32,9 @@ GAINS = (
     gains.accuracy_gain, gains.knowledge_gain, gains.largest_disclosure, gains.largest_quotient,
     gains.information_gain,
 )  # fmt: skip
+
+
+WORST = gains.largest_disclosure, gains.largest_quotient  # of the class that tells most
 
 
 def trivial():
@@ -237,10 +240,11 @@ def _of_classes(row, release, sensitive, known, label, *, rng):
     found = gains.class_counts(release, sensitive, known)
     before = gains.knowledge_before(release, sensitive, known) if known else None
     chance = gains.gains_by_chance(release, sensitive, rng=rng, knows=known, of=GAINS)
-    rows = [
-        row(gain.__name__, gain(found, before), "", label, baseline=dealt, better="lower")
-        for gain, dealt in zip(GAINS, chance, strict=True)
-    ]
+    few, rows = tells_few(release, sensitive), []
+    for gain, dealt in zip(GAINS, chance, strict=True):
+        value = gain(found, before)
+        told = [np.nan, np.nan] if few and value > 0 and gain in WORST else [value, dealt]
+        rows.append(row(gain.__name__, told[0], "", label, baseline=told[1], better="lower"))
     after = gains.posterior_accuracy(found)
     prior = after - gains.accuracy_gain(found, before)
     return [*rows, row("posterior_accuracy", after, "", label, baseline=prior, better="lower")]

@@ -1,5 +1,6 @@
 """What is said of the frontier and of a search, on small tables made by hand."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,13 +11,14 @@ MISSING = float("nan")
 AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
 
 
-def rows(setting, gain, loss, *, miner="", seeds=1):
+def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING):
     name = (*setting.split(" ", 1), "")[:2]
     return [
-        ("town", *name, seed, measure, who, "job", value, MISSING, MISSING, 0.01, "lower")
+        ("town", *name, seed, measure, who, "job", value, MISSING, bound, 0.01, "lower")
         for seed in range(1, seeds + 1)
-        for measure, who, value in (
-            ("accuracy_gain", miner, gain), ("accuracy_gain", "worst", gain), ("utility_loss", "", loss),
+        for measure, who, value, bound in (
+            ("accuracy_gain", miner, gain, MISSING), ("accuracy_gain", "worst", gain, high),
+            ("utility_loss", "", loss, MISSING),
         )
     ]  # fmt: skip
 
@@ -24,7 +26,7 @@ def rows(setting, gain, loss, *, miner="", seeds=1):
 @pytest.fixture
 def results():
     found = [*rows("Identity", 0.5, 0.0), *rows("Suppress", 0.0, 0.05), *rows("Mondrian t=0.2 job", 0.09, 0.02)]
-    return tidy([*found, *rows("LaplaceNoise epsilon=1", 0.2, 0.04, miner="naive Bayes", seeds=10)])
+    return tidy([*found, *rows("LaplaceNoise epsilon=1", 0.2, 0.04, miner="naive Bayes", seeds=10, high=np.inf)])
 
 
 def said(results, **caps):
@@ -38,6 +40,9 @@ def test_which_to_publish(results):
     assert "as good in both accuracy gain (privacy loss) and utility loss and better in one" in text
     assert "at most 0.1: **Mondrian t=0.2**, privacy loss 0.09 (baseline 0.01)" in text
     assert "LaplaceNoise has no classes: there it is what the best of naive Bayes reaches" in text
+    assert "exact for an adversary who knows the class" in text
+    assert "nobody can guess better" not in text
+    assert "it dominates no other release and keeps no cap" in text
     assert "It does not mean safe" in text
     assert "quasi-identifiers as they are" not in text
 
@@ -79,6 +84,17 @@ def test_a_search_that_missed_says_by_how_much():
     text = answers.what_the_search_found(nothing, 0.1, whole, **AXES).data
     assert "none keeps a privacy loss of at most 0.1; the least upper bound is 1 (KMember k=" in text
     assert "the search missed it" in text
+
+
+def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
+    def noisy(epsilon):
+        return tidy(rows(f"LaplaceNoise epsilon={epsilon}", 0.01, 1 / epsilon, miner="tree", seeds=10, high=np.inf))
+
+    tuned = frontier.tune(noisy, range(1, 33), 0.1, **AXES)
+    assert tuned.value is None
+    text = answers.what_the_search_found(tuned, 0.1, None, **AXES).data
+    assert "known from below only, so none is sure to keep a privacy loss of at most 0.1" in text
+    assert "inf" not in text
 
 
 def test_without_a_cap_nothing_is_searched():

@@ -3,6 +3,7 @@
 import pytest
 
 from privnb import answers, characteristics
+from privnb.answers.tradeoff import both_critiques
 from privnb.results import join, tidy
 
 MISSING = float("nan")
@@ -39,15 +40,15 @@ def said(results):
 
 def test_the_scales_in_words():
     text = answers.how_losses_read(join(SCALES, releases(LOSSES))).data
-    assert "0.400 (job clerk, the commonest) to 0.600 (job smith, the rarest)" in text
+    assert "0.400 (job clerk, the smallest) to 0.600 (job smith, the largest of those shown)" in text
     assert "utility loss of 0.0500**, the mean over 120 large populations" in text
 
 
-def test_what_is_withheld_is_not_called_the_rarest():
+def test_a_withheld_value_is_no_end_of_the_scale():
     scales = SCALES.copy()
     scales.loc[1, "value"] = MISSING
     text = answers.how_losses_read(join(scales, releases(LOSSES))).data
-    assert "0.400 (job clerk, the commonest) to 0.400 (job clerk, the rarest that may be shown)" in text
+    assert "0.400 (job clerk, the smallest) to 0.400 (job clerk, the largest of those shown)" in text
 
 
 def test_without_populations_it_says_so():
@@ -56,15 +57,21 @@ def test_without_populations_it_says_so():
     assert "utility loss of" not in text
 
 
-def test_t_closeness_dominates_where_nothing_lies_below_its_line():
+def test_what_lies_below_the_line_is_not_what_is_dominated():
     text = said(releases(LOSSES))
     assert "1 of 2 under k-anonymity and 2 of 2 under t-closeness" in text
-    assert "Of the 1 other releases within the range of t-closeness none lies below" in text
-    assert "t-closeness dominates. 1 lie outside" in text
+    assert "Some t release dominates 1 of the 2 other releases." in text
+    assert "Of the 1 within the range of t-closeness none lies below the line through the 2 t releases" in text
+    assert "; 1 outside that range" in text
     text = said(releases(LOSSES | {"l=3": (0.2, 0.012)}))
-    assert "Of the 2 other releases within the range of t-closeness 1 lies below" in text
-    assert "does not dominate everywhere" in text
-    assert "t-closeness dominates" not in text
+    assert "dominates 1 of the 3 other releases. Of the 2 within the range of t-closeness 1 lies below" in text
+    above = said(releases(LOSSES | {"k=10": (0.3, 0.014)}))
+    assert "dominates none of the 2 other releases. Of the 1 within the range of t-closeness none lies below" in above
+
+
+def test_a_withheld_privacy_loss_lies_nowhere():
+    losses = LOSSES | {"t=0.9": (MISSING, 0.001), "l=3": (MISSING, 0.03)}
+    assert "none lies below the line through the 2 t releases; 1 outside that range" in said(releases(losses))
 
 
 def test_nothing_is_said_of_t_closeness_without_it():
@@ -77,7 +84,15 @@ def test_nothing_is_said_of_t_closeness_without_it():
 def test_buckets_are_compared_pair_by_pair(factor, less, more):
     text = said(releases(LOSSES, factor))
     assert f"Buckets lose less utility than generalized cells in {less} of 4 pairs, more in {more}" in text
-    assert ("2.00 times as much" in text) == (factor == 0.5)
+    assert ("generalization loses 2.00 times as much where they lose less" in text) == (factor == 0.5)
+    assert ("buckets lose 2.00 times as much where they lose more" in text) == (factor == 2)
+
+
+def test_buckets_that_lose_less_here_and_more_there_have_both_ratios():
+    one, other = releases({"k=10": (0.3, 0.02)}, 0.5), releases({"k=100": (0.05, 0.04)}, 3)
+    text = said(join(one, other))
+    assert "in 1 of 2 pairs, more in 1; generalization loses 2.00 times as much where they lose less" in text
+    assert "; buckets lose 3.00 times as much where they lose more." in text
 
 
 def test_the_papers_claims_with_what_holds_here():
@@ -148,6 +163,23 @@ def test_the_critics_disagree_in_numbers(low, tie):
     assert "10.0 to 10.0" in text
     assert "avoid 20% to 80%" in text
     assert "loses 0.050 to 0.400. At k=100, which loses least privacy, it is 20%" in text
+
+
+def test_of_several_miners_the_best_in_each_release_is_the_researcher():
+    gains = [
+        ("town", "Mondrian", f"{model} job, median=left", 1, "workload_gain", miner, "job", *three, 0.0, "higher")
+        for place, model in enumerate(LOSSES)
+        for miner, three in (("tree", (0.2, 0.19, 0.21)), ("forest", (0.3 * (place < 2), 0.05, 0.4)))
+    ]
+    exact = [row("Mondrian", f"{model} job, median=left", "accuracy_gain", 0.1, baseline=0.01) for model in LOSSES]
+    both = join(releases(LOSSES), tidy(gains), tidy(exact))
+    wide = both_critiques(both)
+    assert wide.workload_gain.tolist() == [0.3, 0.3, 0.2, 0.2], "no mean over miners"
+    assert wide.low.tolist() == [0.05, 0.05, 0.19, 0.19], "the interval of the same miner"
+    assert wide.ahead.tolist() == [False, False, True, True]
+    text = answers.where_critics_disagree(both).data
+    assert "adversary in 2 of 4 releases** (95 % intervals; in each the best of 2 miners): 20.0 to 30.0" in text
+    assert "Neither has neutral attributes, so both learn the same thing" in text
 
 
 def test_without_a_researcher_nobody_disagrees():

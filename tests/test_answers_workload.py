@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privnb import answers, experiments
-from privnb.answers.workload import both_sides, judged
+from privnb.answers.workload import best_adversary, both_sides, judged, sanitized
 from privnb.results import COLUMNS
 
 PAPERS = ", choose=gain, median=below, workload=pay"
@@ -50,7 +50,8 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     text = answers.what_privacy_costs(results(*COMPARED)).data
     assert "In 1 of 1 workloads the original gives the researcher more" in text
     assert "In the others" not in text
-    assert "the best of them keeps of the researcher's gain: 60% (toy, predicting pay)" in text
+    assert "keeps of the researcher's gain: 60% (55% to 65%; the best of 2 releases; toy, predicting pay)" in text
+    assert "not told apart" not in text
     assert "the original gives the researcher +2.00 points over the better trivial sanitization" in text
     assert "(95 % interval +1.90 to +2.10; tree), and the adversary +10.00 (by chance +3.00)" in text
     assert "In 2 of 3 sanitized releases the adversary gains more than the researcher, in 1 less" in text
@@ -64,6 +65,44 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     assert "Lemma" not in text
     assert "Section 7" not in text
     assert "not proof of privacy" in text
+
+
+def test_a_share_that_may_be_nothing_is_called_so():
+    rows = [gain(row[2], row[7], error=0.03) if row[4] == "workload_gain" and "t=" in row[2] else row
+            for row in COMPARED if "l=5" not in row[2]]  # fmt: skip
+    text = answers.what_privacy_costs(results(*rows)).data
+    assert "60% (-90% to 210%, not told apart from nothing; the only release; toy, predicting pay)" in text
+
+
+def test_the_exact_adversary_goes_before_a_miner():
+    """A miner can only round otherwise than the best guess in each class."""
+    rows = [adversary("k=5", 0.05 + 1e-12, miner="tree"), adversary("k=5", 0.05)]
+    rows += [adversary("epsilon=1.0", value, sanitizer="LaplaceNoise", miner=str(value)) for value in (0.01, 0.03)]
+    assert best_adversary(results(*rows)).miner.tolist() == ["", "0.03"]
+
+
+@pytest.mark.parametrize(
+    ("told", "chance", "researcher", "more", "less"),
+    [
+        (0.0, 0.0, -0.10, False, False),  # the researcher's loss is not the adversary's gain
+        (0.01, NONE, -0.10, True, False),
+        (0.01, -0.02, -0.10, True, False),
+        (0.01, 0.01, -0.10, False, False),  # small classes tell as much by chance
+        (0.02, 0.01, 0.0195, False, False),  # within the interval
+        (0.02, 0.01, 0.03, False, True),
+        (-0.05, 0.0, -0.01, False, False),  # nor is the adversary's loss the researcher's gain
+        (-0.05, 0.0, 0.01, False, True),
+    ],
+)
+def test_only_who_gains_something_gains_more(told, chance, researcher, more, less):
+    rows = results(
+        adversary("k=5", told, chance=chance),
+        gain("k=5", researcher),
+        adversary("", told, sanitizer="Suppress", chance=chance),
+        gain("", researcher, sanitizer="Suppress"),
+    )
+    (row,) = sanitized(both_sides(rows)).itertuples()
+    assert (row.more, row.less) == (more, less)
 
 
 def test_where_nothing_is_to_be_gained_privacy_costs_nothing():

@@ -105,6 +105,17 @@ def test_a_withheld_number_is_drawn_at_its_upper_bound():
     assert [row["privacy"] for row in drawn] == [0.9]
 
 
+def test_a_lower_bound_is_drawn_as_far_as_it_is_known():
+    table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "KMember k=5": (0.1, 0.2)})
+    table["privacy_high"] = table.privacy_high.mask(table.sanitizer == "LaplaceNoise", np.inf)
+    chart = charts.frontier(table.assign(status=["undecided", "efficient"]), privacy_cap=0.2)
+    rows = [row for rows in chart.to_dict()["datasets"].values() for row in rows if "privacy_high" in row]
+    assert [row["privacy_high"] for row in rows] == [pytest.approx(0.3)]
+    assert rows[0]["privacy_low"] == pytest.approx(table.privacy_low[0])
+    assert "LaplaceNoise, hollow or grey: at least what is shown is lost." in subtitle(chart)
+    assert "at least what is shown" not in subtitle(charts.frontier(points(CASES["many"])))
+
+
 def test_without_any_loss_it_says_so():
     table = points({"KMember k=2": ((None, MISSING, MISSING), 0.1)})
     assert "None of these settings" in charts.frontier(table).data

@@ -91,7 +91,7 @@ def test_the_scales_are_drawn_where_they_are_known():
     rules = drawn(charts.trade_off(rows()), "rule")
     assert [[each["privacy"] for each in data] for data in rules if "privacy" in data[0]] == [[0.488, 0.692]]
     assert [[each["baseline"] for each in data] for data in rules if "baseline" in data[0]] == [[0.046]]
-    assert "0.488 (the commonest) to 0.692 (the rarest)" in text(charts.trade_off(rows()))[1]
+    assert "0.488 (the smallest) to 0.692 (the largest of those shown)" in text(charts.trade_off(rows()))[1]
     assert "upright" not in text(charts.trade_off(rows(revealed=False)))[1]
 
 
@@ -107,6 +107,16 @@ def test_names_stand_apart():
     places = [(each["privacy"], each["value"]) for each in names]
     assert len(set(places)) == len(places)
     assert len({each["text"] for each in names}) == len(names)
+
+
+def test_a_withheld_privacy_loss_is_not_drawn():
+    results = rows(forms=["Mondrian"])
+    gone = results.parameters.str.contains("k=10 ") & (results.measure == "privacy_loss")
+    results = results.assign(value=results.value.mask(gone))
+    (points,) = drawn(charts.trade_off(results), "point")
+    assert len(points) == 5
+    everything = results.value.mask(results.measure == "privacy_loss")
+    assert charts.trade_off(results.assign(value=everything)).data.startswith("None of these settings")
 
 
 def test_without_the_measure_it_says_so():
@@ -151,6 +161,29 @@ def test_both_critiques_stand_side_by_side(ahead, count):
     lost = {each["setting"]: each["value"] for each in under if each["series"] == "privacy loss"}
     assert lost["k=10"] == pytest.approx(0.5 / 0.488)
     assert "NaN" not in vl_convert.vegalite_to_svg(chart.to_dict())
+
+
+def test_of_several_miners_the_best_is_drawn():
+    from privnb.results import join
+
+    worse = gains(0.005)
+    worse = worse[worse.measure == "workload_gain"].assign(miner="forest")
+    chart = charts.two_critiques(join(rows(), gains(0.02), worse))
+    assert "in 6 of 6 releases" in text(chart)[0]
+    above, _ = drawn(chart, "point")
+    assert {round(each["value"], 3) for each in above if each["series"] == "researcher's gain"} == {0.12}
+
+
+def test_releases_that_one_setting_would_name_alike_stay_apart():
+    from privnb.results import join
+
+    both = join(rows(forms=["Mondrian"]), gains(0.02))
+    other = both[both.parameters.str.contains("l=3")]
+    other = other.assign(parameters=other.parameters.str.replace("frequency", "entropy"))
+    above, _ = drawn(charts.two_critiques(join(both, other)), "point")
+    names = {each["setting"] for each in above}
+    assert len(names) == 7
+    assert "k=10" in names
 
 
 def test_without_a_researcher_it_says_so():

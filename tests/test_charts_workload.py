@@ -44,6 +44,34 @@ def test_one_table_is_one_column_and_every_miner_has_its_mark():
     assert colour["scale"]["domain"] == ["adversary", "tree", "forest"]
 
 
+def diamonds(chart):
+    """The values of the adversary's marks."""
+    sets = chart.to_dict()["datasets"].values()
+    return [row["value"] for rows in sets for row in rows if row.get("who") == "adversary"]
+
+
+def test_what_tells_nothing_is_not_counted_as_the_adversarys():
+    rows = [adversary("k=2", 0.0), gain("k=2", -0.1), adversary("k=3", 0.01, chance=0.02), gain("k=3", -0.1)]
+    title, _, _ = said(charts.compared(results(*rows)))
+    assert title == "The adversary gains more than the researcher in 0 of 2 releases, less in 0"
+    rows[2] = adversary("k=3", 0.03, chance=0.02)
+    title, _, _ = said(charts.compared(results(*rows)))
+    assert title == "The adversary gains more than the researcher in 1 of 2 releases, less in 0"
+
+
+def test_under_noise_the_best_miner_is_the_adversary():
+    noise = [
+        adversary("epsilon=1.0", 0.03, sanitizer="LaplaceNoise", miner="tree"),
+        adversary("epsilon=1.0", 0.05, sanitizer="LaplaceNoise", miner="forest"),
+        gain("epsilon=1.0", 0.01, sanitizer="LaplaceNoise"),
+    ]
+    exact = [adversary("k=2", 0.1), gain("k=2", 0.02)]
+    chart = charts.compared(results(*exact, *noise))
+    assert sorted(diamonds(chart)) == [0.05, 0.1]
+    assert "but under noise at least so much, as the best miner reaches" in said(chart)[1]
+    assert "at least" not in said(charts.compared(results(*exact)))[1]
+
+
 def test_without_a_researcher_there_is_a_sentence():
     assert charts.compared(results(adversary("k=2", 0.1))).data == (
         "None of these settings has a release with a researcher's gain."

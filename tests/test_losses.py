@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import losses
+from privnb import losses, workload
 from privnb.characteristics import made_up
 from privnb.dataset import Dataset, load
 from privnb.hierarchy import Ordered, Ranges, Taxonomy, flat
@@ -105,6 +105,27 @@ def test_few_people_are_not_counted():
         else:
             assert np.isnan(row.value)
             assert (row.low, row.high) == (1 / n, 9 / n)
+
+
+def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
+    """Whoever is alone with a rare value loses what is a function of its count: known, so would be the count."""
+    for rare, told in ((3, False), (10, True)):
+        people = made_up((rare, "home", "rare"), (60, "else", "ill"), (90, "else", "well"), knows=("town",))
+        found = pd.concat(
+            [losses.trade_off(people, [Identity(), Suppress()]), workload.disclosure(people, [Identity(), Suppress()])]
+        )
+        worst = found.measure.isin(["privacy_loss", "largest_disclosure", "largest_quotient"])
+        assert found[worst & (found.sanitizer == "Identity")].value.notna().tolist() == [told] * 3
+        assert (found[worst & (found.sanitizer == "Suppress")].value == 0).all(), "of 0 nothing follows"
+        assert found[worst & found.value.isna()].baseline.isna().all()
+
+
+def test_all_but_few_tell_the_few():
+    """Eight people are not hit: as few as would be withheld if they were."""
+    people = made_up((150, "a", "ill"), (150, "b", "well"), (4, "c", "ill"), (4, "c", "well"), knows=("town",))
+    row = losses.trade_off(people, [Identity()]).set_index("measure").loc["scale_reached"]
+    assert np.isnan(row.value)
+    assert row.low < 300 / 308 < row.high
 
 
 def test_rare_values_are_withheld_with_others_that_hide_them():

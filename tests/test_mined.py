@@ -151,6 +151,14 @@ def test_who_says_nothing_keeps_what_was_released(release, monkeypatch, of):
     assert set(guess[~kept]) == {said}
 
 
+def test_who_says_nothing_of_an_exact_attribute_is_not_right(release, monkeypatch):
+    """In cross-validation the released cell is the truth that the miner was not shown."""
+    miner = Strange("silent", lambda encoded: np.full(len(encoded.row), None, dtype=object))
+    monkeypatch.setattr(mined, "miners_of", lambda names: (miner,))
+    guess = mined.unseen(release, "salary", "silent", folds=3, seed=1).guesses["silent"]
+    assert set(guess) == {""}
+
+
 def test_failures_are_named_and_others_go_on(release, monkeypatch):
     class Fault(RuntimeError):
         pass

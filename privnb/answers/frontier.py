@@ -1,5 +1,6 @@
 """Which release to publish, from the points of the frontier."""
 
+import numpy as np
 import pandas as pd
 
 from privnb import frontier
@@ -33,10 +34,11 @@ def _mined(results, releases):
     if noisy:
         many = len(noisy) > 1
         yield (
-            f"Of classes and buckets the accuracy gain is exact: nobody can guess better from them. "
+            f"Of classes and buckets the accuracy gain is exact for an adversary who knows the class. "
             f"{listed(noisy)} {'have' if many else 'has'} no classes: there it is what the best of "
-            f"{listed(list(dict.fromkeys(mined.miner)))} reaches, and **a better attack may reach more**, so in truth "
-            f"{'they' if many else 'it'} may lie further right."
+            f"{listed(list(dict.fromkeys(mined.miner)))} reaches, or 0, for anybody can guess the commonest value. "
+            f"**A better attack may reach more**, so in truth {'they' if many else 'it'} may lie further right: "
+            f"{'they dominate' if many else 'it dominates'} no other release and {'keep' if many else 'keeps'} no cap."
         )
 
 
@@ -55,6 +57,11 @@ def what_the_search_found(tuned, cap, whole=None, **axes):
             f"Of {tried} that the search tried none keeps a privacy loss of at most {cap:g}; the least upper bound is "
             f"{nearest.privacy_high:.3g} ({nearest.setting})."
         )
+        if np.isposinf(nearest.privacy_high) and np.isfinite(nearest.privacy_low):
+            found = (
+                f"The search tried {tried}. What they lose is known from below only, so none is sure to keep a privacy "
+                f"loss of at most {cap:g}."
+            )
     else:
         row = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
         found = (

@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+import pandas as pd
+
 from privnb.answers.adversary import what_predictions_add
 from privnb.answers.base import listed, say
 from privnb.results import over_seeds
@@ -76,13 +78,13 @@ def both_sides(results):
     """The gains of adversary and researcher, one row a data set, workload and release, over all seeds.
 
     Columns `adversary`, `chance` (the same classes with values dealt at random), `gain`, `low`, `high`, `miner`: of the
-    researcher's best miner there; NaN for what is not there. Of several miners that play the adversary the best.
+    researcher's best miner there; NaN for what is not there. The adversary is that of `best_adversary`.
     """
     rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
     rows = rows[~((rows.sanitizer == "Suppress") & (rows.parameters != ""))]
     keys = ["dataset", "sanitizer", "parameters"]
     best = rows.sort_values("value", ascending=False, kind="stable")
-    adversary = best[best.measure == "accuracy_gain"].drop_duplicates(keys)
+    adversary = best_adversary(rows)
     adversary = adversary[[*keys, "value", "baseline"]].rename(columns={"value": "adversary", "baseline": "chance"})
     researcher = best[best.measure == "workload_gain"].drop_duplicates([*keys, "target"])
     researcher = researcher[[*keys, "target", "value", "low", "high", "miner"]].rename(columns={"value": "gain"})
@@ -92,6 +94,25 @@ def both_sides(results):
     wide = wide.merge(researcher, on=[*keys, "target"], how="left")
     names = [setting(*pair) for pair in zip(wide.sanitizer, wide.parameters, strict=True)]
     return wide.assign(setting=names)
+
+
+def best_adversary(rows):
+    """The `accuracy_gain` of each release: the exact one, or else, as under noise, that of the best miner."""
+    best = rows[rows.measure == "accuracy_gain"].sort_values("value", ascending=False, kind="stable")
+    best = pd.concat([best[best.miner == ""], best[best.miner != ""]])
+    return best.drop_duplicates(["dataset", "sanitizer", "parameters"]).sort_index()
+
+
+def sanitized(sides):
+    """The rows of `both_sides` that are no end of the scale and known on both sides, with columns `more` and `less`.
+
+    `more`: the adversary gains more than the researcher, beyond the interval, and is told something: more than 0, and
+    than by chance. `less`: the researcher gains more than the adversary, and than 0, beyond the interval.
+    """
+    rows = sides[~sides.sanitizer.isin(ENDS)].dropna(subset=["gain", "adversary"])
+    told = rows.adversary > rows.chance.fillna(0).clip(lower=0)
+    less = rows.low > rows.adversary.clip(lower=0)
+    return rows.assign(more=told & (rows.adversary > rows.high), less=less)
 
 
 def what_privacy_costs(compared, others=None, shares=None, predictions=None):
@@ -131,13 +152,9 @@ def _whole(part):
     return rows.iloc[0] if len(rows) else None
 
 
-def _sanitized(part):
-    return part[~part.sanitizer.isin(ENDS)].dropna(subset=["gain", "adversary"])
-
-
 def _held(part):
     """The releases that leave the adversary at most half of what the original gives them."""
-    rows = _sanitized(part)
+    rows = sanitized(part)
     return rows[rows.adversary <= _whole(part).adversary / 2]
 
 
@@ -156,11 +173,22 @@ def _overall(parts):
         said += " In the others there is no utility that privacy could cost."
     if not useful:
         return said
-    kept = [f"{_held(part).gain.max() / _whole(part).gain:.0%} ({_named(part)})" for part in useful]
     return (
         f"{said} **Where releases hold the adversary to half of what the original gives them, the best of them keeps "
-        f"of the researcher's gain: {listed(kept)}.** 100 % costs nothing, 0 % is the trivial sanitization's."
+        f"of the researcher's gain: {listed([_kept(part) for part in useful])}.** 100 % costs nothing, 0 % is the "
+        "trivial sanitization's. The 95 % intervals take the original's gain as exact; and the best of several "
+        "releases, chosen by the same numbers, looks better than it is."
     )
+
+
+def _kept(part):
+    """Which share of the original's gain the best release keeps that holds the adversary to half."""
+    held, whole = _held(part), _whole(part).gain
+    best = held.loc[held.gain.idxmax()]
+    said = f"{best.gain / whole:.0%} ({best.low / whole:.0%} to {best.high / whole:.0%}"
+    said += "" if best.low > 0 else ", not told apart from nothing"
+    several = f"the best of {len(held)} releases" if len(held) > 1 else "the only release"
+    return f"{said}; {several}; {_named(part)})"
 
 
 def _named(part):
@@ -169,24 +197,23 @@ def _named(part):
 
 def _workload(part):
     """One figure: what the original gives, and what is left of it where the adversary is held to half."""
-    whole, sanitized, name = _whole(part), _sanitized(part), _named(part)
+    whole, rows, name = _whole(part), sanitized(part), _named(part)
     if whole is None:
         return f"{name[0].upper()}{name[1:]}: the original was not mined, so nothing can be said of what is lost."
     said = (
         f"{name[0].upper()}{name[1:]}: the original gives the researcher {_points(whole.gain)} points over the better "
         f"trivial sanitization ({_interval(whole)}; {whole.miner}), and the adversary {_points(whole.adversary)} (by "
-        f"chance {_points(whole.chance)}). In {(sanitized.adversary > sanitized.high).sum()} of {len(sanitized)} "
-        "sanitized releases the adversary gains more than the researcher, in "
-        f"{(sanitized.adversary < sanitized.low).sum()} less, beyond the interval."
+        f"chance {_points(whole.chance)}). In {rows.more.sum()} of {len(rows)} sanitized releases the adversary gains "
+        f"more than the researcher, in {rows.less.sum()} less, beyond the interval."
     )
-    small = ((sanitized.adversary > 0) & (sanitized.adversary <= sanitized.chance)).sum()
+    small = ((rows.adversary > 0) & (rows.adversary <= rows.chance)).sum()
     if small:
         said += (
-            f" In {small} the adversary gains no more than from the same classes with values dealt at random: small "
-            "classes tell of these very people, and nothing of others like them."
+            f" In {small} the adversary gains no more than from the same classes with values dealt at random, which "
+            "does not count as more: small classes tell of these very people, and nothing of others like them."
         )
     held = _held(part)
-    loose = sanitized.drop(held.index)
+    loose = rows.drop(held.index)
     if len(held):
         said += f" Held to half ({listed(list(held.index))}): {_best(held)}."
     else:

@@ -9,6 +9,7 @@ import pandas as pd
 from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, none
 from privnb.charts.decision import measured
 from privnb.frontier import AXES, SEEDS, choices, knee
+from privnb.frontier.points import bounded
 
 HEIGHT = 380
 # As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
@@ -28,7 +29,8 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     """Points of `frontier.points`: efficient ones filled and joined by a line, dominated ones grey, undecided hollow.
 
     The line is a stair, for between two releases nothing can be published. Thin lines: 95 % intervals; dashed: the
-    caps; a ring: the knee. Efficient releases are named where there is room.
+    caps; a ring: the knee. Efficient releases are named where there is room. The interval of a loss that is known from
+    below only ends at its mark.
     """
     import altair as alt
 
@@ -37,6 +39,10 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
     if drawn.empty:
         return none("release with both losses")
+    least = drawn.sanitizer[~bounded(drawn)]
+    for axis in AXES:
+        ends = drawn[[f"{axis}_low", f"{axis}_high"]]
+        drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: _domain(drawn, axis, caps[axis]) for axis in AXES}
     of = {axis: measured(axis, releases[f"{axis}_of"].iloc[0]) for axis in AXES}
@@ -66,7 +72,9 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     chart += _points(drawn, ends)
     chart += _labels(_placed(drawn, efficient, corner, caps, domains), ends)
     return finish(
-        chart.properties(height=HEIGHT), _title(releases, corner, caps), _explained(releases, drawn, corner, caps)
+        chart.properties(height=HEIGHT),
+        _title(releases, corner, caps),
+        _explained(releases, drawn, corner, caps, least),
     )
 
 
@@ -98,7 +106,7 @@ def _caps(caps, ends):
 
 
 def _intervals(drawn, domains, ends):
-    """The intervals of randomised releases; those of exact numbers have no length."""
+    """The intervals of random numbers; those of exact numbers have no length."""
     import altair as alt
 
     layers = alt.layer()
@@ -242,13 +250,15 @@ def _title(releases, corner, caps):
     return said
 
 
-def _explained(releases, drawn, corner, caps):
+def _explained(releases, drawn, corner, caps, least):
     there = set(drawn.status)
     said = []
     if "efficient" in there:
         said.append("Filled, with the line: efficient, no other release here is as good in both and better in one.")
     said += ["Grey: dominated."] if "dominated" in there else []
     said += ["Hollow: undecided."] if "undecided" in there else []
+    if len(least):  # of which a lower bound is drawn
+        said.append(f"{', '.join(dict.fromkeys(least))}, hollow or grey: at least what is shown is lost.")
     if (drawn.kind == "randomised").any():
         said.append(f"Thin lines: 95 % intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
     said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []

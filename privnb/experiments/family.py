@@ -6,6 +6,8 @@ Each release is measured on privacy and on utility, so that any pair of measures
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from privnb import losses, workload
 from privnb.dataset import Dataset
 from privnb.evaluation import costs, ends, linked, numbers, sensitive_name
@@ -30,7 +32,8 @@ from privnb.sanitizers import (
 from privnb.sanitizers.local_noise import LocalNoise
 from privnb.store import Store
 
-REPEATS = 10  # of every randomised sanitizer: of fewer, nothing can be said of a mean
+REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
+VARYING = ("utility", "count_queries")  # they draw folds or queries, so they vary whether or not a sanitizer does
 GROUP = 4  # sanitizers a task: a kill loses no more
 SLOW = (KMember, FullDomain)  # they search for seconds under models of values
 MODELS = {"l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
@@ -90,10 +93,12 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
     """The releases of `sanitizers`, measured: rows of `losses.trade_off`, and of whatever else gives `measures`.
 
     The full profile measures everything. Deterministic sanitizers are run once, randomised ones with `seeds` seeds (0:
-    10). `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the `miners`
-    reaches (empty: the profile's), so a lower bound. The rows of miner `worst` hold either, so that every release has
-    one; no miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot
-    do what is asked, its row `classes` is 0, and it has no others: see `left_out`.
+    10); `workload_utility` and the errors of queries vary with the folds and queries drawn, so those have as many seeds
+    of every sanitizer. `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of
+    the `miners` reaches (empty: the profile's). The rows of miner `worst` hold either, so that every release has one;
+    for noise a lower bound, so at least 0, for anybody can guess the commonest value, and with `high` infinite. No
+    miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot do what
+    is asked, its row `classes` is 0, and it has no others: see `left_out`.
     """
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
     lost = evaluated({"": plan.tasks(sanitizers, "trade_off")}, store, "lose privacy and utility")[""]
@@ -178,7 +183,7 @@ class _Plan:
         ]
 
     def tasks(self, sanitizers, name):
-        """The tasks of an evaluation: a few sanitizers each, and one seed of randomised ones."""
+        """The tasks of an evaluation: a few sanitizers each, and one seed of what is random."""
         kinds = {}  # those that need seeds, or miners, apart
         for sanitizer in sanitizers:
             kinds.setdefault((sanitizer.randomized, isinstance(sanitizer, LocalNoise)), []).append(sanitizer)
@@ -191,7 +196,7 @@ class _Plan:
 
     def _of_group(self, group, name, randomized, noisy):
         data, target = self.dataset, sensitive_name(self.dataset, None)
-        seeds = range(1, self.seeds + 1) if randomized else [1]
+        seeds = range(1, self.seeds + 1) if randomized or name in VARYING else [1]
         if name == "linked":
             return [partial(linked, data, group, seeds=self.seeds)]
         if name == "costs":
@@ -224,7 +229,7 @@ class _Plan:
         """All rows as one table, with those of the worst adversary."""
         found = together(parts)
         gains = found[found.measure == "accuracy_gain"]
-        return join(found, summary(gains, averages=False)) if len(gains) else found
+        return join(found, summary(_bounded(gains), averages=False)) if len(gains) else found
 
 
 def _at(dataset, letter, value, least):
@@ -238,6 +243,13 @@ def _at(dataset, letter, value, least):
         found.append(TopDownSpecialization(model, workload=sensitive))
     found += [KMember(value) if letter == "k" else KMember(least, models=(model,)), Bucketize(Mondrian(model))]
     return [*found, Anatomy(value, sensitive)] if letter == "l" and isinstance(value, int) and value >= 2 else found
+
+
+def _bounded(gains):
+    """Accuracy gains; those that a miner reached as lower bounds. Who reaches less guesses the commonest value."""
+    mined = gains.miner != ""
+    least = {column: gains[column].mask(mined, gains[column].clip(lower=0)) for column in ("value", "baseline")}
+    return gains.assign(**least, high=gains.high.mask(mined, np.inf))
 
 
 def _refused(sanitizer, results):

@@ -7,7 +7,7 @@ from functools import partial
 from privnb import losses
 from privnb.dataset import find
 from privnb.evaluation import ends, numbers, sensitive_name
-from privnb.experiments.profiles import evaluated, profile_of, together
+from privnb.experiments.profiles import evaluated, profile_of, repeated, together
 from privnb.measures.queries import READINGS
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.results import join, over_seeds, tidy
@@ -91,7 +91,7 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
 
     `seeds`: other queries each; 0 for the profile's.
     """
-    seeds = range(1, (seeds or profile_of(profile).queries) + 1)
+    seeds = repeated(seeds, profile_of(profile).queries)
     ask = partial(losses.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
     dimension = min(DIMENSION, there)
@@ -113,10 +113,14 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     return together(evaluated({"": tasks}, store, "count").values())
 
 
-def direct(dataset, partitions, *, miners="decision tree", store=""):
-    """`losses.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases."""
+def direct(dataset, partitions, *, miners="decision tree", profile="quick", store=""):
+    """`losses.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
+
+    In as many folds as the profile has for the critics' own main miners.
+    """
+    folds = next(iter(profile_of(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
-    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners)
+    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds)
     return together(evaluated({"": [task]}, store, "compare directly").values())
 
 

@@ -73,17 +73,22 @@ def profile_of(name):
 
 def sets_of(sets, miners, seeds):
     """(prefix of rows, names of miners, seeds) of each set that can run here; the main set has no prefix."""
-    if seeds < 0:
-        raise ValueError(f"SEEDS is a number of repeats, or 0 for the profile's; got {seeds!r}.")
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
             miners_of(miners or names)  # refuses an unknown name before anything runs
-            yield "", miners or names, range(1, (seeds or repeats) + 1)
+            yield "", miners or names, repeated(seeds, repeats)
         elif names == "Weka":
             if not weka.missing():
                 yield f"Weka {weka.version()} ", names, range(1, repeats + 1)
         else:
             yield f"{names} ", names, range(1, repeats + 1)
+
+
+def repeated(seeds, profile):
+    """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError below 0."""
+    if seeds < 0:
+        raise ValueError(f"SEEDS is a number of repeats, or 0 for the profile's; got {seeds!r}.")
+    return range(1, (seeds or profile) + 1)
 
 
 def evaluated(tasks, store, description):

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from privnb.frontier.points import AXES, SEEDS, comparable, same
+from privnb.frontier.points import AXES, SEEDS, bounded, comparable, same
 
 
 def knee(releases):
@@ -29,7 +29,8 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
 
     `privacy_cap`: the most privacy loss that the owner accepts; the least utility loss under it is looked for.
     `utility_cap`: the other way round. Of a randomised release the upper bound of its interval counts, of a withheld
-    number its upper bound; a release of too few seeds keeps no cap. Equal ones: the smaller other loss, then the first.
+    number its upper bound; a release of too few seeds keeps no cap, nor does one whose loss is known from below only,
+    which is no end of the frontier either. Equal ones: the smaller other loss, then the first.
     Beside the caps stand the knee and the ends of the frontier. Columns: `question`, `setting` ("none" if no release
     fits), both losses with their bounds as in `points`, `why` and `costs` (against the ends).
     """
@@ -37,7 +38,7 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
     for axis, cap, other in (("privacy", privacy_cap, "utility"), ("utility", utility_cap, "privacy")):
         if cap is not None:
             rows.append(_under(releases, axis, cap, other))
-    corner, there = knee(releases), releases[comparable(releases)]
+    corner, there = knee(releases), _known(releases)
     if corner is not None:
         why = "of the efficient releases the farthest below the line between the frontier's ends"
         rows.append({**corner, "question": "the knee of the frontier", "why": why})
@@ -61,7 +62,7 @@ def _under(releases, axis, cap, other):
     if not np.isfinite(cap):
         raise ValueError(f"the cap on the {axis} loss must be a finite number, got {cap!r}.")
     question = f"the least {other} loss with a {axis} loss of at most {cap:g}"
-    there = releases[comparable(releases)]
+    there = _known(releases)
     missing = len(releases) - len(there)
     left_out = f"; {missing} {'were' if missing > 1 else 'was'} left out, see why" if missing else ""
     kept = there[(there[f"{axis}_high"] <= cap) | same(there[f"{axis}_high"], cap)]
@@ -79,6 +80,11 @@ def _under(releases, axis, cap, other):
     if len(near):
         why += f"; by {other} loss not to be told apart from {', '.join(near.setting)}"
     return {**first, "question": question, "why": why}
+
+
+def _known(releases):
+    """The releases that can be chosen: both losses are known, and not from below only."""
+    return releases[comparable(releases) & bounded(releases)]
 
 
 def _least(releases, axis, other):
@@ -110,6 +116,12 @@ def sentences(table, releases):
         f"both {of['privacy']} and {of['utility']} and better in one; lower is better for both. "
         f"{count.dominated} {verb.dominated} dominated, {count.undecided} cannot be decided."
     ]
+    least = (~bounded(releases)).sum()
+    if least:
+        said[0] += (
+            f" Of {least} a loss is known from below only: such a release may be dominated, but dominates none, keeps "
+            "no cap and is no end of the frontier."
+        )
     for row in table.itertuples():
         question = row.question[0].upper() + row.question[1:]
         if row.setting == "none":

@@ -16,6 +16,9 @@ from privnb.measures.base import t_interval
 SETTING = ["sanitizer", "parameters"]
 AXES = ("privacy", "utility")
 SEEDS = 10  # fewer repeats say too little about what a random release loses
+# They vary with the folds or queries drawn, of whatever release: one seed is never exact.
+VARYING = ("workload_utility", "average_relative_error", "median_relative_error")
+DIFFERENCES = ("_gain", "_decline")  # measures that end so may be negative
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,13 @@ def points(results, *, privacy, utility):
     of the mean), `privacy_seeds`, `privacy_baseline` and `privacy_of` (what it measures); `status` and `why`.
 
     `kind`: "deterministic" if the sanitizer draws no lots and all seeds give the same numbers, which are then exact for
-    this table; else "randomised". `status`: "efficient": nothing here dominates it; "dominated": another release is as
-    good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that do not
-    overlap; "undecided": neither can be said, because intervals overlap, a randomised release has fewer than 10 seeds,
-    or a number is missing or withheld (a withheld one is compared by its bounds). An undecided release dominates none
-    unless its intervals say so. Equal releases do not dominate each other.
+    this table; else "randomised": the release is random, or what is measured of it varies with the folds or queries
+    drawn, see `VARYING`. `status`: "efficient": nothing here is known to dominate it; "dominated": another release is
+    as good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that do
+    not overlap; "undecided": neither can be said, because intervals overlap, random numbers have fewer than 10 seeds, a
+    number is missing or withheld (a withheld one is compared by its bounds), or a loss is known from below only: rows
+    whose own `high` is infinite, so that the upper bound is. Such a release may be dominated and dominates none. Nor
+    does another undecided one unless its intervals say so. Equal releases do not dominate each other.
 
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
     Raises ValueError for results of several datasets, and for a measure, miner or target that is not there.
@@ -67,9 +72,12 @@ def points(results, *, privacy, utility):
         table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
         table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
     table.insert(2, "setting", _names(table))
-    varies = np.any([(table[f"{axis}_low"] < table[f"{axis}_high"]) & table[axis].notna() for axis in AXES], axis=0)
-    drawn = [_draws(*setting) for setting in table[SETTING].itertuples(index=False)]
-    table.insert(3, "kind", np.where(varies | np.array(drawn), "randomised", "deterministic"))
+    random = np.array([_draws(*setting) for setting in table[SETTING].itertuples(index=False)])
+    for axis in AXES:
+        low, high = table[f"{axis}_low"], table[f"{axis}_high"]
+        varies = ~same(low, high) if wanted[axis].measure in VARYING else (low < high) & ~_from_below(table, axis)
+        random |= (varies & table[axis].notna()).to_numpy()
+    table.insert(3, "kind", np.where(random, "randomised", "deterministic"))
     return table.assign(**_judged(table))
 
 
@@ -113,22 +121,27 @@ def _selected(results, loss):
 
 def _losses(rows, best, axis):
     """One row a release: its loss with interval, seeds and baseline; the columns are named by `axis`."""
-    if rows.better.iloc[0] == "higher":
+    turned = rows.better.iloc[0] == "higher"
+    if turned:
         best = rows.groupby(SETTING).value.mean().max() if best is None else best
-        turned = {"value": rows.value, "low": rows.high, "high": rows.low, "baseline": rows.baseline}
-        rows = rows.assign(**{name: best - column for name, column in turned.items()})
-    found = []
+        columns = {"value": rows.value, "low": rows.high, "high": rows.low, "baseline": rows.baseline}
+        rows = rows.assign(**{name: best - column for name, column in columns.items()})
+    # Student's t does not know that nothing is below 0; a difference may be, and what counts down from the best is one.
+    measure, found = rows.measure.iloc[0], []
+    least = -np.inf if turned or measure.endswith(DIFFERENCES) else 0
     for setting, part in rows.groupby(SETTING, sort=False):
         values, drawn = part.value.to_numpy(), _draws(*setting)
         value, low, high = values.mean(), np.nan, np.nan
         if np.isnan(values).any():
             if not drawn:  # the bounds of a withheld number hold for this release, not for other noise
                 low, high = part.value.fillna(part.low).min(), part.value.fillna(part.high).max()
-        elif not drawn and same(values, values[0]).all():
+        elif not drawn and same(values, values[0]).all() and (len(part) > 1 or measure not in VARYING):
             value = low = high = values[0]
         else:
             low, high = t_interval(values.tolist())
-            low = max(low, 0) if values.min() >= 0 else low  # Student's t does not know that nothing is below 0
+            low = max(low, least) if values.min() >= 0 else low
+        if np.isfinite(values).all() and np.isposinf(part.high).any():  # bounds from below bound no mean from above
+            high = np.inf
         found.append((*setting, value, low, high, len(part), part.baseline.mean()))
     ends = ("", "_low", "_high", "_seeds", "_baseline")
     return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
@@ -158,10 +171,16 @@ def _judged(table):
     """`status` and `why` of each release."""
     sure = comparable(table)
     beats = _beats(table, sure)
-    likely = _beats(table.assign(**{f"{a}_{end}": table[a] for a in AXES for end in ("low", "high")}), sure)
+    below = {axis: _from_below(table, axis) for axis in AXES}
+    means = {f"{axis}_low": table[axis] for axis in AXES}
+    means |= {f"{axis}_high": table[axis].mask(below[axis], np.inf) for axis in AXES}
+    likely = _beats(table.assign(**means), sure)
     twins = np.logical_and.reduce([same(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
     status = np.select(
-        [beats.any(axis=0), ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0)],
+        [
+            beats.any(axis=0),
+            ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0) | np.any([*below.values()], axis=0),
+        ],
         ["dominated", "undecided"],
         "efficient",
     )
@@ -184,13 +203,26 @@ def _judged(table):
 
 
 def comparable(releases):
-    """Which releases can be compared: exact numbers, bounds, or at least 10 repeats, of both losses. Array (n,)."""
+    """Which releases can be compared: exact numbers, bounds, or at least 10 repeats, of both losses. Array (n,).
+
+    One that is known from below only can be dominated and nothing else; see `bounded`.
+    """
     known = True
     for axis in AXES:
         low, high = releases[f"{axis}_low"], releases[f"{axis}_high"]
         enough = (releases.kind == "deterministic") | same(low, high) | (releases[f"{axis}_seeds"] >= SEEDS)
         known &= low.notna() & high.notna() & enough
     return known.to_numpy()
+
+
+def bounded(releases):
+    """Which releases have no loss that is known from below only; an exact infinite loss is known. Array (n,)."""
+    return ~np.any([_from_below(releases, axis) for axis in AXES], axis=0)
+
+
+def _from_below(releases, axis):
+    """Where a loss has a lower bound alone: boolean Series."""
+    return np.isposinf(releases[f"{axis}_high"]) & ~np.isposinf(releases[f"{axis}_low"])
 
 
 def _beats(table, sure):
@@ -223,5 +255,7 @@ def _unsure(row):
             return f"its {of} is withheld"
         if row.kind == "randomised" and low != high and seeds < SEEDS:
             return f"its {of} is random and has {seeds} seed{'s' * (seeds > 1)} of at least {SEEDS}"
+        if np.isposinf(high) and not np.isposinf(low):
+            return f"what it loses is known from below only: its {of} is at least {value:.3g}"
         if pd.isna(low):
             return f"its {of} has no mean: it is infinite"

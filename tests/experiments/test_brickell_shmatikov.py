@@ -206,6 +206,16 @@ def test_each_kind_of_sanitizer_has_its_adversary(sets, here):
     assert {"Mondrian", "LocalRecoding", "KMember", "FullDomain", "TopDownSpecialization"} <= set(gains.sanitizer)
 
 
+def test_kinds_that_a_table_cannot_have_are_left_out(here):
+    """One value has more than half of the people, so no two of Anatomy's values can stand in each bucket."""
+    data = load_studies("adult", records=300)[0]
+    (case,) = experiments.data_sets([data])
+    assert data.table[case.sensitive].value_counts(normalize=True).max() > 0.5
+    found = experiments.others([case], profile="small")
+    assert "Anatomy" not in set(found.sanitizer)
+    assert {"Mondrian", "LaplaceNoise"} <= set(found.sanitizer)
+
+
 def test_a_neutral_attribute_of_no_data_set_is_refused(sets):
     with pytest.raises(ValueError, match=r"\['age'\] are no neutral attributes\. Name some of .*'workclass'.*, or all"):
         experiments.others(sets, knows="salary, age")

@@ -7,12 +7,12 @@ import pytest
 from privnb import evaluation, experiments, frontier, gallery, ledger, losses, sanitizers, workload
 from privnb.dataset import load
 from privnb.experiments import Profile
-from privnb.experiments.family import MEASURES
+from privnb.experiments.family import MEASURES, _bounded
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
 from privnb.privacy_models import KAnonymity
 from privnb.report import KEY
-from privnb.results import join
+from privnb.results import join, tidy
 from privnb.sanitizers import Identity, KMember, LocalRecoding, Mondrian, SanitizationError, Suppress
 from privnb.sanitizers.base import Sanitizer
 
@@ -91,14 +91,54 @@ def test_each_release_has_both_losses_and_randomised_ones_ten_seeds(family, resu
     assert frontier.comparable(points).all()
 
 
-def test_the_worst_adversary_is_the_exact_one_or_the_best_miner(family, results):
+def test_the_worst_adversary_is_the_exact_one_or_the_best_miner_who_may_also_guess_the_commonest(family, results):
     gains = results[results.measure == "accuracy_gain"]
     assert set(gains.miner) == {"", "worst", "naive Bayes", "random tree"}
     for sanitizer in family:
         wide = of(gains, sanitizer, "accuracy_gain").pivot_table(index="seed", columns="miner", values="value")
         noisy = hasattr(sanitizer, "epsilon")
         assert set(wide) == ({"naive Bayes", "random tree", "worst"} if noisy else {"", "worst"})
-        assert (wide["worst"] == wide.drop(columns="worst").max(axis=1)).all()
+        best = wide.drop(columns="worst").max(axis=1)
+        assert (wide["worst"] == (best.clip(lower=0) if noisy else best)).all()
+        highs = of(gains, sanitizer, "accuracy_gain").query("miner == 'worst'").high
+        assert (np.isposinf(highs) if noisy else highs.isna()).all(), sanitizer
+
+
+def test_a_miner_below_the_commonest_value_reaches_0():
+    rows = [
+        ("town", name, "", 1, "accuracy_gain", miner, "job", value, np.nan, np.nan, base, "lower")
+        for name, miner, value, base in (
+            ("LaplaceNoise", "tree", -0.2, -0.1), ("LaplaceNoise", "bayes", 0.1, 0.05), ("Noise", "tree", -0.2, -0.1),
+            ("Exact", "", -0.2, -0.1),
+        )
+    ]  # fmt: skip
+    found = _bounded(tidy(rows))
+    assert found.value.tolist() == [0, 0.1, 0, -0.2]
+    assert found.baseline.tolist() == [0, 0.05, 0, -0.1]
+    assert found.high.tolist()[:3] == [np.inf] * 3
+    assert np.isnan(found.high[3])
+
+
+def test_noise_dominates_nothing_and_keeps_no_cap(results):
+    points = frontier.points(results, **AXES)
+    noisy = points.parameters.str.contains("epsilon")
+    assert noisy.any()
+    assert np.isposinf(points[noisy].privacy_high).all()
+    assert set(points[noisy].status) <= {"dominated", "undecided"}
+    assert not points.why.str.contains(r"Noise|RandomizedResponse").any()
+    chosen = frontier.choices(points, privacy_cap=0.3, utility_cap=1).setting
+    assert not chosen.str.contains("epsilon").any()
+
+
+@pytest.mark.parametrize("measure", ["workload_utility", "median_relative_error"])
+def test_measures_that_vary_have_all_seeds_of_every_release(people, measure):
+    some = [Identity(), Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(5))]
+    found = experiments.appraised(people, some, "privacy_loss", measure, seeds=2)
+    for sanitizer in some:
+        assert of(found, sanitizer, measure).seed.tolist() == [1, 2], sanitizer
+        assert of(found, sanitizer, "privacy_loss").seed.tolist() == [1]
+    points = frontier.points(found, privacy="privacy_loss", utility=measure)
+    assert points.kind.tolist()[1:] == ["randomised"] * 2
 
 
 def test_no_miner_guesses_more_from_classes_than_is_exact(people):

@@ -150,6 +150,39 @@ def test_caps_and_releases_that_say_nothing_are_refused():
         choices(points({"LaplaceNoise epsilon=1.0": (0.1, 0.1)}))
 
 
+# Known from below only
+
+
+def with_noise_below(risk, cost):
+    """The curve, and noise whose risk is a lower bound: the best of all by its means."""
+    losses = points({**CURVE, "LaplaceNoise epsilon=1.0": (noise(risk), noise(cost))})
+    below = losses.sanitizer == "LaplaceNoise"
+    status = [*points(CURVE).status.tolist(), "undecided"]
+    return losses.assign(privacy_high=losses.privacy_high.mask(below, np.inf), status=status)
+
+
+def test_a_lower_bound_keeps_no_cap_and_is_no_end_and_no_knee():
+    table = with_noise_below(-1.0, -1.0)
+    found = choices(table, privacy_cap=0.45, utility_cap=0.15)
+    assert not found.setting.str.startswith("LaplaceNoise").any()
+    assert knee(table).setting == "KMember k=5"
+    assert row(found, "privacy loss of at most 0.45").setting == "KMember k=5"
+    assert "1 was left out, see why" in row(found, "privacy loss of at most 0.45").why
+    assert row(found, "utility loss of at most 0.15").setting == "KMember k=2"
+    assert found.setting.tolist()[-2:] == ["Suppress", "Identity"]
+
+
+def test_an_exact_infinite_loss_is_still_an_end():
+    found = choices(points({"Identity": (np.inf, 0.0), "KMember k=2": (0.1, 0.1)}))
+    assert found.setting.tolist() == ["KMember k=2", "Identity"]
+
+
+def test_sentences_say_what_is_known_from_below():
+    table = with_noise_below(0.3, 0.3)
+    assert "Of 1 a loss is known from below only" in sentences(choices(table), table)[0]
+    assert "from below" not in sentences(choices(points(CURVE)), points(CURVE))[0]
+
+
 # In words
 
 

@@ -186,6 +186,83 @@ def test_two_alike_releases_are_seldom_told_apart():
     assert 0 < wrong / pairs < 0.02
 
 
+@pytest.mark.parametrize("measure", ["workload_utility", "average_relative_error", "median_relative_error"])
+def test_measures_that_draw_folds_or_queries_are_never_exact_of_one_seed(measure):
+    def found(seeds):
+        losses = {"KMember k=2": (0.1, around(0.300, seeds=seeds)), "KMember k=3": (0.1, around(0.301, seeds=seeds))}
+        return frontier.points(results(losses).replace("cost", measure), privacy="risk", utility=measure)
+
+    assert found(10).kind.tolist() == ["randomised", "randomised"]
+    assert found(10).status.tolist() == ["efficient", "undecided"]
+    assert found(1).status.tolist() == ["undecided", "undecided"]
+    assert "is random and has 1 seed of at least 10" in found(1).why[0]
+    assert found(10).utility_low[0] < 0.3 < found(10).utility_high[0]
+
+
+def test_the_same_number_of_ten_seeds_is_exact_of_a_random_measure():
+    losses = {"Suppress": (0.0, [0.2] * 10), "KMember k=2": (0.1, [0.2] * 10)}
+    found = frontier.points(
+        results(losses).replace("cost", "workload_utility"), privacy="risk", utility="workload_utility"
+    )
+    assert found.kind.tolist() == ["deterministic", "deterministic"]
+    assert found.status.tolist() == ["efficient", "dominated"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "clipped"),
+    [("risk", True), ("accuracy_gain", False), ("knowledge_gain", False), ("kl_decline", False)],
+)
+def test_only_what_cannot_be_negative_is_bounded_by_zero(measure, clipped):
+    """Ten values from 0 to .1, nine of them 0: the mean is .01, and t reaches .0126 below 0."""
+    losses = {"LaplaceNoise epsilon=1.0": ([0.0] * 9 + [0.1], 0.2)}
+    found = frontier.points(results(losses).replace("risk", measure), privacy=measure, utility="cost")
+    assert found.privacy_low[0] == (0 if clipped else pytest.approx(0.01 - 0.0226216, abs=1e-6))
+
+
+def test_what_counts_down_from_a_best_may_be_negative():
+    rows = results({"LaplaceNoise epsilon=1.0": (0.1, [0.9] * 9 + [0.8])})
+    rows.loc[rows.measure == "cost", "better"] = "higher"
+    found = frontier.points(rows, privacy="risk", utility=Loss("cost", best=0.9))
+    assert found.utility_low[0] == pytest.approx(0.01 - 0.0226216, abs=1e-6)
+
+
+# Known from below only
+
+
+def with_bounds(losses, below="LaplaceNoise"):
+    """Points, of which the risk of one sanitizer is a lower bound."""
+    rows = results(losses)
+    rows.loc[(rows.sanitizer == below) & (rows.measure == "risk"), "high"] = np.inf
+    return frontier.points(rows, privacy="risk", utility="cost")
+
+
+def test_a_lower_bound_dominates_nothing():
+    losses = {"LaplaceNoise epsilon=1.0": (around(0.1), around(0.1)), "KMember k=2": (0.5, 0.5)}
+    found = with_bounds(losses)
+    assert found.status.tolist() == ["undecided", "efficient"]
+    assert found.why[0] == "what it loses is known from below only: its risk is at least 0.1"
+    assert np.isposinf(found.privacy_high[0])
+    assert found.privacy_low[0] == pytest.approx(0.1, abs=0.01)
+    assert judged(losses)[0]["KMember k=2"] == "dominated", "else this checks nothing"
+
+
+def test_a_lower_bound_can_be_dominated():
+    found = with_bounds({"LaplaceNoise epsilon=1.0": (around(0.5), around(0.5)), "KMember k=2": (0.1, 0.1)})
+    assert found.status.tolist() == ["dominated", "efficient"]
+
+
+def test_a_lower_bound_of_one_seed_alone_makes_the_bound():
+    rows = results({"LaplaceNoise epsilon=1.0": (around(0.1), around(0.1)), "KMember k=2": (0.5, 0.5)})
+    rows.loc[0, "high"] = np.inf
+    found = frontier.points(rows, privacy="risk", utility="cost")
+    assert found.status.tolist() == ["undecided", "efficient"]
+
+
+def test_an_exact_infinite_loss_is_no_lower_bound():
+    found = with_bounds({"Identity": (np.inf, 0.0), "KMember k=2": (0.5, 0.1)}, below="Identity")
+    assert found.status.tolist() == ["efficient", "efficient"]
+
+
 # Missing and withheld
 
 
