@@ -77,3 +77,8 @@ def write_notebook():
         nbformat.write(notebook, folder / f"{name}.ipynb")
 
     return write
+
+
+def pytest_collection_modifyitems(items):
+    """The slowest file first, so that no core waits for it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_notebooks.py")
