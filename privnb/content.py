@@ -18,7 +18,9 @@ import pandas as pd
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
 
 # No module that makes numbers imports one of these.
-READERS = ("experiments", "choice", "frontier", "ledger", "answers", "charts", "runs", "pages", "report", "cli")
+READERS = (
+    "experiments", "choice", "frontier", "ledger", "answers", "charts", "explorer", "runs", "pages", "report", "cli",
+)  # fmt: skip
 
 
 def content(value):

@@ -13,7 +13,7 @@ ORDER = [
     "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
     "sanitizers", "marginals", "attacks", "channel", "measures", "enumeration", "results", "store", "mined",
     "scenario", "verdict", "evaluation", "adversary", "workload", "leakage", "losses", "characteristics",
-    "small_channels", "gallery", "experiments", "choice", "frontier", "ledger", "answers", "charts", "runs",
+    "small_channels", "gallery", "experiments", "choice", "frontier", "ledger", "answers", "charts", "explorer", "runs",
     "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))

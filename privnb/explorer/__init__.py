@@ -1,0 +1,1 @@
+"""The explorer: what one setting publishes, keeps and gives away, live beside sliders."""
