@@ -119,7 +119,14 @@ def test_where_the_original_was_not_mined_it_says_so():
     text = answers.what_privacy_costs(results(*rows)).data
     assert "No workload was mined on the original" in text
     assert "Toy, predicting pay: the original was not mined" in text
-    assert "No workload was mined" in answers.what_privacy_costs(results()).data
+
+
+def test_without_a_sensitive_attribute_of_categories_it_says_what_to_do():
+    text = answers.what_privacy_costs(results(), results(), experiments.coins(), results()).data
+    first, coins, *_ = text.split("\n\n")
+    assert "takes a sensitive attribute of categories, and no study of this table has one. Give a column" in first
+    assert coins.startswith("Section 7's coins")
+    assert "not proof of privacy" not in text
 
 
 def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():

@@ -74,12 +74,11 @@ def what_the_search_found(tuned, cap, whole=None, **axes):
 
 
 def _beside(tuned, cap, whole, axes):
-    """The choice beside the whole grid's best; or what is known of such searches, where the grid was not evaluated."""
+    """The choice beside the whole grid's best, where the grid was evaluated."""
     if whole is None:
         return (
-            "The whole grid was not evaluated. On random grids whose losses wiggle by 2 % a search comes within 5 % of "
-            "the grid's best in all but 1 of 100 cases, by 5 % in all but 4, by 10 % in all but 17: a promise by "
-            "statistics, no guarantee."
+            "The whole grid was not evaluated, so how near this comes to its best is not known here. The full profile "
+            "evaluates it."
         )
     best = frontier.choices(frontier.points(whole, **axes), privacy_cap=cap).iloc[0]
     if best.setting == "none" or pd.isna(best.utility):

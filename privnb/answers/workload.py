@@ -10,6 +10,11 @@ from privnb.answers.base import listed, say
 from privnb.results import over_seeds
 
 ENDS = ("Identity", "Suppress")
+NOTHING = (
+    "**Adversary and researcher cannot be compared here**: both are counted in people guessed right, which takes a "
+    "sensitive attribute of categories, and no study of this table has one. Give a column of categories that role in "
+    "the description file. `06_li_li` has losses for numbers too."
+)
 CLOSE = 1e-9  # shares of information are sums of logarithms
 
 
@@ -119,23 +124,29 @@ def what_privacy_costs(compared, others=None, shares=None, predictions=None):
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
     `compared`: of `experiments.figures`; `others`: of `experiments.others`; `shares`: of the coins; `predictions`: of
-    `experiments.gains`. What is None is not spoken of.
+    `experiments.gains`. What is None is not spoken of; of nothing `compared` it says what that takes.
     """
-    parts = [part.set_index("setting") for _, part in both_sides(compared).groupby(["dataset", "target"], sort=False)]
-    sentences = [_overall(parts), *map(_workload, parts), *_lemma(compared)]
-    if others is not None:
-        sentences += [_others(part) for _, part in both_sides(others).groupby(["dataset", "target"], sort=False)]
-    sentences.append(
-        "What the comparison cannot say: a point of accuracy is not worth the same to both sides. The adversary's gain "
-        "is a mean over the people in the table, and hides those of whom a class tells much; the researcher's is of "
-        "one workload, and others may need what this one does not. A small gain is not proof of privacy."
-    )
+    sentences = list(_compared(compared, others)) if len(compared) else [NOTHING]
     if shares is not None and (found := judged(shares)):
         sentences.append(_coins(found))
     if predictions is not None:
         asked = "Does what miners predict add to what the adversary gains (Sramka et al. 2010, Table 3)?"
         sentences += [asked, what_predictions_add(predictions).data]
     return say(*sentences)
+
+
+def _compared(compared, others):
+    parts = [part.set_index("setting") for _, part in both_sides(compared).groupby(["dataset", "target"], sort=False)]
+    yield _overall(parts)
+    yield from map(_workload, parts)
+    yield from _lemma(compared)
+    if others is not None:
+        yield from (_others(part) for _, part in both_sides(others).groupby(["dataset", "target"], sort=False))
+    yield (
+        "What the comparison cannot say: a point of accuracy is not worth the same to both sides. The adversary's gain "
+        "is a mean over the people in the table, and hides those of whom a class tells much; the researcher's is of "
+        "one workload, and others may need what this one does not. A small gain is not proof of privacy."
+    )
 
 
 def _points(share):

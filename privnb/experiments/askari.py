@@ -20,8 +20,10 @@ KINDS = {
 
 
 def small_tables(*, store=""):
-    """All small examples: `small_channels.appendix`, `aims`, and `space` of each of `SPACES`, the paper's last."""
-    tasks = [partial(small_channels.appendix), partial(small_channels.aims)]
+    """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
+    last.
+    """
+    tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users)]
     tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
     return together(evaluated({"": tasks}, store, "list small tables").values())
 
@@ -48,15 +50,21 @@ def known_attributes(dataset, *, k="10", fewest=10, store=""):
     return together(evaluated({"": tasks}, store, "every set of attributes").values())
 
 
+def priced(dataset, sanitizers, *, price=1.0, fewest=10, store=""):
+    """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones."""
+    tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
+    return together(evaluated({"": tasks}, store, "worth of guesses").values())
+
+
 def leaked(dataset, sanitizers, *, fewest=10, store=""):
     """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
-    and Shmatikov, `evaluation.adversary_gains`.
+    and Shmatikov, `evaluation.adversary_gains`, unless they would tell a share that is withheld.
 
     A sanitizer that this table cannot have leaves a row `classes` of 0.
     """
     tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")
     capacity = r"(sensitive|bucket)_additive_capacity"
-    told = [each for each, rows in found.items() if rows.measure.str.fullmatch(capacity).any()]
+    told = [each for each, rows in found.items() if rows[rows.measure.str.fullmatch(capacity)].value.notna().any()]
     gains = evaluated({"": [partial(adversary_gains, dataset, [each]) for each in told]}, store, "gains")
     return together([*found.values(), *gains.values()])

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from privnb import gallery, workload
 from privnb.content import content
 from privnb.dataset import Dataset, load
-from privnb.evaluation import ends
-from privnb.experiments.profiles import evaluated, profile_of, sets_of, together
-from privnb.mined import miners_of
-from privnb.results import join
+from privnb.evaluation import ends, first_number
+from privnb.experiments.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
+from privnb.mined import miners_of, published_name
+from privnb.results import join, tidy
 from privnb.sanitizers import Identity, SanitizationError, Suppress
 from privnb.schema import Role
 
@@ -40,7 +40,7 @@ def data_sets(studies, *, study="", workload=""):
 
     `study`: that one alone. The first sensitive attribute of categories is the adversary's; `workload` the researcher's
     in the studies where it is neutral, instead of the paper's or, in other tables, of the first one of categories.
-    Raises ValueError where there is nothing to compare.
+    An empty list where no sensitive attribute has categories. Raises ValueError for a `workload` that no study has.
     """
     named = {data.name.split(" (")[0].rpartition("/")[2]: data for data in studies}
     names = [study] if study in named else list(PAPER) if set(PAPER) <= set(named) else list(named)
@@ -50,14 +50,30 @@ def data_sets(studies, *, study="", workload=""):
         wanted = [each for each in (workload, PAPER.get(name, ""), *neutral) if each in neutral]
         if sensitive:
             found.append(DataSet(named[name], sensitive[0], next(iter(wanted), "")))
-    if not found or (workload and workload not in [each.workload for each in found]):
+    if workload and workload not in [each.workload for each in found]:
         there = sorted({each for name in names for each in _categories(named[name], Role.NEUTRAL)})
         raise ValueError(
-            f"there is no study of {', '.join(names)} with a sensitive attribute of categories"
-            + (f" and '{workload}' as a neutral one, of {there or 'none'}." if workload else ".")
-            + " Give columns these roles in the description file."
+            f"there is no study of {', '.join(names)} with a sensitive attribute of categories and '{workload}' as a "
+            f"neutral one, of {there or 'none'}. Give columns these roles in the description file."
         )
     return found
+
+
+def check_comparison(
+    dataset, sets, *, profile="quick", researcher="", neutral="all", knows="", miners="", target="", seeds=0
+):
+    """Refuse, before anything is mined, what would else be refused minutes later.
+
+    `researcher` (miners), `neutral` and `knows` are for `others` of the data sets; `miners` and `target` for
+    `sramka.gains` of the dataset. Raises ValueError for a name that is not there, and for miners of whom none can
+    guess what they are asked for.
+    """
+    size, mined = profile_of(profile), published_name(dataset, target or first_number(dataset))
+    repeated(seeds, 1)
+    _check_neutral(sets, neutral, knows)
+    check_miners("RESEARCHER", researcher or next(iter(size.workloads)), *(data.table[s] for data, s, _ in sets))
+    published = Suppress().sanitize(dataset, rng=1).table[mined]  # labels, where the attribute is generalized
+    check_miners("MINERS", miners or next(iter(size.gains)), published)
 
 
 def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
@@ -65,13 +81,15 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
 
     For each sensitive and neutral attribute of categories. Parameters as of `figures`.
     """
+    if not sets:
+        return tidy([])
     tasks = {
         miners_set.prefix: [
             partial(workload.utility, data, [end], target=target, miners=name, seed=seed, folds=miners_set.folds)
             for seed in miners_set.seeds
             for data, *_ in sets
             for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
-            for name in _able(miners_set.every, data, target)
+            for name in able(miners_set.every, data.table[target])
             for end in ends()
         ]
         for miners_set in _sets(profile, miners, seeds)
@@ -98,12 +116,13 @@ def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
 def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0, store=""):
     """The same comparison for one sanitizer of each kind, `gallery.family`, and a neutral workload where there is one.
 
-    Beyond the paper. `neutral`: what the researcher uses beside quasi-identifiers and sensitive attributes; `knows`:
-    what the adversary knows beside quasi-identifiers: names of neutral attributes separated by commas, each for the
-    data sets where it is one, or "all". Noise leaves no classes: there the adversary guesses with the researcher's
-    miners. Weka's take no part.
+    Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. `neutral`: what the
+    researcher uses beside quasi-identifiers and sensitive attributes; `knows`: what the adversary knows beside
+    quasi-identifiers: names of neutral attributes separated by commas, each for the data sets where it is one, or
+    "all". Noise leaves no classes: there the adversary guesses with the researcher's miners. Weka's take no part.
     """
-    _check(sets, neutral, knows)
+    _check_neutral(sets, neutral, knows)
+    sets = sets[: profile_of(profile).others]
     cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]
     return _compared(
         cases, [s for s in _sets(profile, miners, seeds) if not s.prefix.startswith("Weka ")], store, neutral, knows
@@ -153,17 +172,19 @@ def _sets(profile, miners, seeds):
 
 def _compared(cases, sets, store, neutral="all", knows=""):
     """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
+    if not cases:
+        return tidy([])
     runs = {}
     for miners in sets:
         for place, case in enumerate(cases):
             data, target = case.data.dataset, case.target
             used = neutral if neutral == "all" else _there(data, neutral, target)
-            for seed in miners.seeds if _able(miners.base, data, target) else ():
+            for seed in miners.seeds if able(miners.base, data.table[target]) else ():
                 asked = {"target": target, "neutral": used, "seed": seed, "folds": miners.folds}
                 runs[f"{miners.prefix}{place} {seed}"] = case, miners, asked
     trivial = {}
     for key, (case, miners, asked) in runs.items():
-        names = _able(miners.every if case.target == case.data.sensitive else miners.base, *_of(case))
+        names = able(miners.every if case.target == case.data.sensitive else miners.base, _column(case))
         trivial[key] = [
             partial(workload.utility, case.data.dataset, [end], miners=name, **asked)
             for end in workload.trivial()
@@ -173,7 +194,7 @@ def _compared(cases, sets, store, neutral="all", knows=""):
     tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows)]}
     for key, (case, miners, asked) in runs.items():
         if over := _best(trivial[key]):
-            names = ", ".join(_able(miners.every, *_of(case)))
+            names = ", ".join(able(miners.every, _column(case)))
             every = list(dict.fromkeys(case.sanitizers.values()))
             tasks[key] = [
                 partial(workload.utility_gain, case.data.dataset, group, miners=names, over=over, **asked)
@@ -184,14 +205,8 @@ def _compared(cases, sets, store, neutral="all", knows=""):
     return together([*gains, *trivial.values()])
 
 
-def _of(case):
-    return case.data.dataset, case.target
-
-
-def _able(miners, dataset, target):
-    """The names of those that can guess the target; Weka's are not asked: that would start Java in this process."""
-    column = dataset.table[target]
-    return [miner.name for miner in miners if miner.name.startswith("Weka ") or miner.predicts(column)]
+def _column(case):
+    return case.data.dataset.table[case.target]
 
 
 def _adversary(case, main, knows):
@@ -201,7 +216,7 @@ def _adversary(case, main, knows):
     asked = partial(workload.disclosure, data, sensitive=sensitive, knows=known)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).provenance.noisy]
     yield partial(asked, [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy])
-    miners = ", ".join(_able(main.every, data, sensitive))
+    miners = ", ".join(able(main.every, data.table[sensitive]))
     for sanitizer in noisy if miners else ():
         yield from (partial(asked, [sanitizer], miners=miners, seed=seed) for seed in main.seeds)
 
@@ -242,7 +257,7 @@ def _there(dataset, names, target):
     return ", ".join(name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target)
 
 
-def _check(sets, *texts):
+def _check_neutral(sets, *texts):
     """Refuse a name that is a neutral attribute of none of the data sets."""
     there = {name for data, *_ in sets for name in data.schema.names(Role.NEUTRAL)}
     asked = [name.strip() for text in texts if text != "all" for name in text.split(",") if name.strip()]

@@ -11,7 +11,7 @@ import numpy as np
 from privnb import losses, workload
 from privnb.dataset import Dataset
 from privnb.evaluation import costs, ends, linked, numbers, sensitive_name
-from privnb.experiments.profiles import Profile, evaluated, profile_of, together
+from privnb.experiments.profiles import Profile, evaluated, number, profile_of, together
 from privnb.gallery import SUPPRESS
 from privnb.mined import miners_of
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
@@ -37,17 +37,22 @@ VARYING = ("utility", "count_queries")  # they draw folds or queries, so they va
 GROUP = 4  # sanitizers a task: a kill loses no more
 SLOW = (KMember, FullDomain)  # they search for seconds under models of values
 MODELS = {"l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
-# Which evaluation gives which measures, by the names that an axis may have.
+# Which evaluation gives which measures, by the names that an axis of either kind may have.
 MEASURES = {
-    "trade_off": ("privacy_loss", "mean_privacy_loss", "utility_loss", "misled"),
-    "disclosure": (
-        "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
-        "posterior_accuracy",
-    ),
-    "linked": ("correct_links",),
-    "costs": ("certainty_penalty",),
-    "count_queries": ("average_relative_error", "median_relative_error"),
-    "utility": ("workload_utility",),
+    "privacy": {
+        "trade_off": ("privacy_loss", "mean_privacy_loss"),
+        "disclosure": (
+            "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
+            "posterior_accuracy",
+        ),
+        "linked": ("correct_links",),
+    },
+    "utility": {
+        "trade_off": ("utility_loss", "misled"),
+        "costs": ("certainty_penalty",),
+        "count_queries": ("average_relative_error", "median_relative_error"),
+        "utility": ("workload_utility",),
+    },
 }  # fmt: skip
 
 
@@ -61,7 +66,7 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     """
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     values = {
-        letter: numbers(letter.upper(), given[letter] or size[letter], int if letter == "k" else _number)
+        letter: numbers(letter.upper(), given[letter] or size[letter], int if letter == "k" else number)
         for letter in given
     }
     least, slow = min(values["k"]), () if size["all"] else SLOW
@@ -78,12 +83,12 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     """The two measures of a chart, `{"privacy": measure, "utility": measure}`: those asked for, by default Li and Li's.
 
     Where a table has no large populations, no utility loss is defined, and the certainty penalty stands for it. Raises
-    ValueError for a measure that is not among `MEASURES`.
+    ValueError for a measure that `MEASURES` does not have of that kind.
     """
-    known = [measure for measures in MEASURES.values() for measure in measures]
-    for name, measure in (("PRIVACY", privacy), ("UTILITY", utility)):
+    for kind, measure in (("privacy", privacy), ("utility", utility)):
+        known = [each for measures in MEASURES[kind].values() for each in measures]
         if measure not in known:
-            raise ValueError(f"{name} is one of {', '.join(known)}; got {measure!r}.")
+            raise ValueError(f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}; got {measure!r}.")
     without = losses.large_populations(dataset, sensitive_name(dataset, None)) is None
     utility = "certainty_penalty" if without and utility in ("utility_loss", "misled") else utility
     return {"privacy": privacy, "utility": utility}
@@ -122,12 +127,11 @@ def left_out(dataset, sanitizers, results):
     return Markdown("\n".join([f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:\n", *reasons]))
 
 
-def along(dataset, tuned, values, *measures, profile="quick", miners="", seeds=0, store=""):
-    """One sanitizer along one of its parameters, for `frontier.tune`: `evaluate(value)`, and the whole grid's results.
+def settings_along(dataset, tuned, values):
+    """One sanitizer at each value of one of its parameters, for `along`: `{value: sanitizer}`.
 
     `tuned`: a kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon"; `values`: of the
-    letter. The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of
-    `appraised`. Raises ValueError for a kind without that letter.
+    letter. Raises ValueError for a kind without that letter, and for a value that it cannot have.
     """
     kind, _, letter = tuned.partition(" ")
     letters = ("k", *MODELS, "epsilon")
@@ -141,6 +145,14 @@ def along(dataset, tuned, values, *measures, profile="quick", miners="", seeds=0
         raise ValueError(
             f"TUNED is a sanitizer and its parameter, one of {', '.join(letters)}, such as 'Mondrian t'; got {tuned!r}."
         )
+    return made
+
+
+def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store=""):
+    """The sanitizers `made` by `settings_along`, for `frontier.tune`: `evaluate(value)`, and the whole grid's results.
+
+    The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of `appraised`.
+    """
     plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds), None
     if plan.profile.family["all"]:
         options = {"profile": profile, "miners": miners, "seeds": seeds, "store": store}
@@ -176,11 +188,9 @@ class _Plan:
     @property
     def wanted(self):
         """The evaluations by name, `trade_off` first."""
-        return [
-            name
-            for name, measures in MEASURES.items()
-            if name == "trade_off" or self.profile.family["all"] or {*measures} & {*self.measures}
-        ]
+        every = [item for kind in MEASURES.values() for item in kind.items()]
+        asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
+        return list(dict.fromkeys(["trade_off", *asked]))
 
     def tasks(self, sanitizers, name):
         """The tasks of an evaluation: a few sanitizers each, and one seed of what is random."""
@@ -261,8 +271,3 @@ def _refused(sanitizer, results):
 def _about(sanitizer, results):
     """Which rows are about a sanitizer: boolean Series."""
     return (results.sanitizer == type(sanitizer).__name__) & (results.parameters == sanitizer.changed_params())
-
-
-def _number(text):
-    """A number, whole where it is, so that results name it "l=3"."""
-    return int(float(text)) if float(text).is_integer() else float(text)

@@ -1,13 +1,15 @@
 """The experiments of Li and Li 2009, sections 3 and 5, on any dataset."""
 
+import math
 import tomllib
 from dataclasses import fields, replace
 from functools import partial
+from numbers import Integral
 
 from privnb import losses
 from privnb.dataset import find
 from privnb.evaluation import ends, numbers, sensitive_name
-from privnb.experiments.profiles import evaluated, profile_of, repeated, together
+from privnb.experiments.profiles import check_miners, evaluated, number, profile_of, repeated, together
 from privnb.measures.queries import READINGS
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.results import join, over_seeds, tidy
@@ -19,6 +21,7 @@ SELECTIVITY, DIMENSION = 0.05, 4  # elsewhere
 BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the paper left out
 MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
 FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
+MOST = 100_000  # queries at once, as `CountQueries.of` takes them
 SMALL = 0.04  # the utility loss that the paper finds everything below
 
 
@@ -43,14 +46,30 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
     sensitive = sensitive_name(dataset, None)
     models = {
         "k": [KAnonymity(value) for value in numbers("K", k, int)],
-        "l": [FrequencyDiversity(value, sensitive) for value in numbers("L", l, _number)],
-        "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, _number)],
-        "delta": [DeltaDisclosure(value, sensitive) for value in numbers("DELTA", delta, _number)],
+        "l": [FrequencyDiversity(value, sensitive) for value in numbers("L", l, number)],
+        "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, number)],
+        "delta": [DeltaDisclosure(value, sensitive) for value in numbers("DELTA", delta, number)],
     }
     found = {letter: [Mondrian(model, median=median) for model in each] for letter, each in models.items() if each}
     if not found:
         raise ValueError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
+    if beyond := [each.models[0].t for each in found.get("t", []) if each.models[0].t > math.log(2)]:
+        raise ValueError(
+            f"T is a Jensen-Shannon divergence in nats, above 0 to ln 2 = 0.693; got {beyond}, which ask for nothing. "
+            "Lower them."
+        )
     return found
+
+
+def check_queries(dataset, *, number=1000, miners="decision tree", profile="quick", seeds=0):
+    """Refuse what `count_queries` and `direct` would refuse after minutes of other work: raises ValueError for a number
+    of queries, miners, a profile or a number of repeats that cannot be.
+    """
+    if isinstance(number, bool) or not (isinstance(number, Integral) and 1 <= number <= MOST):
+        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {number!r}.")
+    repeated(seeds, profile_of(profile).queries)
+    sensitive = dataset.table[sensitive_name(dataset, None)]
+    check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
 
 
 def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, store=""):
@@ -156,11 +175,6 @@ def asked(results, by="", form="Bucketize"):
         "dimension": (kinds[1] == common[1]) & close,
     }[by]
     return results[~errors | (plain & chosen)]
-
-
-def _number(text):
-    """A number, whole where it is, so that results name it "l=3"."""
-    return int(float(text)) if float(text).is_integer() else float(text)
 
 
 def _bound(partition):

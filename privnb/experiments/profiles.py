@@ -5,6 +5,8 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pandas.api.types import is_numeric_dtype
+
 from privnb import weka
 from privnb.mined import miners_of
 from privnb.results import join
@@ -17,7 +19,8 @@ class Profile:
 
     "Weka" is the real one, where it is present, with the paper's own sets. `workloads`: for Brickell and Shmatikov's
     researcher, seeds and folds of the cross-validation. `queries`: how often Li and Li's COUNT queries are drawn.
-    `family`: for the frontier, the values of each parameter, the miners that read noise, and whether `all` is measured.
+    `others`: for how many of Brickell and Shmatikov's data sets other sanitizers are compared; None: all. `family`: for
+    the frontier, the values of each parameter, the miners that read noise, and whether `all` is measured.
     """
 
     users: Mapping[str, int]
@@ -25,12 +28,13 @@ class Profile:
     gains: Mapping[str, int]
     workloads: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     queries: int = 1
+    others: int | None = None
     family: Mapping[str, str | bool] = field(default_factory=dict)
 
 
 PROFILES = {
     "quick": Profile(
-        {"three": 1}, {"five": 3}, {"five": 3}, workloads={"decision tree": (1, 3)},
+        {"three": 1}, {"five": 3}, {"five": 3}, workloads={"decision tree": (1, 3)}, others=1,
         family={
             "k": "10, 100, 1000", "l": "2, 4", "t": "0.2, 0.4", "delta": "2", "epsilon": "1",
             "miners": "naive Bayes, random tree", "all": False,
@@ -84,11 +88,32 @@ def sets_of(sets, miners, seeds):
             yield f"{names} ", names, range(1, repeats + 1)
 
 
+def able(miners, column):
+    """The names of those that can guess a column; Weka's are not asked: that would start Java in this process."""
+    return [miner.name for miner in miners if miner.name.startswith("Weka ") or miner.predicts(column)]
+
+
+def check_miners(parameter, names, *columns):
+    """Raise ValueError for an unknown miner in `names`, and where none of them can guess one of the columns, Series."""
+    miners = miners_of(names)
+    for column in columns:
+        if not able(miners, column):
+            raise ValueError(
+                f"{parameter} is {names!r}, and none of these miners can predict '{column.name}', a column of "
+                f"{'numbers' if is_numeric_dtype(column) else 'categories'}. Name one that can beside them."
+            )
+
+
 def repeated(seeds, profile):
     """The seeds to run: 1 to `seeds`, or to the profile's number where that is 0. Raises ValueError below 0."""
     if seeds < 0:
         raise ValueError(f"SEEDS is a number of repeats, or 0 for the profile's; got {seeds!r}.")
     return range(1, (seeds or profile) + 1)
+
+
+def number(text):
+    """A number, whole where it is, so that results name it "l=3"."""
+    return int(float(text)) if float(text).is_integer() else float(text)
 
 
 def evaluated(tasks, store, description):

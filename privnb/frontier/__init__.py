@@ -3,11 +3,11 @@
 From tidy results alone. Source: Li and Li, KDD 2009, section 4.
 """
 
-from privnb.frontier.decision import choices, knee, sentences
+from privnb.frontier.decision import caps, choices, knee, sentences
 from privnb.frontier.points import AXES, SEEDS, Loss, comparable, from_best, points
 from privnb.frontier.tuning import Tuned, grid, search, tune
 
 __all__ = [
-    "AXES", "SEEDS", "Loss", "Tuned", "choices", "comparable", "from_best", "grid", "knee", "points", "search",
+    "AXES", "SEEDS", "Loss", "Tuned", "caps", "choices", "comparable", "from_best", "grid", "knee", "points", "search",
     "sentences", "tune",
 ]  # fmt: skip

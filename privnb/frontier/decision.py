@@ -1,5 +1,7 @@
 """Which release to publish: the knee of the frontier, the cheapest under the owner's caps, and what each costs."""
 
+from numbers import Real
+
 import numpy as np
 import pandas as pd
 
@@ -22,6 +24,23 @@ def knee(releases):
     x, y = ((rows[axis] - rows[axis].min()) / np.ptp(rows[axis]) for axis in AXES)
     below = 1 - x - y  # proportional to the distance from the line x + y = 1
     return rows.loc[below.idxmax()] if below.max() > 1e-9 else None
+
+
+def caps(privacy=0, utility=0):
+    """An owner's caps as `choices` takes them: the most loss accepted of each axis, or None where it is 0.
+
+    `{"privacy_cap": ..., "utility_cap": ...}`. Raises ValueError for what is no finite number of at least 0.
+
+    >>> caps(0.1)
+    {'privacy_cap': 0.1, 'utility_cap': None}
+    """
+    for axis, cap in zip(AXES, (privacy, utility), strict=True):
+        if isinstance(cap, bool) or not (isinstance(cap, Real) and 0 <= cap < np.inf):
+            raise ValueError(
+                f"{axis.upper()}_CAP is the most {axis} loss that you accept, a number above 0, or 0 for no cap; got "
+                f"{cap!r}."
+            )
+    return {"privacy_cap": privacy or None, "utility_cap": utility or None}
 
 
 def choices(releases, *, privacy_cap=None, utility_cap=None):

@@ -8,6 +8,7 @@ from privnb import evaluation, experiments, frontier, gallery, ledger, losses, s
 from privnb.dataset import load
 from privnb.experiments import Profile
 from privnb.experiments.family import MEASURES, _bounded
+from privnb.measures import gains, linkage, queries, tradeoff
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
 from privnb.privacy_models import KAnonymity
@@ -220,7 +221,7 @@ def test_what_cannot_be_done_is_left_out_by_name(people):
 
 def test_the_full_profile_measures_everything(everything):
     assert not everything.duplicated(KEY).any()
-    expected = {measure for measures in MEASURES.values() for measure in measures}
+    expected = {measure for kind in MEASURES.values() for measures in kind.values() for measure in measures}
     assert expected <= set(everything.measure)
     for measure in expected:
         points = frontier.points(everything, privacy=measure, utility="utility_loss")
@@ -244,11 +245,29 @@ def test_results_of_several_notebooks_go_together(people, everything):
     assert len(ledger.compare(join(everything, *others)))
 
 
+def test_an_axis_is_of_the_kind_that_its_measure_is():
+    """Those that are functions say so themselves."""
+    marked = {
+        name: function.kind
+        for module in (gains, linkage, queries, tradeoff)
+        for name, function in vars(module).items()
+        if hasattr(function, "kind")
+    }
+    found = {measure: kind for kind in MEASURES for measures in MEASURES[kind].values() for measure in measures}
+    both = set(found) & set(marked)
+    assert len(both) > 10
+    assert {name: found[name] for name in both} == {name: marked[name] for name in both}
+
+
 def test_axes(people, monkeypatch):
     assert experiments.axes(people) == {"privacy": "privacy_loss", "utility": "utility_loss"}
     assert experiments.axes(people, "correct_links", "workload_utility")["privacy"] == "correct_links"
-    with pytest.raises(ValueError, match=r"PRIVACY is one of privacy_loss, .*; got 'risk'"):
+    with pytest.raises(ValueError, match=r"PRIVACY is a measure of privacy, one of privacy_loss, .*; got 'risk'"):
         experiments.axes(people, "risk")
+    with pytest.raises(
+        ValueError, match=r"UTILITY is a measure of utility, .*certainty_penalty.*; got 'correct_links'"
+    ):
+        experiments.axes(people, utility="correct_links")
     monkeypatch.setattr(losses, "large_populations", lambda *_: None)
     assert experiments.axes(people)["utility"] == "certainty_penalty"
     assert experiments.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"
@@ -259,7 +278,8 @@ def test_axes(people, monkeypatch):
 
 def test_along_one_parameter(people, tmp_path):
     values = frontier.grid(0.1, 0.8, 40)
-    evaluate, whole = experiments.along(people, "Mondrian t", values, *AXES.values(), store=tmp_path)
+    tried = experiments.settings_along(people, "Mondrian t", values)
+    evaluate, whole = experiments.along(people, tried, *AXES.values(), store=tmp_path)
     assert whole is None
     tuned = frontier.tune(evaluate, values, 0.1, **AXES)
     assert tuned.evaluations == 10
@@ -273,7 +293,9 @@ def test_along_one_parameter(people, tmp_path):
 
 def test_the_whole_grid_in_the_full_profile(people):
     values = [2, 3, 4, 5]
-    evaluate, whole = experiments.along(people, "KMember k", values, profile="small")
+    evaluate, whole = experiments.along(
+        people, experiments.settings_along(people, "KMember k", values), profile="small"
+    )
     assert frontier.points(whole, **AXES).setting.tolist() == [f"KMember k={k}" for k in values]
     assert evaluate(3).equals(whole[whole.parameters == "k=3"])
 
@@ -281,10 +303,10 @@ def test_the_whole_grid_in_the_full_profile(people):
 def test_what_cannot_be_tuned_is_said(people):
     for tuned in ("Mondrian", "Mondrian epsilon", "LaplaceNoise t", "Anatomy t", "Mondrian z", ""):
         with pytest.raises(ValueError, match=r"TUNED is a sanitizer and its parameter, one of k, l, t, delta, epsilon"):
-            experiments.along(people, tuned, [0.5, 0.6], *AXES.values())
+            experiments.settings_along(people, tuned, [0.5, 0.6])
     with pytest.raises(ValueError, match=r"k must be a whole number of at least 2 .*got 0\.5"):
-        experiments.along(people, "KMember k", [0.5, 0.6], *AXES.values())
-    evaluate, _ = experiments.along(people, "Mondrian l", [2, 12], *AXES.values())
+        experiments.settings_along(people, "KMember k", [0.5, 0.6])
+    evaluate, _ = experiments.along(people, experiments.settings_along(people, "Mondrian l", [2, 12]), *AXES.values())
     with pytest.raises(SanitizationError):
         evaluate(12)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privnb import frontier
-from privnb.frontier import choices, knee, sentences
+from privnb.frontier import caps, choices, knee, sentences
 from privnb.results import tidy
 
 MISSING = float("nan")
@@ -141,6 +141,15 @@ def test_a_cap_that_nothing_keeps():
     assert row(found, "at most").setting == "none"
     assert row(found, "at most").why == "no release keeps the cap; the least upper bound is 0.2 (KMember k=3)"
     assert row(found, "at most").costs == ""
+
+
+def test_caps_of_an_owner():
+    assert caps(0.2, 0) == {"privacy_cap": 0.2, "utility_cap": None}
+    for wrong in (-0.1, "0.1", True, np.inf, np.nan):
+        with pytest.raises(ValueError, match=r"PRIVACY_CAP is the most privacy loss that you accept, .*; got "):
+            caps(wrong)
+        with pytest.raises(ValueError, match=r"UTILITY_CAP is the most utility loss that you accept, .*; got "):
+            caps(0, wrong)
 
 
 def test_caps_and_releases_that_say_nothing_are_refused():
