@@ -7,6 +7,7 @@ their bucket, noise a random row. The baseline is always the prior vulnerability
 from itertools import chain, combinations
 
 import numpy as np
+import pandas as pd
 
 from privnb import counts
 from privnb.evaluation import sensitive_name
@@ -31,10 +32,10 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
     They know the person's values and so their released cells. Where labels of one attribute overlap, values do not say
     which cell is theirs: then the rows are at most what they tell, the lesser of what the cells and what the original
     tells. Where cells lead to several buckets, they guess the value that is likeliest if any of a bucket's may be
-    anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people have only
-    bounds. Raises ValueError for noise, which leaves no groups.
+    anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people, and of
+    all but so few, have only bounds. Raises ValueError for noise, which leaves no groups.
     """
-    sensitive, names, rows, n = _asked(dataset, sensitive), dataset.schema.quasi_identifiers, [], len(dataset)
+    sensitive, names, rows, n = _asked(dataset, sensitive, fewest), dataset.schema.quasi_identifiers, [], len(dataset)
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
     subsets = [subset for size in sizes for subset in combinations(names, size)]
     original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
@@ -51,9 +52,9 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
             told = _by_subset(dataset, release, sensitive, subsets)
         for subset in subsets:
             groups, guessed = np.minimum(told[subset], original[subset])
-            share = _share(guessed, n, fewest)
             known = ", ".join(subset)
-            rows.append(row("identity_vulnerability", groups / n, "", known, baseline=1 / n, better="lower"))
+            found, share = _found(groups, n, fewest), _share(guessed, n, fewest)
+            rows.append(row("identity_vulnerability", found[0], "", known, *found[1:], 1 / n, "lower"))
             label = f"{sensitive} from {known}"
             rows.append(row("sensitive_vulnerability", share[0], "", label, *share[1:], prior, "lower"))
     return tidy(rows)
@@ -79,9 +80,10 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
     `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is known
     of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell leaks to
     anybody, whatever they knew and wanted. A sanitizer that this table cannot have has a row `classes` of 0, and no
-    other. Shares of fewer than `fewest` people have only bounds, and leakages that would tell them no value.
+    other. Shares of fewer than `fewest` people, and of all but so few, have only bounds, and no number that would tell
+    them has a value.
     """
-    sensitive, rows = _asked(dataset, sensitive), []
+    sensitive, rows = _asked(dataset, sensitive, fewest), []
     for sanitizer in track(sanitizers, "leakage"):
         row = rows_of(dataset, sanitizer, seed)
         try:
@@ -89,7 +91,7 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
         except SanitizationError:
             rows.append(row("classes", 0, target=sensitive))
             continue
-        rows += _of_identity(row, dataset, release, sanitizer, seed)
+        rows += _of_identity(row, dataset, release, sanitizer, seed, fewest)
         rows += chain.from_iterable(
             _of_attribute(row, dataset, release, sanitizer, name, fewest) for name in dataset.schema.quasi_identifiers
         )
@@ -97,30 +99,49 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
     return tidy(rows)
 
 
-def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1):
+def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=10):
+    """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
+    if not price >= 0:
+        raise ValueError(f"the price of a wrong guess must be 0 or more, got {price}.")
+    name = _asked(dataset, sensitive, fewest)
+    values = sorted(dataset.table[name].unique())
+    gain = pd.DataFrame(np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))]), columns=values)
+    return worth(dataset, sanitizers, gain, sensitive=name, seed=seed, fewest=fewest)
+
+
+def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=10):
     """What a guess at the sensitive value is worth to an adversary with aims of their own: g-vulnerability.
 
     `gain`: DataFrame, a row a guess (or any other action), a column a value of the attribute: what each guess gains for
     each true value, in any unit. Rows `expected_gain`, mean over people, of the best guess of who knows the person's
     class or bucket; baseline: the best one without the release. Of noise `expected_gain_at_most`, see `leakage`.
-    Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
+    A sanitizer that this table cannot have has no row. Without value where the share of right guesses has none, see
+    `leakage`. Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
     """
-    sensitive, rows = _asked(dataset, sensitive), []
+    sensitive, rows = _asked(dataset, sensitive, fewest), []
     for sanitizer in track(sanitizers, "worth of guesses"):
-        release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        try:
+            release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        except SanitizationError:
+            continue
         told = _channel(dataset, release, sensitive)
         absent = [str(value) for value in told.inputs if value not in gain]
         if absent:
             raise ValueError(f"the gains say nothing of {sensitive} {', '.join(absent)}. Give each value a column.")
         gains = gain[list(told.inputs)].to_numpy(dtype=float)
         before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
+        shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
+        kept = [np.isfinite(_share(share * len(dataset), len(dataset), fewest)[0]) for share in shares]
+        before, after = np.where(kept, (before, after), np.nan)
         measure = "expected_gain_at_most" if release.provenance.noisy else "expected_gain"
         rows.append(row(measure, after, "", sensitive, baseline=before, better="lower"))
     return tidy(rows)
 
 
-def _asked(dataset, sensitive):
-    """The sensitive attribute by name. Raises ValueError for one that the adversary knows."""
+def _asked(dataset, sensitive, fewest):
+    """The sensitive attribute by name. Raises ValueError for one that the adversary knows, or if persons were told."""
+    if fewest < 2:
+        raise ValueError(f"fewest must be 2 or more, got {fewest}: a share of one is a person.")
     name = sensitive_name(dataset, sensitive)
     if name in dataset.schema.quasi_identifiers:
         raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
@@ -161,13 +182,13 @@ def _of_original(dataset, sensitive):
     return record_channel(known, dataset.table[sensitive])
 
 
-def _of_identity(row, dataset, release, sanitizer, seed):
+def _of_identity(row, dataset, release, sanitizer, seed, fewest):
     if release.provenance.noisy:
         rng = np.random.default_rng(stream(seed, sanitizer, "identify"))
         told = noise.identification(dataset, release, sanitizer, rng=rng)
     else:
         true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
-        told = register_vulnerability(release.indistinguishable, true), np.nan, np.nan
+        told = _found(register_vulnerability(release.indistinguishable, true) * len(dataset), len(dataset), fewest)
     return _pair(row, "identity", told, 1 / len(dataset), "identity")
 
 
@@ -197,8 +218,10 @@ def _of_sensitive(row, dataset, release, sensitive, fewest):
         rows += pair("sensitive", _by_subset(dataset, release, sensitive, [names])[names][1] / n)
     if not release.provenance.noisy:
         told, what = _channel(dataset, release, sensitive), "bucket" if bucketized else "sensitive"
-        rows += pair(what, channel.posterior_vulnerability(told))
-        moved = channel.additive_capacity(told)
+        guessed = channel.posterior_vulnerability(told)
+        rows += pair(what, guessed)
+        # With the shares of the values it would tell what is withheld.
+        moved = channel.additive_capacity(told) if np.isfinite(_share(guessed * n, n, fewest)[0]) else np.nan
         rows.append(row(f"{what}_additive_capacity", moved, "", sensitive, baseline=0, better="lower"))
     return rows
 
@@ -213,7 +236,14 @@ def _pair(row, what, told, prior, target, suffix=""):
 
 
 def _share(people, n, fewest):
-    """A share of people (share, low, high): of fewer than `fewest` only the bounds."""
+    """A share of people (share, low, high): of fewer than `fewest` only the bounds, and where so few are missed."""
     if 0 < people < fewest - 1e-9:
-        return np.nan, 1 / n, (fewest - 1) / n
-    return people / n, np.nan, np.nan
+        return np.nan, 1 / n, min(fewest - 1, n) / n
+    return _found(people, n, fewest)
+
+
+def _found(groups, n, fewest):
+    """The share of people found (share, low, high), one a group: a few groups are no few people, a few missed are."""
+    if 1e-9 < n - groups < fewest - 1e-9:
+        return np.nan, max(n - fewest + 1, 1) / n, (n - 1) / n
+    return groups / n, np.nan, np.nan

@@ -7,6 +7,7 @@ Source: Askari, Safavi-Naini, Barker, CODASPY 2012, sections 4 and 5, and the ap
 """
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -18,6 +19,7 @@ from privnb.measures import channel as measures
 from privnb.results import tidy
 
 TABLE, NOTHING = "the table", "knows nothing"
+EITHER, POPULATION = "either attribute", "a population of both"
 RANDOM, LOWEST, HIGHEST = "any level", "the lowest", "all suppressed"
 K = 2
 SPACES = {  # the hierarchies are assumed, see `enumeration.errata`
@@ -102,6 +104,34 @@ def aims(name="3 rows, ages 4-2-1"):
     return tidy(rows)
 
 
+def users(name="4 rows, ages 4-2-1"):
+    """What tables tell users of attributes, by what they knew before and what interests them.
+
+    Rows `user_utility` of the `original` and of what is published, `user_degradation`: what is lost, all means in bits.
+    `miner`: what they knew, nothing, or that half of all people are 20, or a population of which half knew either.
+    `target`: what interests them: one attribute, U_max of eq. 13, or each alike, eq. 14. Who knew something has their
+    own knowledge taken off, eq. 17-19, of releases in their labels. Population: eq. 20.
+    """
+    listed = SPACES[name]()
+    channel, tables = listed.randomized(), listed.originals
+    ages = np.where(tables.kinds[:, 0] == 0, 3, 1) / 12  # and either disease alike
+    knowing = {NOTHING: None, "knows the ages": replace(tables, counts=ages[None])}
+    wanted = {"age": {"age": 1}, "disease": {"disease": 1}, EITHER: None}
+    mass, rows = (channel.prior, channel.output_probability), []
+    for target, weights in wanted.items():
+        for knows, user in knowing.items():
+            utilities = listed.utilities(weights, user)
+            means = [float(shares.astype(float) @ bits) for shares, bits in zip(mass, utilities, strict=True)]
+            rows.append(_row(name, "original", "", "user_utility", means[0], knows, target, better="higher"))
+            rows.append(_row(name, RANDOM, f"k={K}", "user_utility", means[1], knows, target, means[0], "higher"))
+            rows.append(
+                _row(name, RANDOM, f"k={K}", "user_degradation", means[0] - means[1], knows, target, better="lower")
+            )
+        both = listed.degradation(channel, weights, [(0.5, user) for user in knowing.values()])
+        rows.append(_row(name, RANDOM, f"k={K}", "user_degradation", both, POPULATION, target, better="lower"))
+    return tidy(rows)
+
+
 def _rows(name, sanitizer, parameters, channel, knows=NOTHING):
     before, after = measures.prior_vulnerability(channel), measures.posterior_vulnerability(channel)
     lowest, highest = measures.error_bounds(channel)
@@ -116,6 +146,9 @@ def _rows(name, sanitizer, parameters, channel, knows=NOTHING):
         row("highest_bayes_risk", highest, better="higher"),
         row("santhi_vardy_bound", measures.santhi_vardy_bound(channel), better="higher"),
         row("min_entropy_leakage", math.log2(after / before), baseline=0, better="lower"),
+        row("shannon_leakage", measures.mutual_information(channel), baseline=0, better="lower"),
+        row("multiplicative_capacity", measures.multiplicative_capacity(channel), baseline=1, better="lower"),
+        row("additive_capacity", measures.additive_capacity(channel), baseline=0, better="lower"),
     ]
 
 

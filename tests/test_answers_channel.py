@@ -99,6 +99,13 @@ def test_errata_one_by_one():
     assert "`here`" not in text
 
 
+def test_what_users_lose_is_told_by_what_they_knew():
+    """0.70763 bits is what is lost without knowledge, as of `space`; who knew the ages had less to lose."""
+    text = answers.what_users_lose(small_channels.users()).data
+    assert "0.708 (knows nothing), 0.621 (knows the ages) and 0.664 (a population of both)" in text
+    assert "tell of no users" in answers.what_users_lose(small_channels.appendix()).data
+
+
 # Whole tables
 
 
@@ -107,7 +114,7 @@ def test_the_worst_pair_by_secret():
     assert "Of all pairs of attributes age and town tell most of which row is a person's" in who
     assert "probability 5%, without a release 0.05%" in who
     assert "With all 3 it is 50.0%" in who
-    assert "With the same in the release it is 2.5% under Mondrian(k=10)" in who
+    assert "With the same in the release it is at most 2.5% under Mondrian(k=10)" in who
     assert "age and sex tell most of a person's job" in what
     assert "40.0%, without a release 25.0%" in what
 
@@ -123,6 +130,27 @@ def test_one_attribute_and_what_is_withheld():
     assert "Of all attributes age tells most of which row is a person's" in text
     assert "pairs" not in text
     assert "as may be shown" in answers.which_attributes_give_away(results.assign(value=MISSING)).data
+
+
+def test_what_misses_few_stands_at_its_bound():
+    """It tells most, but how much may not be said, nor which of two such pairs does."""
+    results, few = sets(), ["age, town", "sex, town"]
+    results.loc[results.target.isin(few), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
+    text = answers.which_attributes_give_away(results).data
+    assert "age and town are among those that tell most of which row is a person's" in text
+    assert "with probability at least 97.8%, without a release 0.05%" in text
+    assert "in the release it is at most 99.9%" in text
+
+
+def test_withheld_ends_of_the_family_are_bounds(small):
+    results = family()
+    one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
+    results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
+    results.loc[results.measure.str.endswith("at_most"), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
+    text = answers.what_leaks(results).data
+    assert "2% under generalization, at least 97.8% under buckets and 4% under noise" in text
+    assert "40.0% (Mondrian(k=10)) to at least 97.8% (Bucketize(partition=Mondrian k=10))" in text
+    assert "at most 99.9%, what the original tells" in text
 
 
 def test_gains_are_leakage_or_differ():

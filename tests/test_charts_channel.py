@@ -87,9 +87,13 @@ def test_a_tick_a_set_and_the_worst_is_named():
 
 
 def test_the_title_names_the_worst_pair_of_the_original():
-    title, below = text(charts.known_attributes(sets()))
+    most = sets(
+        value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset) + 0.00001 * ("sex" in subset)
+    )
+    title, below = text(charts.known_attributes(most))
     assert title.startswith("Who knows a person's age and sex guesses which row is theirs with probability 6.4%")
     assert title.endswith("more than with any other pair")
+    assert "other pair" not in text(charts.known_attributes(sets()))[0], "age and town tell as much"
     assert "without the release, 0.05%" in below
     assert "their job" in text(charts.known_attributes(sets(), "sensitive"))[0]
 
@@ -107,6 +111,33 @@ def test_withheld_shares_are_not_drawn():
     assert points[1]["names"] == "age, town"
     nothing = results.assign(value=MISSING)
     assert charts.known_attributes(nothing).data == "None of these settings has an identity vulnerability."
+
+
+def test_a_share_that_misses_few_stands_at_its_bound():
+    """It tells most, though how much may not be said; neither may which of two such sets does."""
+    results = sets()
+    few = results.target.isin(["age, sex", "age, town"])
+    results.loc[few, ["value", "low", "high"]] = MISSING, 0.978, 0.998
+    title, below = text(charts.known_attributes(results))
+    assert title.endswith("guesses which row is theirs with probability at least 97%")
+    assert "only a bound is shown" in below
+    assert "only a bound" not in text(charts.known_attributes(sets()))[1]
+    point = drawn(charts.known_attributes(results), "point")[0][1]
+    assert (point["names"], point["value"], point["said"]) == ("age, sex", 0.978, "at least 97%")
+
+
+def test_bounds_are_no_intervals_and_are_among_the_ends():
+    results = family()
+    buckets = (results.sanitizer == "Bucketize") & (results.measure == "identity_vulnerability")
+    results.loc[buckets, ["value", "low", "high"]] = MISSING, 0.978, 0.998
+    noisy = results.measure == "sensitive_vulnerability_at_most"
+    results.loc[noisy, ["value", "low", "high"]] = MISSING, 0.978, 0.998
+    chart = charts.leaks(results, "age")
+    assert "to at least 97% (Bucketize" in text(chart)[0]
+    who, what, _ = drawn(chart, "point")
+    assert [point["said"] for point in who][2] == "at least 97%, 9.93 bits"
+    assert who[2]["low"] is None
+    assert (what[3]["value"], what[3]["said"]) == (0.998, "at most 100%, 1.32 bits")
 
 
 def test_many_sets_are_thinned_but_the_worst_stays():

@@ -244,11 +244,36 @@ def test_few_people_are_not_counted(ward):
     people = found[found.measure.isin(["attribute_vulnerability", "sensitive_vulnerability"])]
     assert people[["value", "baseline"]].isna().all(axis=None)
     assert (people.low == 1 / 8).all()
-    assert (people.high == 9 / 8).all()
+    assert (people.high == 1).all()
     bits = found[found.measure.isin(["attribute_leakage", "sensitive_leakage"])]
     assert bits[["value", "low", "high"]].isna().all(axis=None)
-    assert value(found, "identity_vulnerability") == 3 / 8, "three groups are no people"
-    assert leakage.known_subsets(ward, [Identity()]).set_index("measure").value["sensitive_vulnerability"].isna().all()
+    assert np.isnan(value(found, "sensitive_additive_capacity"))
+    assert leakage.known_subsets(ward, [Identity()]).value.isna().all()
+
+
+def test_neither_are_the_few_who_are_missed():
+    """Of 300 people of the clinic three are not told apart by age and weight, and nobody by these and the postcode."""
+    clinic = load(str(CLINIC))
+    found = leakage.known_subsets(clinic, [Identity()]).set_index("target")
+    for target in ("age, weight", "diagnosis from age, weight", "age, weight, region"):
+        assert np.isnan(found.value[target])
+        assert (found.low[target], found.high[target]) == (291 / 300, 299 / 300)
+    assert found.value["age, weight, postcode"] == found.value["diagnosis from age, weight, postcode"] == 1
+    assert found.value["weight, postcode"] == 286 / 300, "14 are missed"
+    assert found.value["region"] == 5 / 300, "five groups are no people"
+    told = found.value.dropna() * 300
+    missed = 300 - told
+    assert ((missed > 9.5) | (missed < 1e-9)).all()
+
+
+def test_what_would_tell_of_few_people_is_withheld_too(ward):
+    """The additive capacity, with the shares of the values; a leakage; where three of eight are missed."""
+    for fewest, withheld in ((2, False), (3, True)):  # six of eight are guessed right
+        found = leakage.leakage(ward, [Identity()], fewest=fewest)
+        for measure in ("sensitive_vulnerability", "sensitive_leakage", "sensitive_additive_capacity"):
+            assert np.isnan(value(found, measure)) == withheld
+        assert value(found, "identity_vulnerability") == 3 / 8, "three groups are no people, and five are missed"
+    assert np.isnan(value(leakage.leakage(ward, [Identity()], fewest=6), "identity_leakage"))
 
 
 # Aims of one's own
@@ -260,9 +285,10 @@ def test_worth_by_hand(ward):
     Known: two of three have flu (0), one of one gout (1), three of four gout (3 - 2). Before: five of eight, silence.
     """
     gain = pd.DataFrame([[1, -2], [-2, 1], [0, 0]], index=["flu", "gout", "nothing"], columns=["flu", "gout"])
-    row = one(leakage.worth(ward, [Identity()], gain), measure="expected_gain")
+    row = one(leakage.worth(ward, [Identity()], gain, fewest=2), measure="expected_gain")
     assert (row.value, row.baseline) == (pytest.approx(2 / 8), 0)
-    assert one(leakage.worth(ward, [Suppress()], gain), measure="expected_gain").value == 0
+    assert one(leakage.worth(ward, [Suppress()], gain, fewest=2), measure="expected_gain").value == 0
+    assert leakage.worth(ward, [Identity()], gain)[["value", "baseline"]].isna().all(axis=None), "of eight people"
 
 
 def test_worth_of_a_right_guess_is_the_vulnerability(sample, family):
@@ -283,6 +309,8 @@ def test_what_cannot_be_asked_is_refused(ward):
     for function in (leakage.known_subsets, leakage.leakage):
         with pytest.raises(ValueError, match="'sex' is a quasi-identifier of 'ward': it is known and no secret"):
             function(ward, [Identity()], sensitive="sex")
+        with pytest.raises(ValueError, match="fewest must be 2 or more, got 1: a share of one is a person"):
+            function(ward, [Identity()], fewest=1)
 
 
 def test_an_owners_own_table():

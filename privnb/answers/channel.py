@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from privnb.answers.base import from_to, listed, of, say
+from privnb.answers.base import from_to, listed, name, of, say
 from privnb.enumeration.errata import KINDS as ERRATA
 from privnb.experiments.askari import KINDS
 from privnb.results import over_seeds
-from privnb.small_channels import HIGHEST, LOWEST, NOTHING, RANDOM, TABLE
+from privnb.small_channels import EITHER, HIGHEST, LOWEST, NOTHING, RANDOM, TABLE
 
 SAME = 1e-9  # sums of shares in another order
 
@@ -41,6 +41,16 @@ def what_choosing_at_random_gains(results):
     if (np.argsort(risk.to_numpy()) == np.argsort(lost.to_numpy())).all():
         cost += f" In all {len(risk)} spaces what is harder to guess loses more."
     return say(said, cost)
+
+
+def what_users_lose(results):
+    """What users lose by a release of small tables, by what they knew before, and a population of them (eq. 19, 20)."""
+    rows = of(results, "user_degradation")
+    rows = rows[rows.target == EITHER].set_index("miner").value
+    if rows.empty:
+        return say("These results tell of no users.")
+    lost = listed([f"{bits:.3f} ({knew})" for knew, bits in rows.items()])
+    return say(f"**Of an attribute's utility users lose on average, in bits: {lost}**; lower is better.")
 
 
 def which_attributes_give_away(results):
@@ -149,7 +159,7 @@ def _given_away(results):
     """Of the original: the worst single attribute and pair, then all; identity first, then the sensitive value."""
     sentences = []
     for measure, secret in (("identity_vulnerability", "which row is a person's"), ("sensitive_vulnerability", "")):
-        rows = of(results, measure).dropna(subset="value")
+        rows = _at_least(of(results, measure))
         rows = rows[rows.target.str.contains(" from ")] if not secret else rows[rows.target != "identity"]
         rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
         rows = rows.assign(size=rows.names.str.count(", ") + 1)
@@ -160,18 +170,21 @@ def _given_away(results):
         top = best.loc[2] if 2 in best.index else best.iloc[0]
         secret = secret or f"a person's {top.target.rpartition(' from ')[0]}"
         every = "all pairs of attributes" if 2 in best.index else "all attributes"
-        verb = "tell" if ", " in top.names else "tells"
+        verb = "tell most" if ", " in top.names else "tells most"
+        if ((original["size"] == top.name) & (original.value == top.value)).sum() > 1:
+            verb = "are among those that tell most" if ", " in top.names else "is one that tells most"
         said = (
-            f"**Of {every} {listed(top.names.split(', '))} {verb} most of {secret}.** Who knows that in the original "
-            f"guesses rightly with probability {_share(top.value)}, without a release {_share(top.baseline)}; lower is "
-            "better."
+            f"**Of {every} {listed(top.names.split(', '))} {verb} of {secret}.** Who knows that in the original "
+            f"guesses rightly with probability {top.said}, without a release {_share(top.baseline)}; lower is better."
         )
         if len(best) > 2:
-            said += f" With all {best.index.max()} it is {_share(best.value.iloc[-1])}."
+            said += f" With all {best.index.max()} it is {best.said.iloc[-1]}."
         same = rows[(rows.sanitizer != "Identity") & (rows.names == top.names)]
         if len(same):
-            parts = [f"{_share(row.value)} under {row.sanitizer}({row.parameters})" for row in same.itertuples()]
-            said += f" With the same in the release it is {listed(parts)}."
+            # Labels that overlap do not say which cell is a person's, so that a release may tell less.
+            most = same.value.where(same.known, same.high).map(_share)
+            parts = [f"{share} under {name(row)}" for share, (_, row) in zip(most, same.iterrows(), strict=True)]
+            said += f" With the same in the release it is at most {listed(parts)}."
         sentences.append(said)
     return sentences
 
@@ -179,31 +192,34 @@ def _given_away(results):
 def _family(results):
     """All kinds of sanitizers, from who leaks least to who leaks most."""
     sentences = []
-    rows = of(results, "identity_vulnerability").query("target == 'identity'").dropna(subset="value")
-    inner = over_seeds(rows[~rows.sanitizer.isin(["Identity", "Suppress"])])
+    rows = of(results, "identity_vulnerability").query("target == 'identity'")
+    inner = _at_least(over_seeds(rows[~rows.sanitizer.isin(["Identity", "Suppress"])]))
     if len(inner):
         ends = []
         for kind in ("generalization", "buckets", "noise"):
             part = inner[inner.sanitizer.map(KINDS).fillna("generalization") == kind]
             if len(part):
-                values = dict.fromkeys([_share(part.value.min()), _share(part.value.max())])
+                values = dict.fromkeys(part.said[[part.value.idxmin(), part.value.idxmax()]])
                 ends.append(f"{' to '.join(values)} under {kind}")
         sentences.append(
             "**On one axis: who looks at a row and has a register of everybody's quasi-identifiers finds its person "
             f"with probability {listed(ends)}**; without a release with {_share(inner.baseline.iloc[0])}, lower is "
             f"better. {_bits(inner)}"
         )
-    told = of(results, "sensitive_vulnerability").dropna(subset="value")
+    told = _at_least(of(results, "sensitive_vulnerability"))
     told = told[~told.target.str.contains(" from ") & ~told.sanitizer.isin(["Identity", "Suppress"])]
     if len(told):
-        sentences.append(
-            f"A person's {told.target.iloc[0]} is guessed rightly with probability {from_to(told, '.1%')}; without a "
-            f"release with {told.baseline.iloc[0]:.1%}."
+        ends = dict.fromkeys(
+            f"{row.said} ({name(row)})" for _, row in told.loc[[told.value.idxmin(), told.value.idxmax()]].iterrows()
         )
-    at_most = of(results, "sensitive_vulnerability_at_most").dropna(subset="value")
-    at_most = at_most[at_most.sanitizer.map(KINDS) == "noise"]
-    if len(at_most):
-        sentences.append(f"Of noise only a bound is known: at most {at_most.value.max():.1%}, what the original tells.")
+        sentences.append(
+            f"A person's {told.target.iloc[0]} is guessed rightly with probability {' to '.join(ends)}; without a "
+            f"release with {_share(told.baseline.iloc[0])}."
+        )
+    at_most = of(results, "sensitive_vulnerability_at_most")
+    at_most = at_most.value.fillna(at_most.high)[at_most.sanitizer.map(KINDS) == "noise"].max()
+    if not np.isnan(at_most):
+        sentences.append(f"Of noise only a bound is known: at most {_share(at_most)}, what the original tells.")
     absent = of(results, "classes").query("value == 0")
     if len(absent):
         names = listed([f"{row.sanitizer}({row.parameters})" for row in absent.itertuples()])
@@ -220,6 +236,16 @@ def _space(dataset):
     """A space of tables in words."""
     name = dataset.removeprefix("askari: ")
     return "the example of section 5.3" if name.startswith("section") else f"tables of {name}"
+
+
+def _at_least(rows):
+    """Rows with their share as `said`. A withheld one stands at its lower bound; without bounds it is left out."""
+    rows = rows.assign(value=rows.value.fillna(rows.low), known=rows.value.notna()).dropna(subset=["value", "baseline"])
+    said = [
+        _share(row.value) if row.known else f"at least {_share(np.floor(row.value * 1000) / 1000)}"
+        for row in rows.itertuples()
+    ]
+    return rows.assign(said=said)
 
 
 def _share(value):

@@ -19,7 +19,7 @@ def known_attributes(results, secret="identity"):
     import altair as alt
 
     measure = f"{secret}_vulnerability"
-    rows = settings(results[results.measure == measure]).dropna(subset="value")
+    rows = _bounded(settings(results[results.measure == measure]))
     if rows.empty:
         return none(measure)
     rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
@@ -32,7 +32,7 @@ def known_attributes(results, secret="identity"):
         y = alt.Y("known:N", sort=list(labels.values()), title=None, axis=alt.Axis(labelLimit=280))
         shown = _thinned(part.assign(known=part["size"].map(labels)))
         ticks = alt.Chart(Aggregate(shown, {"known": "", "value": ""}).rows)
-        worst = worst.assign(known=worst["size"].map(labels), said=worst.value.map(_said))
+        worst = worst.assign(known=worst["size"].map(labels))
         dots = alt.Chart(Aggregate(worst, dict.fromkeys(["known", "names", "value", "said"], "")).rows).encode(x=x, y=y)
         tip = ["names", alt.Tooltip("value:Q", format=".4%", title=RIGHT)]
         before = alt.Chart(Aggregate(part[["baseline"]].drop_duplicates(), {"baseline": ""}).rows)
@@ -46,12 +46,14 @@ def known_attributes(results, secret="identity"):
     first = rows[rows.setting == rows.setting.iloc[0]]
     pairs = first[first["size"] == min(2, every)]
     pair = pairs.loc[pairs.value.idxmax()]
+    alone = pair["size"] == 2 and len(pairs) > 1 and (pairs.value == pair.value).sum() == 1
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared"),
-        f"Who knows a person's {_and(pair.names)} guesses {_secret(pair, secret)} with probability {_said(pair.value)}"
-        + (", more than with any other pair" if pair["size"] == 2 and len(pairs) > 1 else ""),
+        f"Who knows a person's {_and(pair.names)} guesses {_secret(pair, secret)} with probability {pair.said}"
+        + (", more than with any other pair" if alone else ""),
         "Ticks: sets of known attributes, by how many there are; diamonds: the set that tells most, named at the left. "
-        f"Dashed: without the release, {_said(pair.baseline)}. Sets that tell of few people only are not shown."
+        f"Dashed: without the release, {_said(pair.baseline)}."
+        + (" At least: where few people are guessed or missed, only a bound is shown." if rows.bound.any() else "")
         + (" Equal lengths are equal leakage in bits." if secret == "identity" else ""),
     )
 
@@ -93,7 +95,7 @@ def leaks(results, attribute=""):
     least, most = inner.loc[inner.value.idxmin()], inner.loc[inner.value.idxmax()]
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared", color="shared", shape="shared"),
-        f"A released row is traced to its person for {_said(least.value)} ({least.setting}) to {_said(most.value)} "
+        f"A released row is traced to its person for {_share(least)} ({least.setting}) to {_share(most)} "
         f"({most.setting}) of people; without a release for {_said(least.baseline)}",
         "Marks: how likely one guess is right; black ticks: the same guess without the release; numbers: the "
         "probability, and the leakage in bits. "
@@ -108,11 +110,11 @@ def _of(results, secret, attribute):
     rows = results[results.measure.isin([f"{secret}_vulnerability", at_most])]
     if secret == "attribute":
         rows = rows[rows.target == attribute]
-    rows = settings(rows).dropna(subset=["value", "baseline"])
+    rows = _bounded(settings(rows))
     # Where a release has both, the number is better than its bound.
     rows = rows.sort_values("measure", kind="stable").drop_duplicates(["sanitizer", "parameters"]).sort_index()
     bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
-    said = rows.value.map(_said).str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
+    said = rows.said.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
     panels = {
         "identity": "Whose is a row? For who has a register of everybody's quasi-identifiers",
         "sensitive": f"What is a person's {next(iter(rows.target), '')}? For who knows their quasi-identifiers",
@@ -125,6 +127,20 @@ def _of(results, secret, attribute):
         secret=secret,
         setting=rows.setting.map(_named),
     )
+
+
+def _bounded(rows):
+    """Rows with their share as `said`. A withheld one stands at its lower bound, of noise at its upper one."""
+    most, withheld = rows.measure.str.endswith("_at_most"), rows.value.isna()
+    rows = rows.assign(value=rows.value.fillna(rows.low.mask(most, rows.high)), bound=withheld)
+    least = rows.value.map(lambda share: f"at least {_said(np.floor(share * 100) / 100 if share >= 0.1 else share)}")
+    rows = rows.assign(said=least.where(withheld & ~most, rows.value.map(_said)))
+    # Bounds are no intervals.
+    return rows.assign(low=rows.low.mask(withheld), high=rows.high.mask(withheld)).dropna(subset=["value", "baseline"])
+
+
+def _share(row):
+    return row.said.rpartition(", ")[0]
 
 
 def _axis(rows, secret):

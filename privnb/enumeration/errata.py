@@ -40,7 +40,7 @@ def appendix(prior=None):
         ["15/28", "5/28", "3/28", "5/28"],
         ["5/20", "8/20", 0, "7/20"],
     ]
-    return Channel.of(matrix, prior)
+    return Channel.of(matrix, prior, ("T1", "T2", "T3", "T4"), ("T'1", "T'2", "T'3", "T'4"))
 
 
 def uniform(prior=None):

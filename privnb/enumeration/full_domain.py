@@ -153,8 +153,8 @@ class FullDomain:
         """Utility_G of a channel of this object: bits of `average_utility` lost on average; lower is better.
 
         `weights`: P(A), see `average_utility`. `users`: pairs (P(p), what they know, Tables of one joint distribution
-        over the originals' domains), adding up to 1: the mean over a population. Their knowledge is generalized as the
-        release is. Source: eq. 16 and 20.
+        over the originals' domains, or None for nothing), adding up to 1: the mean over a population. Their knowledge
+        is generalized as the release is. Source: eq. 16 and 20.
         """
         if not users:
             return expected_degradation(channel, *self.utilities(weights))

@@ -1,11 +1,14 @@
 """Askari et al.'s examples and the full-scale question: the oracles, what is run, and that gains are leakage."""
 
+import math
+
+import numpy as np
 import pytest
 from made_up import CLINIC
 
 from privnb import enumeration, experiments, ledger, small_channels
 from privnb.dataset import load
-from privnb.experiments import channels, known_attributes, leaked
+from privnb.experiments import channels, known_attributes, leaked, priced
 from privnb.report import KEY
 from privnb.results import COLUMNS, join
 from privnb.sanitizers import Anatomy, Identity, Suppress
@@ -100,7 +103,43 @@ def test_the_papers_example_is_listed_and_all_printed_numbers_are_met(ran):
     printed = compared[compared.source == "askari-2012"]
     assert len(printed) == 9
     assert set(printed.status) == {"exact"}
-    assert {task.func for task in ran} == {small_channels.appendix, small_channels.aims, small_channels.space}
+    assert {task.func for task in ran} == {
+        small_channels.appendix, small_channels.aims, small_channels.users, small_channels.space,
+    }  # fmt: skip
+
+
+def test_capacities_are_above_what_leaks(small):
+    wide = small.pivot_table(index=["dataset", "sanitizer", "miner"], columns="measure", values="value")
+    wide = wide.dropna(subset="shannon_leakage")
+    assert len(wide) == 4 + 3 * 4
+    leaked = wide.posterior_vulnerability - wide.prior_vulnerability
+    assert (leaked <= wide.additive_capacity + 1e-12).all()
+    assert (wide.min_entropy_leakage <= np.log2(wide.multiplicative_capacity) + 1e-12).all()
+    fixed = wide.loc[(slice(None), "the lowest"), :]
+    inputs = small[small.measure == "tables"].set_index("dataset").value
+    told = fixed.shannon_leakage.droplevel(["sanitizer", "miner"])
+    assert (told < np.log2(inputs[told.index])).all()
+    assert wide.shannon_leakage["askari: appendix", "its mechanism", "knows nothing"] == pytest.approx(
+        2 - 1.680905, abs=1e-6
+    )
+
+
+def test_users_who_know_something_have_less_to_lose():
+    """By the rows of every table: half of all people are 20, known before."""
+    found = small_channels.users().set_index(["measure", "sanitizer", "miner", "target"]).value.sort_index()
+    original = found["user_utility", "original"]
+    # Of ages 1/2, 1/6, 1/6, 1/6; the disease stays as it was.
+    known = 2 - (0.5 + 0.5 * math.log2(6))
+    assert original["knows nothing", "age"] - original["knows the ages", "age"] == pytest.approx(known)
+    assert original["knows nothing", "disease"] == pytest.approx(original["knows the ages", "disease"])
+    lost = found["user_degradation", "any level"]
+    for target in ("age", "disease", small_channels.EITHER):
+        each = lost["knows nothing", target], lost["knows the ages", target]
+        assert lost["a population of both", target] == pytest.approx(sum(each) / 2)
+        assert each[1] < each[0] or target == "disease"
+    whole = small_channels.space("4 rows, ages 4-2-1")
+    same = of(whole, "degradation", sanitizer="any level").value.iloc[0]
+    assert lost["knows nothing", small_channels.EITHER] == pytest.approx(same)
 
 
 # Whole tables
@@ -117,7 +156,13 @@ def test_one_sanitizer_of_each_kind_at_each_value_between_the_ends(adult):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [({"k": ""}, "one number or several each"), ({"l": "few"}, "L must be one")]
+    ("given", "said"),
+    [
+        ({"k": ""}, "one number or several each"),
+        ({"k": "1"}, "k must be a whole number of at least 2"),
+        ({"l": "few"}, "L must be one"),
+        ({"epsilon": "-1"}, "epsilon must be a positive number"),
+    ],
 )
 def test_what_cannot_be_run_is_said(adult, given, said):
     with pytest.raises(ValueError, match=said):
@@ -156,6 +201,30 @@ def test_every_set_of_the_original_and_of_its_generalizations(adult, ran):
     assert results.parameters.drop_duplicates().tolist() == ["", "k=5", "k=10"]
     assert len(results) == 3 * 2 * 7
     assert len(ran) == 3
+
+
+def test_gains_that_would_tell_what_is_withheld_are_withheld(ran):
+    """50 of 60 are guessed right: a gain and the share of the commonest value would tell how few are missed."""
+    adult = load("adult", "occupation", records=60)
+    for fewest, told in ((10, {"Identity", "Suppress"}), (11, {"Suppress"})):
+        results = leaked(adult, [Identity(), Suppress()], fewest=fewest)
+        assert set(of(results, "sensitive_vulnerability").dropna(subset="value").sanitizer) == told
+        for measure in ("accuracy_gain", "knowledge_gain"):
+            assert set(of(results, measure).sanitizer) == told
+
+
+def test_a_price_on_wrong_guesses(adult, ran):
+    """For nothing, the gain is the vulnerability; the dearer a wrong guess, the less is gained, and never below 0."""
+    sanitizers = [Identity(), Suppress(), Anatomy(14, "occupation")]
+    free, dear, dearer = (priced(adult, sanitizers, price=price).set_index("sanitizer") for price in (0, 1, 5))
+    told = of(leaked(adult, sanitizers[:2]), "sensitive_vulnerability").set_index("sanitizer")
+    assert set(free.index) == {"Identity", "Suppress"}, "the third cannot be"
+    for column in ("value", "baseline"):
+        assert free[column].to_dict() == pytest.approx(told[column].to_dict())
+    assert free.value["Identity"] > dear.value["Identity"] > dearer.value["Identity"] > 0
+    assert dear.value["Suppress"] == 0
+    with pytest.raises(ValueError, match="the price of a wrong guess must be 0 or more, got -1"):
+        priced(adult, sanitizers, price=-1)
 
 
 def test_an_owners_table(ran):

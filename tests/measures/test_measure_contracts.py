@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 from privnb.attacks import Linkage
+from privnb.counts import combinations
 from privnb.dataset import load
-from privnb.measures import gains, linkage, mining
+from privnb.measures import gains, linkage, mining, vulnerability
 from privnb.sanitizers import Identity, KMember, Suppress
 
-SUBJECTS = (gains, linkage, mining)
+SUBJECTS = (gains, linkage, mining, vulnerability)
 FOUND = {
     name: function
     for subject in SUBJECTS
     for name, function in inspect.getmembers(subject, inspect.isfunction)
-    if hasattr(function, "bounds")
+    if hasattr(function, "bounds") and function.__module__ == subject.__name__
 }
 
 
@@ -25,7 +26,7 @@ def values():
     """What each measure gives for the original, two clusterings, and full suppression: `{name: four numbers}`."""
     adult = load("adult", records=500)
     truth = adult.table.salary.to_numpy()
-    taken = {name: [] for name in FOUND}
+    values, taken = combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
     for sanitizer in (Identity(), KMember(2), KMember(50), Suppress()):
         release = sanitizer.sanitize(adult, rng=0)
         published, key = release.publish(1)
@@ -44,6 +45,7 @@ def values():
             "singled_out": linkage.singled_out(attack, adult, key),
             "good_utility": people,
             "utility_decline": mining.utility_decline(500, people),
+            "register_vulnerability": vulnerability.register_vulnerability(release.indistinguishable, values),
             "anti_utility": mining.anti_utility(guessed == (truth == ">50K")),
         }
         for name, value in one.items():
@@ -61,7 +63,9 @@ def test_within_its_bounds(values, name):
     assert all(low - 1e-12 <= value <= high + 1e-12 for value in values[name])
 
 
-@pytest.mark.parametrize("name", ["accuracy_gain", "knowledge_gain", "correct_links", "singled_out"])
+@pytest.mark.parametrize(
+    "name", ["accuracy_gain", "knowledge_gain", "correct_links", "singled_out", "register_vulnerability"]
+)
 def test_privacy_is_best_under_full_suppression_and_worst_without(values, name):
     assert FOUND[name].kind == "privacy"
     assert FOUND[name].better == "lower"
