@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb.counts import combinations
+from privnb.counts import coded, distinct_codes
 from privnb.hierarchy import flat
 from privnb.schema import SchemaError
 
@@ -55,12 +55,16 @@ def encode(table, names, schema, hierarchies, like=None):
     """
     names = list(names)
     _check(table, names, schema, like)
+    columns = [coded(table[name]) for name in names]
     features, labels = [], {}
-    for name in names:
+    for name, column in zip(names, columns, strict=True):
         seen = None if like is None else like.labels[name]
-        part, labels[name] = _column(table[name], schema[name], hierarchies.get(name) or flat(schema[name]), seen)
+        numbers = schema[name].numeric and is_numeric_dtype(table[name])
+        hierarchy = hierarchies.get(name) or flat(schema[name])
+        part, labels[name] = _column(*column, numbers, schema[name], hierarchy, seen)
         features.append(part)
-    return Encoded(np.hstack(features), pd.DataFrame(labels), combinations(table[names]).index)
+    _, row = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    return Encoded(np.hstack(features), pd.DataFrame(labels), row)
 
 
 def _check(table, names, schema, like):
@@ -80,10 +84,12 @@ def _check(table, names, schema, like):
         raise SchemaError(f"columns {names} cannot be encoded like {list(like.labels)}. Encode the same columns.")
 
 
-def _column(column, attribute, hierarchy, seen):
-    """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column."""
-    numbers = attribute.numeric and is_numeric_dtype(column)
-    codes, cells = pd.factorize(column.astype(float if numbers else str), sort=True)
+def _column(codes, values, numbers, attribute, hierarchy, seen):
+    """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column: its distinct
+    `values`, and which of them stands where. `numbers`: whether they are to be read as such.
+    """
+    among, cells = pd.factorize(pd.Series(values).astype(float if numbers else str), sort=True)
+    codes = among[codes]
     given = np.column_stack([cells, cells]) if numbers else _extents(cells, attribute, hierarchy)
     if seen is None:
         labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)

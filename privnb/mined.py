@@ -122,5 +122,7 @@ def _each(release, target, names, guess):
             # Where a miner names nothing, as some of Weka's do, the adversary keeps what was released.
             nothing = pd.isna(guessed)
             guesses[miner.name] = np.where(nothing, column.to_numpy(), guessed) if nothing.any() else guessed
-    simplest = MinerInference(reference_set("majority")[0], target).fit(release.publish(0)[0])
+    # The guess without the release asks for nothing but the target: any one other column will do to learn it from.
+    other = next(name for name in release.schema.published if name != target)
+    simplest = MinerInference(reference_set("majority")[0], target, (other,)).fit(release.publish(0)[0])
     return Mined(guesses, simplest.baseline(release.table), failed)

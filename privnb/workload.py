@@ -63,11 +63,12 @@ def released(dataset, sanitizer, seed=1):
 
     The convention behind Table 3's l = 15, which 14 values cannot have: no split is allowed, so all are one class.
     """
-    whole, known = Suppress().sanitize(dataset, rng=0), dataset.schema.quasi_identifiers
-    models = [model for model in getattr(sanitizer, "models", ()) if model.sensitive not in known]
-    counted = [model.counted(whole) for model in models]
-    if not all(model.holds(found, found.sum(axis=0)).all() for model, found in zip(models, counted, strict=True)):
-        return whole
+    known = dataset.schema.quasi_identifiers
+    if models := [model for model in getattr(sanitizer, "models", ()) if model.sensitive not in known]:
+        whole = Suppress().sanitize(dataset, rng=0)
+        counted = [model.counted(whole) for model in models]
+        if not all(model.holds(found, found.sum(axis=0)).all() for model, found in zip(models, counted, strict=True)):
+            return whole
     return sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
 
 

@@ -32,7 +32,7 @@ class Miner:
         target = pd.Series(target)
         if is_numeric_dtype(target):
             return self.regressor is not None
-        return self.classifier is not None and target.nunique() <= self.most
+        return self.classifier is not None and (self.most == float("inf") or target.nunique() <= self.most)
 
     def fit(self, encoded, target):
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
