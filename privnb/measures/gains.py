@@ -182,6 +182,8 @@ def deal(groups, rng):
     `groups`: integer array (n,), all equal for a deal among everybody. `rng`: a numpy Generator.
     """
     lots, dealt = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
+    if not groups.any():  # one group: sorting it would change nothing
+        return lots
     dealt[np.argsort(groups, kind="stable")] = lots[np.argsort(groups[lots], kind="stable")]
     return dealt
 

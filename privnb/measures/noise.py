@@ -13,7 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 from privnb.channel import Channel
-from privnb.counts import combinations
+from privnb.counts import combinations, distinct_codes
 from privnb.mechanisms import check_epsilon, kept
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse
 
@@ -122,32 +122,42 @@ def identification(dataset, release, sanitizer, *, rng, rows=2000):
     """
     names, noisy = dataset.schema.quasi_identifiers, release.provenance.noisy
     group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
+    if len(noisy) == 1:
+        return _found(sanitizer, dataset, noisy[0], group) / len(dataset), np.nan, np.nan
     members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
     true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
-    if len(noisy) == 1:
-        found = sum(_found(sanitizer, dataset.schema[noisy[0]], true[noisy[0]][people]) for people in members)
-        return found / len(dataset), np.nan, np.nan
     seen = {name: _seen(dataset.schema[name], release.table[name]) for name in noisy}
     rates = {name: _rate(sanitizer, dataset.schema[name]) for name in noisy}
+    numeric = {name: dataset.schema[name].numeric for name in noisy}
     shares = []
     for row in np.random.default_rng(rng).permutation(len(dataset))[:rows]:
         people, distance = members[group[row]], 0
         for name in noisy:
             apart = true[name][people] - seen[name][row]
-            distance = distance + rates[name] * (np.abs(apart) if dataset.schema[name].numeric else apart != 0)
+            distance = distance + rates[name] * (np.abs(apart) if numeric[name] else apart != 0)
         # Each person's likelihood of this row falls by e for each unit of distance; the nearest one is guessed.
         shares.append(1 / np.exp(distance.min() - distance).sum())
     share, half = np.mean(shares), 1.96 * np.std(shares) / np.sqrt(len(shares))
     return share, max(share - half, 1 / len(dataset)), min(share + half, 1)
 
 
-def _found(sanitizer, attribute, codes):
-    """How many of these people, who differ in this attribute alone, are found from a noisy value of it, on average."""
-    codes = np.unique(codes)
+def _found(sanitizer, dataset, name, group):
+    """How many people are found from a noisy value of one attribute, on average, who differ inside their group in it
+    alone. `group`: integer array (n,).
+    """
+    attribute = dataset.schema[name]
+    codes = attribute.domain.codes(dataset.table[name])
+    first, _ = distinct_codes([group, codes], [group.max() + 1, codes.max() + 1])
+    group, codes = group[first], codes[first]
     if isinstance(sanitizer, RandomizedResponse):
-        alike = np.isin(np.arange(_size(attribute)), codes).astype(float)
-        return response_vulnerability(alike, sanitizer.epsilon)
-    return NUMBERS[type(sanitizer)](np.ones(len(codes)), _scale(sanitizer, attribute), codes)
+        size = _size(attribute)
+        true = kept(size, sanitizer.epsilon)
+        others = (group.max() + 1) * size - len(codes)
+        return len(codes) * true + others * (1 - true) / (size - 1)
+    # On one line the groups stand so far apart that noise leads from none to another. Whole numbers of any size.
+    scale = _scale(sanitizer, attribute)
+    steps = group.astype(object) * (int(codes.max()) + int(80 * scale) + 1) + codes
+    return NUMBERS[type(sanitizer)](np.ones(len(codes)), scale, steps)
 
 
 def _seen(attribute, cells):
@@ -184,7 +194,7 @@ def _envelopes(prior, scale, steps):
     prior = np.asarray(prior, dtype=float)
     steps = np.arange(len(prior)) if steps is None else np.asarray(steps)
     prior, steps = prior[prior > 0], steps[prior > 0]
-    gaps = np.diff(steps)
+    gaps = np.diff(steps).astype(float)
     decays = np.exp(-gaps / scale)
 
     def from_left(values, decays):

@@ -59,9 +59,10 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     """The worst-off person's privacy loss: the largest of `privacy_losses`; 0 if no class tells anything.
 
     How to read it: `revealed_losses` says what somebody loses whose value is told for certain, on Adult's occupation
-    from 0.488 (the commonest value) to 0.692 (the rarest), in nats by Jensen-Shannon. Nobody can lose more than the
-    higher end. Below the lower end nobody's value is told for certain; above, somebody's may be, or a class may only
-    make a rare value likely. In nats for the first two of `DISTANCES`, a share of 1 for the others.
+    from 0.488 to 0.692 by Jensen-Shannon. Nobody can lose more than the higher end. Below the lower end nobody's value
+    is told for certain; above, somebody's may be, or a class may only make a rare value likely. The ends belong to the
+    commonest and the rarest value, but by the earth mover's distance, where it counts how far a value lies from the
+    others. In nats for the first two of `DISTANCES`, a share of 1 for the others.
 
     Source: section 4.1, P_loss = max over t; its reading: section 5.1.
     """
@@ -75,13 +76,19 @@ def privacy_losses_by_chance(release, sensitive, distance="Jensen-Shannon", *, r
     class shows. But it tells nothing true of anybody. `rng`: a numpy Generator or a seed. Raises ValueError for a noisy
     release. For the comparison, see `gains.gains_by_chance`.
     """
+    return next(dealt_losses(release, sensitive, distance, rng=rng))
+
+
+def dealt_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
+    """Deal after deal without end what `privacy_losses_by_chance` gives of one; values are tallied once for all."""
     if release.classes is None:
-        return privacy_losses(release, sensitive, distance)  # which refuses
+        privacy_losses(release, sensitive, distance)  # which refuses
     model, (groups, values) = _model(sensitive, distance), release.by_class(sensitive)
     codes, width = tally(model, values, release.schema[sensitive])
-    dealt = codes[np.random.default_rng(rng).permutation(len(codes))]
-    counts = tabulate(groups, dealt, (groups.max() + 1, width))
-    return model.level(counts, counts.sum(axis=0))[release.classes]
+    generator = np.random.default_rng(rng)
+    while True:
+        counts = tabulate(groups, codes[generator.permutation(len(codes))], (groups.max() + 1, width))
+        yield model.level(counts, counts.sum(axis=0))[release.classes]
 
 
 def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):

@@ -235,6 +235,18 @@ def test_a_noisy_number_among_people_alike_in_the_rest(kind):
     assert 1.5 / 3000 < exact < 27 / 3000
 
 
+@pytest.mark.parametrize("kind", [GeometricNoise, LaplaceNoise])
+@pytest.mark.parametrize("epsilon", [0.001, 1, 500])
+def test_a_noisy_number_is_found_in_each_group_by_itself(kind, epsilon):
+    """The sum over the groups of what the closed form says of each; also where noise is far wider than the domain."""
+    data, sanitizer = made({"town": SMALL["town"], "age": Numbers(20, 60)}, 300, seed=8), kind(epsilon)
+    by_town = [np.unique(ages) - 20 for _, ages in data.table.groupby("town")["age"]]
+    closed = noise.NUMBERS[kind]
+    expected = sum(closed(np.ones(len(steps)), 40 / epsilon, steps) for steps in by_town) / 300
+    found = noise.identification(data, sanitizer.sanitize(data, rng=1), sanitizer, rng=1)
+    assert found[0] == pytest.approx(expected, rel=1e-12)
+
+
 def test_without_noise_worth_the_name_rows_are_found_as_in_the_original():
     data = made(SMALL, 200, seed=6)
     sanitizer = RandomizedResponse(40.0)

@@ -17,6 +17,7 @@ from privnb.measures import tradeoff
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import (
     DISTANCES,
+    dealt_losses,
     privacy_loss,
     privacy_losses,
     privacy_losses_by_chance,
@@ -108,6 +109,15 @@ def test_the_loss_is_what_the_privacy_model_bounds(line):
     ):
         release = Mondrian(model).sanitize(sample, rng=0)
         assert privacy_loss(release, "occupation", distance) == achieved(model, release) <= model.t
+
+
+def test_values_are_dealt_again_and_again():
+    release, generator = Mondrian(KAnonymity(5)).sanitize(toy(60, 3), rng=0), np.random.default_rng(7)
+    deals = dealt_losses(release, "disease", rng=7)
+    several = [next(deals) for _ in range(3)]
+    assert not (several[0] == several[1]).all()
+    for found in several:
+        assert (found == privacy_losses_by_chance(release, "disease", rng=generator)).all()
 
 
 def test_by_chance_the_same_classes_hold_dealt_values():
