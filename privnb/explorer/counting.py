@@ -1,0 +1,210 @@
+"""What counts tell of one release, in one pass over the records.
+
+The rows are those of `evaluation.costs` and `adversary_gains`, `losses.trade_off` and `leakage.leakage` of the same
+sanitizer and seed, and of what each privacy model reaches. No progress is shown, for the board has no place for a bar.
+"""
+
+import re
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb import losses
+from privnb.charts.base import FEWEST, Aggregate, merge_small
+from privnb.counts import class_value_counts, combinations
+from privnb.evaluation import gain_rows
+from privnb.explorer.setting import MODELS
+from privnb.information_loss import certainty_penalty, displacement, suppressed_cells
+from privnb.measures import noise
+from privnb.measures.tradeoff import dealt_losses, revealed_losses, utility_losses
+from privnb.measures.vulnerability import register_vulnerability
+from privnb.mined import stream
+from privnb.privacy_models import JensenShannonCloseness
+from privnb.results import rows_of, tidy, withheld
+from privnb.sanitizers import Suppress
+
+
+def rows(dataset, setting, made, release):
+    """Everything counted of the `release` that the sanitizer `made` made of `dataset`: tidy results.
+
+    `level_achieved`: what the worst class reaches of each model, `target` "k", "l", "t" or "delta"; baseline: what the
+    setting asks for. Numbers of fewer than ten people are withheld as elsewhere. Noise leaves no classes, and has rows
+    of what it does to cells instead.
+    """
+    original, row = _original(dataset, setting.sensitive), rows_of(dataset, made, setting.seed)
+    if release.classes is None:
+        found = _of_noise(row, dataset, release, made, original, setting)
+    else:
+        found = _of_classes(row, release, made, original, setting)
+    return withheld(tidy(found + _of_populations(row, release, original, setting.sensitive)), FEWEST)
+
+
+class _Original(NamedTuple):
+    """What is the same for all releases of the same roles."""
+
+    populations: object  # large ones, or None
+    trivial: np.ndarray | None  # how wrong the trivial release is about each
+    scale: float  # what somebody loses whose value, the commonest, is told for certain
+    true: np.ndarray  # who is alike in quasi-identifiers
+    told: int  # people whose sensitive value is guessed from these
+    commonest: int  # people who have the commonest sensitive value
+    rarest: int
+
+
+@lru_cache(maxsize=8)
+def _original(dataset, sensitive):
+    populations = losses.large_populations(dataset, sensitive)
+    trivial = populations and utility_losses(populations, Suppress().sanitize(dataset, rng=0)).to_numpy()
+    true = combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+    told = class_value_counts(true, dataset.table[sensitive]).max(axis=1).sum()
+    people = dataset.table[sensitive].value_counts()
+    scale = revealed_losses(dataset, sensitive).min()
+    return _Original(populations, trivial, scale, true, told, people.max(), people.min())
+
+
+@lru_cache(maxsize=64)
+def _commonest(dataset, name):
+    """How many people have the commonest value of an attribute."""
+    return dataset.table[name].value_counts().max()
+
+
+def _of_populations(row, release, original, sensitive):
+    if original.populations is None:
+        return []
+    lost, trivial = utility_losses(original.populations, release).to_numpy(), original.trivial
+    misled = (lost > trivial + 1e-12).mean()
+    return [
+        row("utility_loss", lost.mean(), "", sensitive, baseline=trivial.mean(), better="lower"),
+        row("misled", misled, "", sensitive, better="lower"),
+    ]
+
+
+def _of_classes(row, release, made, original, setting):
+    sensitive, n = setting.sensitive, len(release)
+    # All models of sensitive values count alike, so they are counted once.
+    counts, sizes = MODELS["t"](1, sensitive).counted(release), np.bincount(release.classes)
+    few = original.rarest < FEWEST and sizes.min() < FEWEST  # as `evaluation.tells_few`
+    names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
+    suppressed, cells = release.suppressed, suppressed_cells(release)
+    found = _found(register_vulnerability(release.indistinguishable, original.true) * n, n)
+    return [
+        row(names[0], len(sizes)),
+        row(names[1], float(np.median(sizes)), better="higher"),
+        *_levels(row, release, counts, setting, few),
+        row("suppressed_records", suppressed, better="lower"),
+        row("suppressed_cells", np.nan if _few(suppressed) or _few(cells) else cells, better="lower"),
+        row("certainty_penalty", certainty_penalty(release), better="lower"),
+        *_losses(row, release, made, counts, original, few, setting),
+        *_gains(row, release, made, counts, setting),
+        row("identity_vulnerability", found[0], "", "identity", *found[1:], 1 / n, "lower"),
+        *_guessed(row, release, counts, original, sensitive),
+    ]
+
+
+def _levels(row, release, counts, setting, few):
+    """Rows of the levels that the worst class reaches; baseline: what is asked for."""
+    rows, asked = [], setting.asked
+    for letter, kind in MODELS.items():
+        model = kind(2) if letter == "k" else kind(1, setting.sensitive)
+        table = model.counted(release) if letter == "k" else counts
+        levels = model.level(table, table.sum(axis=0))
+        level, nothing = (levels.min(), 1) if model.better == "higher" else (levels.max(), 0)
+        hidden = few and letter != "k" and level > nothing
+        told = np.nan if hidden else level
+        rows.append(row("level_achieved", told, "", letter, baseline=asked.get(letter, np.nan), better=model.better))
+    return rows
+
+
+def _losses(row, release, made, counts, original, few, setting):
+    """Rows of privacy loss, as `losses.trade_off` has them."""
+    sensitive, n = setting.sensitive, len(release)
+    lost = JensenShannonCloseness(1, sensitive).level(counts, counts.sum(axis=0))[release.classes]
+    lots = np.random.default_rng(stream(setting.seed, made, "deal"))
+    dealt = [(each.max(), each.mean()) for each in islice(dealt_losses(release, sensitive, rng=lots), losses.DEALS)]
+    chance = np.mean(dealt, axis=0)
+    reached, bounds = int((lost >= original.scale - 1e-12).sum()), (np.nan, np.nan)
+    share = reached / n
+    if _few(reached):
+        share, bounds = np.nan, (1 / n, (FEWEST - 1) / n)
+    elif _few(n - reached):
+        share, bounds = np.nan, (1 - (FEWEST - 1) / n, 1 - 1 / n)
+    worst = (np.nan, np.nan) if few and lost.max() > 0 else (lost.max(), chance[0])
+    return [
+        row("privacy_loss", worst[0], "", sensitive, baseline=worst[1], better="lower"),
+        row("mean_privacy_loss", lost.mean(), "", sensitive, baseline=chance[1], better="lower"),
+        row("scale_reached", share, "", sensitive, *bounds, 0, "lower"),
+    ]
+
+
+def _gains(row, release, made, counts, setting):
+    """Rows of accuracy and knowledge gain; without values where the first would tell of a few people missed."""
+    rows = gain_rows(row, release, setting.sensitive, rng=stream(setting.seed, made, "deal"))
+    if not _few(len(release) - counts.max(axis=1).sum()):
+        return rows
+    return [
+        row(measure, np.nan, "", setting.sensitive, better="lower") for measure in ("accuracy_gain", "knowledge_gain")
+    ]
+
+
+def _guessed(row, release, counts, original, sensitive):
+    """Rows of how many people's sensitive value is guessed right; of buckets also what the original would tell."""
+    told, n = counts.max(axis=1).sum(), len(release)
+    if release.form != "bucketized":
+        return [_share(row, "sensitive_vulnerability", told, original.commonest, sensitive, n)]
+    return [
+        _share(row, "bucket_vulnerability", told, original.commonest, sensitive, n),
+        _share(row, "sensitive_vulnerability_at_most", original.told, original.commonest, sensitive, n),
+    ]
+
+
+def _of_noise(row, dataset, release, made, original, setting):
+    rng, n = np.random.default_rng(stream(setting.seed, made, "identify")), len(release)
+    told = noise.identification(dataset, release, made, rng=rng)
+    rows = [
+        row("displacement", displacement(dataset, release), better="lower"),
+        row("identity_vulnerability", told[0], "", "identity", *told[1:], 1 / n, "lower"),
+        _share(row, "sensitive_vulnerability_at_most", original.told, original.commonest, setting.sensitive, n),
+    ]
+    for name in release.provenance.noisy:
+        people = noise.cell_vulnerability(made, dataset.schema[name], dataset.table[name]) * n
+        rows.append(_share(row, "attribute_vulnerability", people, _commonest(dataset, name), name, n))
+    return rows
+
+
+def _share(row, measure, people, commonest, target, n):
+    """A row of a share of people beside the commonest value's."""
+    told = (np.nan, 1 / n, (FEWEST - 1) / n) if _few(people) else _found(people, n)
+    return row(measure, told[0], "", target, *told[1:], np.nan if _few(commonest) else commonest / n, "lower")
+
+
+def _found(people, n):
+    """The share of people found (share, low, high): where a few are missed, only its bounds."""
+    if _few(n - people):
+        return np.nan, max(n - FEWEST + 1, 1) / n, (n - 1) / n
+    return people / n, np.nan, np.nan
+
+
+def _few(people):
+    return 1e-9 < people < FEWEST - 1e-9
+
+
+def class_sizes(release):
+    """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
+    class` and `people`, small ones merged; None of noise, and of fewer than ten people.
+    """
+    if release.classes is None or len(release) < FEWEST:
+        return None
+    sizes = np.bincount(release.classes)
+    edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]
+    steps = np.searchsorted(edges, sizes, side="right") - 1
+    people = np.bincount(steps, sizes).astype(int)
+    ends = [*edges[1:], 10 * edges[-1]]
+    labels = [f"{low:,}" if low == end - 1 else f"{low:,}-{end - 1:,}" for low, end in zip(edges, ends, strict=True)]
+    first = int(np.flatnonzero(people)[0])
+    merged = merge_small(pd.Series(people[first:], index=labels[first : len(people)]))
+    merged.index = [re.sub(r"^([\d,]+)(-[\d,]+)? to ([\d,]+-)?", r"\1-", label) for label in merged.index]
+    table = merged.rename_axis("people in a class").rename("people").reset_index()
+    return Aggregate(table, {name: name for name in table})

@@ -1,0 +1,146 @@
+"""The numbers of one setting: at once what counts tell, and slower what miners tell."""
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import pandas as pd
+
+from privnb.adversary import anti_utility
+from privnb.charts.base import Aggregate
+from privnb.content import content
+from privnb.evaluation import good_utility
+from privnb.explorer.counting import class_sizes, rows
+from privnb.explorer.setting import NOISE, Setting, attacked, checked, of_roles, sanitizer, unmined
+from privnb.frontier import points
+from privnb.mined import stream
+from privnb.results import join, tidy
+from privnb.sanitizers import Suppress
+from privnb.store import Store
+from privnb.workload import disclosure
+
+READINGS = 500  # that are kept
+FOLDS = 5  # of the user's cross-validation
+
+# The measures of counts that can be axes of the plane.
+AXES = {
+    "privacy": (
+        "privacy_loss", "mean_privacy_loss", "accuracy_gain", "knowledge_gain", "sensitive_vulnerability",
+        "identity_vulnerability",
+    ),
+    "utility": ("utility_loss", "misled", "certainty_penalty"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What counts tell of one setting.
+
+    `results`: tidy rows. `sizes`: people by the size of their class or bucket, with the columns `people in a class` and
+    `people`, or None for noise. `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out
+    as it did. `refused`: why the table cannot give what is asked; then there are no results.
+    """
+
+    setting: Setting
+    results: pd.DataFrame
+    sizes: Aggregate | None = None
+    rows: pd.DataFrame | str = "There is no release."
+    note: str = ""
+    refused: str = ""
+
+
+def counted(dataset, setting):
+    """The `Reading` of a setting, kept for when it is asked again of equal records."""
+    return recalled(dataset, setting) or remember(dataset, _reading(dataset, checked(setting, dataset)))
+
+
+def recalled(dataset, setting):
+    """The `Reading` of a setting if it was counted before, else None."""
+    setting = checked(setting, dataset)
+    found = _readings.get(_key(dataset, setting))
+    return found and replace(found, setting=setting)
+
+
+def remember(dataset, reading):
+    """Keep a reading that was counted elsewhere, such as in another process; returns it."""
+    _readings[_key(dataset, reading.setting)] = reading
+    while len(_readings) > READINGS:
+        _readings.popitem(last=False)
+    return reading
+
+
+_readings = OrderedDict()
+
+
+def _key(dataset, setting):
+    """What a reading depends on: not the sliders that its sanitizer does not read, nor the miner."""
+    return _digest(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed
+
+
+@lru_cache(maxsize=8)
+def _digest(dataset):
+    return content(dataset)
+
+
+def mined(dataset, setting, store=""):
+    """What the miner and the adversary's scenario tell of a setting, which takes seconds: tidy results.
+
+    `good_utility` of the original, the release and the trivial one; `anti_utility_...` of the scenario, with
+    `nearer_share` for whom the worst miner hits; of noise the miner's `accuracy_gain`. For whom a release is not mined,
+    `unmined` says why. `store`: a folder for results, or empty.
+    """
+    setting, without = checked(setting, dataset), unmined(setting, dataset)
+    data, made = of_roles(dataset, setting), sanitizer(setting, dataset)
+    call = Store(store).call if store else lambda function, *given, **options: function(*given, **options)
+    asked, parts = {"miners": setting.miner, "seed": setting.seed}, []
+    if "user" not in without:
+        both = list(dict.fromkeys([made, Suppress()]))
+        parts.append(call(good_utility, data, both, target=setting.sensitive, folds=FOLDS, **asked))
+        if setting.sanitizer in NOISE:
+            parts.append(call(disclosure, data, [made], sensitive=setting.sensitive, **asked))
+    if "adversary" not in without:
+        found = call(anti_utility, data, made, target=attacked(setting, dataset), **asked)
+        # One miner is fused with nobody, and everybody's worst.
+        alone = ~found.miner.str.startswith("fusion") & (found.miner != "worst by person")
+        parts.append(found[found.measure.isin([f"anti_utility_{setting.scenario}", "nearer_share"]) & alone])
+    return join(*parts) if parts else tidy([])
+
+
+def measured(dataset, setting, store=""):
+    """All that is known of a setting, `counted` and `mined`: tidy results."""
+    reading = counted(dataset, setting)
+    return reading.results if reading.refused else join(reading.results, mined(dataset, setting, store))
+
+
+def plane(dataset, settings, privacy, utility):
+    """The settings as points of the privacy-utility plane, from counts: see `frontier.points`.
+
+    `privacy`, `utility`: measures of `AXES`. Raises ValueError for settings whose roles differ: releases about other
+    attributes cannot replace each other.
+    """
+    readings = [counted(dataset, setting) for setting in settings]
+    roles = {reading.setting.roles for reading in readings}
+    if len(roles) > 1:
+        raise ValueError(
+            f"one plane shows releases of one choice of quasi-identifiers and sensitive attribute, got {len(roles)}. "
+            "Leave out the settings of other roles."
+        )
+    there = [reading.results for reading in readings if not reading.refused]
+    if not there:
+        raise ValueError("none of these settings has a release to show. Ask for less.")
+    return points(join(*there), privacy=privacy, utility=utility)
+
+
+def _reading(dataset, setting):
+    data = of_roles(dataset, setting)
+    try:
+        made = sanitizer(setting, dataset)
+        release = made.sanitize(data, rng=stream(setting.seed, made, "sanitize"))
+    except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
+        return Reading(setting, tidy([]), refused=str(error))
+    # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
+    shown = "No rows are shown: each is one person's own record, as it is or with noise."
+    if not release.bare:
+        shown = release.show(rng=stream(setting.seed, made, "show"))
+    found = rows(data, setting, made, release)
+    return Reading(setting, found, class_sizes(release), shown, release.provenance.note)

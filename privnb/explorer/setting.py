@@ -1,0 +1,257 @@
+"""What an analyst asks for at the board: one release, who would use it and who would attack it."""
+
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from numbers import Integral
+
+from privnb import sanitizers
+from privnb.dataset import Dataset
+from privnb.evaluation import first_number, sensitive_name
+from privnb.gallery import SUPPRESS
+from privnb.hierarchy import flat
+from privnb.mechanisms import check_epsilon
+from privnb.miners import SETS, reference_set
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
+from privnb.sanitizers import (
+    Anatomy,
+    Bucketize,
+    FullDomain,
+    Identity,
+    KMember,
+    Mondrian,
+    Suppress,
+    TopDownSpecialization,
+)
+from privnb.schema import Role
+
+LETTERS = ("k", "l", "t", "delta", "epsilon")
+MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
+# The steps of the sliders; 0: not asked for.
+STEPS = {
+    "k": (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000),
+    "l": (0, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 10),
+    "t": (0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8),
+    "delta": (0, 0.5, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4),
+    "epsilon": (0.01, 0.03, 0.1, 0.3, 0.5, 1, 2, 3, 5, 10),
+}
+# By name: the letters that a kind of sanitizer reads, and what it does.
+KINDS = {
+    "Mondrian": (("k", "l", "t", "delta"), "Cuts the table into boxes, as many as the privacy models allow."),
+    "LocalRecoding": (("k", "l", "t", "delta"), "Puts like people together and gives each class its smallest labels."),
+    "FullDomain": (
+        ("k", "l", "t", "delta"),
+        f"Generalizes each attribute to one level for everybody; at most {SUPPRESS:.0%} of the records are suppressed.",
+    ),
+    "TopDownSpecialization": (
+        ("k", "l", "t", "delta"),
+        "Specializes labels for everybody, those first that tell most about the sensitive attribute.",
+    ),
+    "KMember": (("k", "l", "t", "delta"), "Grows clusters of like people one record at a time."),
+    "Bucketize": (
+        ("k", "l", "t", "delta"),
+        "Publishes quasi-identifiers as they are, and sensitive values by bucket: the classes of Mondrian.",
+    ),
+    "Anatomy": (("l",), "Publishes quasi-identifiers as they are, and sensitive values by bucket of l or more."),
+    "LaplaceNoise": (("epsilon",), "Adds Laplace noise to each number, epsilon an attribute."),
+    "GeometricNoise": (("epsilon",), "Adds noise in whole steps to each number, epsilon an attribute."),
+    "RandomizedResponse": (("epsilon",), "Replaces categories at random, epsilon an attribute."),
+    "Suppress": ((), "Publishes no quasi-identifier: the trivial release."),
+    "Identity": ((), "Publishes every record as it is: the original."),
+}  # fmt: skip
+NOISE = ("LaplaceNoise", "GeometricNoise", "RandomizedResponse")
+BUCKETS = ("Bucketize", "Anatomy")
+SCENARIOS = {
+    "A": "everybody, any prediction nearer to the truth than what was released",
+    "B": "everybody, exact predictions",
+    "C": "a twentieth of the people, chosen by lot; any nearer prediction",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One release and its two readers; the notebook's parameters are these fields in capitals.
+
+    `sanitizer`: one of `KINDS`. `k`, `l`, `t`, `delta`: the bounds of its privacy models, all of which every class
+    keeps (`MODELS`; t by equal distances); 0: not asked for. `epsilon`: what noise spends on each attribute.
+    `quasi_identifiers`: names separated by commas, empty: the dataset's; `sensitive`: one name, empty: the dataset's
+    first. `miner`: who learns from the release, for its user and for its adversary; `scenario`: what the owner fears,
+    see `adversary.scenarios`. `seed` says the noise, the deals and the folds.
+    """
+
+    sanitizer: str = "Mondrian"
+    k: int = 10
+    l: float = 0  # noqa: E741 - the field's letter
+    t: float = 0
+    delta: float = 0
+    epsilon: float = 1.0
+    quasi_identifiers: str = ""
+    sensitive: str = ""
+    miner: str = "naive Bayes"
+    scenario: str = "A"
+    seed: int = 1
+
+    @property
+    def roles(self):
+        """Who may know what, and what they should not learn: releases with other roles are no alternatives."""
+        return self.quasi_identifiers, self.sensitive
+
+    @property
+    def asked(self):
+        """The bounds that this sanitizer is asked to keep: `{letter: number}`."""
+        return {letter: getattr(self, letter) for letter in KINDS[self.sanitizer][0] if getattr(self, letter)}
+
+
+def choices(dataset):
+    """What each control that is no slider offers for this table: `{control: tuple of names}`.
+
+    Sanitizers that some choice of quasi-identifiers allows; attributes that can be quasi-identifiers, or sensitive, the
+    dataset's own first; miners of categories; scenarios.
+    """
+    published, own = dataset.schema.published, dataset.schema.sensitive
+    numeric = [dataset.schema[name].numeric for name in published]
+    lacking = () if any(numeric) else ("LaplaceNoise", "GeometricNoise")
+    lacking += ("RandomizedResponse", "TopDownSpecialization") if all(numeric) else ()
+    return {
+        "sanitizer": tuple(kind for kind in KINDS if kind not in lacking),
+        "quasi_identifiers": tuple(published),
+        "sensitive": (*own, *(name for name in published if name not in own)),
+        "miner": _miners(),
+        "scenario": tuple(SCENARIOS),
+    }
+
+
+@cache
+def _miners():
+    """Those that guess labels, however many; one at a time, so no fusion of several."""
+    found = reference_set(", ".join(SETS))
+    return tuple(m.name for m in found if not m.name.startswith("fusion") and m.classifier is not None and m.most > 1e9)
+
+
+def idle(setting, dataset):
+    """The controls that this setting does not read, each with the reason in a sentence: `{control: text}`."""
+    setting = checked(setting, dataset)
+    kind, letters = setting.sanitizer, KINDS[setting.sanitizer][0]
+    reads = f"it reads {', '.join(letters)}" if letters else "it has no parameter"
+    reasons = {letter: f"{kind} has no {letter}: {reads}." for letter in LETTERS if letter not in letters}
+    without = unmined(setting, dataset)
+    if "adversary" in without:
+        reasons["scenario"] = without["adversary"]
+        if "user" in without:
+            reasons["miner"] = without["user"]
+    return reasons
+
+
+def unmined(setting, dataset):
+    """For whom this release is not mined, "user" or "adversary", and why not: `{who: text}`."""
+    setting, kind, reasons = checked(setting, dataset), setting.sanitizer, {}
+    if kind in BUCKETS:
+        told = "Miners do not read buckets: whose sensitive value is whose is not told."
+        return {"user": told, "adversary": told}
+    if dataset.schema[setting.sensitive].numeric:
+        reasons["user"] = f"'{setting.sensitive}' is a number, seldom predicted exactly. Choose a category to predict."
+    target = attacked(setting, dataset)
+    if kind == "Identity":
+        reasons["adversary"] = "The original publishes every value exactly: no prediction can be nearer."
+    elif kind in NOISE and dataset.schema[target].numeric and not reference_set(setting.miner)[0].regressor:
+        reasons["adversary"] = (
+            f"{kind} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose another miner, "
+            "such as decision tree."
+        )
+    return reasons
+
+
+def attacked(setting, dataset):
+    """The quasi-identifier that the adversary wants to know more exactly: the first number, or else the first; where
+    categories are randomised, the first of these.
+    """
+    chosen = of_roles(dataset, setting)
+    if setting.sanitizer == "RandomizedResponse":
+        names = chosen.schema.quasi_identifiers
+        return next((name for name in names if not chosen.schema[name].numeric), names[0])
+    return first_number(chosen)
+
+
+def checked(setting, dataset):
+    """The setting with the names of its attributes filled in, whole numbers as such.
+
+    Raises ValueError for what is not among `choices`, a bound that no model has, and an attribute in two roles.
+    """
+    offered, schema = choices(dataset), dataset.schema
+    for control in ("sanitizer", "miner", "scenario"):
+        _among(control, [getattr(setting, control)], offered[control])
+    for letter, model in MODELS.items():
+        if getattr(setting, letter) or letter == "k":
+            model(getattr(setting, letter), *[""] * (letter != "k"))  # which refuses a bound that means nothing
+    check_epsilon(setting.epsilon)
+    if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
+        raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
+    named = [name.strip() for name in setting.quasi_identifiers.split(",") if name.strip()]
+    _among("quasi_identifiers", named, offered["quasi_identifiers"])
+    left = [name for name in schema.sensitive if name not in named]
+    sensitive = sensitive_name(dataset, setting.sensitive or next(iter(left), None))
+    known = [name for name in schema.published if name in (named or schema.quasi_identifiers) and name != sensitive]
+    if sensitive in named:
+        raise ValueError(
+            f"'{sensitive}' cannot be both known and sensitive: choose another SENSITIVE, or take it from "
+            "QUASI_IDENTIFIERS."
+        )
+    if not known:
+        raise ValueError(f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Name some in QUASI_IDENTIFIERS.")
+    numbers = {letter: _plain(getattr(setting, letter)) for letter in LETTERS}
+    return replace(setting, **numbers, quasi_identifiers=", ".join(known), sensitive=sensitive)
+
+
+def of_roles(dataset, setting):
+    """The dataset with the setting's quasi-identifiers and sensitive attribute.
+
+    Its own other sensitive attributes stay so; all others become neutral. An attribute that is no quasi-identifier in
+    the dataset is generalized as its public domain allows, see `hierarchy.flat`.
+    """
+    return _of_roles(dataset, *checked(setting, dataset).roles)
+
+
+@lru_cache(maxsize=16)
+def _of_roles(dataset, quasi_identifiers, sensitive):
+    schema, known = dataset.schema, quasi_identifiers.split(", ")
+    own = {attribute.name: attribute.role for attribute in schema.attributes}
+    roles = own | dict.fromkeys(set(schema.published) - set(schema.sensitive), Role.NEUTRAL)
+    roles |= dict.fromkeys(known, Role.QUASI_IDENTIFIER) | {sensitive: Role.SENSITIVE}
+    if roles == own:
+        return dataset
+    hierarchies = {name: dataset.hierarchies.get(name) or flat(schema[name]) for name in known}
+    name = f"{dataset.name} (known: {quasi_identifiers}; sensitive: {sensitive})"
+    return Dataset(name, dataset.table, schema.with_roles(roles), hierarchies)
+
+
+def sanitizer(setting, dataset):
+    """The sanitizer that is asked for. Raises ValueError for an Anatomy without a whole l of 2 or more."""
+    setting = checked(setting, dataset)
+    kind, sensitive = getattr(sanitizers, setting.sanitizer), setting.sensitive
+    if kind in (Suppress, Identity):
+        return kind()
+    if setting.sanitizer in NOISE:
+        return kind(setting.epsilon)
+    if kind is Anatomy:
+        return Anatomy(setting.l, sensitive)
+    k, *others = (MODELS[letter](bound, *[sensitive] * (letter != "k")) for letter, bound in setting.asked.items())
+    if kind is KMember:
+        return KMember(k.k, models=tuple(others))
+    if kind is FullDomain:
+        return FullDomain(k, *others, suppress=SUPPRESS)
+    if kind is TopDownSpecialization:
+        return TopDownSpecialization(k, *others, workload=sensitive)
+    return Bucketize(Mondrian(k, *others)) if kind is Bucketize else kind(k, *others)
+
+
+def _among(control, names, offered):
+    unknown = [name for name in names if name not in offered]
+    if unknown:
+        raise ValueError(
+            f"{control.upper()} is {'some' if control == 'quasi_identifiers' else 'one'} of {', '.join(offered)}; got "
+            f"{', '.join(map(repr, unknown))}."
+        )
+
+
+def _plain(number):
+    """A number, whole where it is: 2 and 2.0 are one setting, and draw the same noise."""
+    return int(number) if float(number).is_integer() else float(number)

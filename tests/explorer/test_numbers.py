@@ -1,0 +1,380 @@
+"""The numbers of one setting: the same as everywhere else in the package, kept by content, and of nobody alone."""
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import evaluation, leakage, losses
+from privnb.adversary import anti_utility
+from privnb.charts.base import FEWEST, Aggregate
+from privnb.dataset import Dataset, load
+from privnb.explorer import numbers
+from privnb.explorer.counting import class_sizes
+from privnb.explorer.meanings import MEANINGS
+from privnb.explorer.numbers import AXES, counted, measured, mined, plane, recalled, remember
+from privnb.explorer.setting import BUCKETS, KINDS, MODELS, NOISE, Setting, of_roles, sanitizer
+from privnb.mined import stream
+from privnb.privacy_models import achieved
+from privnb.results import COLUMNS
+from privnb.sanitizers import Identity, Suppress
+from privnb.workload import disclosure
+
+CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
+ADULT = load("adult", "li-li", records=1500)
+DATA = {"clinic": CLINIC, "adult": ADULT}
+CASES = [("clinic", Setting(kind, k=4, l=2, seed=3)) for kind in KINDS]
+CASES += [
+    ("adult", Setting()),
+    ("adult", Setting("Bucketize", k=20, t=0.4)),
+    ("adult", Setting("LaplaceNoise", epsilon=3)),
+    ("adult", Setting("Mondrian", k=2, quasi_identifiers="age, sex, occupation", sensitive="education", seed=2)),
+]
+IDS = [f"{name} {setting.sanitizer}" for name, setting in CASES]
+
+
+def by_name(results):
+    assert not results.duplicated(["measure", "target"]).any()
+    return results.set_index(["measure", "target"])
+
+
+@pytest.fixture(params=CASES, ids=IDS, scope="module")
+def case(request):
+    """A setting, its dataset in the setting's roles, its sanitizer, and its reading."""
+    name, setting = request.param
+    dataset = DATA[name]
+    reading = counted(dataset, setting)
+    assert not reading.refused
+    return reading, of_roles(dataset, setting), sanitizer(setting, dataset)
+
+
+def test_they_are_the_numbers_of_the_other_notebooks(case):
+    reading, dataset, made = case
+    sensitive, seed = reading.setting.sensitive, reading.setting.seed
+    found, noise = by_name(reading.results), reading.setting.sanitizer in NOISE
+    others = {
+        "trade_off": losses.trade_off(dataset, [made], sensitive=sensitive, seed=seed),
+        "leakage": leakage.leakage(dataset, [made], sensitive=sensitive, seed=seed),
+    }
+    if not made.randomized or seed == 1:  # it counts its seeds from 1
+        others["costs"] = evaluation.costs(dataset, [made]).assign(seed=seed)
+    if not noise and seed == 1:
+        others["gains"] = evaluation.adversary_gains(dataset, [made], sensitive=sensitive)
+    compared = set()
+    for results in others.values():
+        theirs = by_name(results)
+        both = found.index.intersection(theirs.index)
+        compared |= {measure for measure, _ in both}
+        ours, theirs = found.loc[both].reset_index(), theirs.loc[both].reset_index()
+        pd.testing.assert_frame_equal(ours, theirs, check_like=True, rtol=1e-9)
+    expected = {"utility_loss", "misled", "identity_vulnerability"}
+    if noise:
+        expected |= {"sensitive_vulnerability_at_most", "attribute_vulnerability"}
+    else:
+        expected |= {"privacy_loss", "mean_privacy_loss", "scale_reached"}
+        expected |= {"bucket_vulnerability" if made.__class__.__name__ in BUCKETS else "sensitive_vulnerability"}
+    expected |= {"suppressed_records", "certainty_penalty"} if "costs" in others and not noise else set()
+    expected |= {"accuracy_gain", "knowledge_gain"} if "gains" in others else set()
+    assert expected <= compared
+    assert set(reading.results.measure) - compared <= {
+        "level_achieved", "suppressed_cells", "accuracy_gain", "knowledge_gain", "buckets", "median_bucket_size",
+        "certainty_penalty", "suppressed_records", "displacement",
+    }  # fmt: skip
+
+
+def test_levels_are_graded_from_the_release_beside_what_was_asked(case):
+    reading, dataset, made = case
+    levels = reading.results[reading.results.measure == "level_achieved"].set_index("target")
+    if reading.setting.sanitizer in NOISE:
+        assert levels.empty, "noise leaves no classes"
+        return
+    release = made.sanitize(dataset, rng=stream(reading.setting.seed, made, "sanitize"))
+    few = evaluation.tells_few(release, reading.setting.sensitive)
+    asked = reading.setting.asked
+    for letter, kind in MODELS.items():
+        model = kind(2) if letter == "k" else kind(1, reading.setting.sensitive)
+        level, told = achieved(model, release), levels.value[letter]
+        if letter != "k" and few and level > (letter == "l"):
+            assert np.isnan(told), "it would tell how many have a rare value"
+        else:
+            assert told == pytest.approx(level)
+            if letter in asked and (letter, reading.setting.sanitizer) != ("k", "Bucketize"):
+                assert told >= asked[letter] if model.better == "higher" else told <= asked[letter]
+        assert levels.baseline[letter] == pytest.approx(asked.get(letter, np.nan), nan_ok=True)
+        assert levels.better[letter] == model.better
+
+
+def test_every_number_is_explained_with_its_direction(case):
+    reading, _, _ = case
+    for row in reading.results.itertuples():
+        meaning = MEANINGS[row.target if row.measure == "level_achieved" else row.measure]
+        assert meaning.better == row.better, row.measure
+        assert meaning.title
+        assert meaning.source
+        assert meaning.sentence.endswith(".")
+
+
+def test_rows_that_are_shown_are_sanitized(case):
+    reading, dataset, _ = case
+    if reading.setting.sanitizer in (*NOISE, *BUCKETS, "Identity"):
+        assert "one person's own record" in reading.rows
+        return
+    assert 0 < len(reading.rows) <= 12
+    known = dataset.schema.quasi_identifiers
+    assert list(reading.rows) == [n for n in dataset.table if n in (*known, *dataset.schema.sensitive)]
+    alone = dataset.table.groupby(known, observed=True)[known[0]].transform("size") < 2
+    records = set(map(tuple, dataset.table.loc[alone, known].astype(str).to_numpy()))
+    assert records, "somebody is alone in the original"
+    assert not records & set(map(tuple, reading.rows[known].astype(str).to_numpy()))
+
+
+def test_class_sizes_hold_everybody_and_no_few(case):
+    reading, dataset, _ = case
+    if reading.setting.sanitizer in NOISE:
+        assert reading.sizes is None
+        return
+    people = reading.sizes.rows
+    assert list(people) == ["people in a class", "people"]
+    assert people["people"].sum() == len(dataset)
+    assert (people["people"].between(1, FEWEST - 1)).sum() == 0
+
+
+# Sizes
+
+
+def sized(*sizes):
+    class Made:
+        classes = np.repeat(np.arange(len(sizes)), sizes)
+
+        def __len__(self):
+            return len(self.classes)
+
+    return class_sizes(Made())
+
+
+def test_class_sizes_by_hand():
+    rows = sized(*[1] * 12, *[3] * 5, 7, 12, 1500).rows
+    assert dict(rows.to_numpy()) == {
+        "1": 12, "2-4": 15, "5-19": 19, "20-49": 0, "50-99": 0, "100-199": 0, "200-499": 0, "500-999": 0,
+        "1,000-1,999": 1500,
+    }  # fmt: skip
+    assert sized(1, 3, 30).rows.iloc[0].tolist() == ["1-49", 34], "four people are merged with their neighbours"
+    assert sized(30).rows.to_numpy().tolist() == [["20-49", 30]]
+    assert sized(4, 5) is None, "nine people"
+
+
+# What a table cannot give
+
+
+def people(**columns):
+    """The clinic with other people: those columns, and everybody alike in the others."""
+    alike = {"age": 40, "weight": 60.0, "postcode": "01011", "region": "north", "ward": "day", "diagnosis": "asthma"}
+    table = pd.DataFrame({**alike, **columns})
+    return Dataset("people", table.assign(patient=table.index.astype(str)), CLINIC.schema, CLINIC.hierarchies)
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        (Setting(k=500), "cannot be reached.*Relax"),
+        (Setting("Anatomy"), "l must be a whole number of at least 2"),
+        (Setting("Anatomy", l=10), "cannot be reached.*Lower l"),
+        (Setting("GeometricNoise", quasi_identifiers="region"), "is numeric"),
+    ],
+)
+def test_a_refusal_says_why_and_has_no_numbers(setting, reason):
+    reading = counted(CLINIC, setting)
+    assert pd.Series([reading.refused]).str.contains(reason).all()
+    assert reading.results.empty
+    assert list(reading.results) == COLUMNS
+    assert reading.sizes is None
+    assert isinstance(reading.rows, str)
+    assert measured(CLINIC, setting).empty
+
+
+def test_few_suppressed_records_are_not_told_by_their_cells():
+    """Six unlike all others are suppressed; each has four cells."""
+    dataset = people(age=[40] * 144 + [20, 25, 60, 65, 90, 95], region=["north"] * 144 + ["east", "south", "west"] * 2)
+    found = by_name(counted(dataset, Setting("FullDomain", k=5)).results)
+    records, cells = found.loc[("suppressed_records", "")], found.loc[("suppressed_cells", "")]
+    assert (records.low, records.high) == (1, 9)
+    assert np.isnan([records.value, cells.value]).all()
+
+
+def test_a_rare_value_is_not_told_by_the_worst_class():
+    """Nine have it, and a class of three could tell who."""
+    table = CLINIC.table.copy()
+    rare = table.index[table.diagnosis == "asthma"][9:]
+    table.loc[rare, "diagnosis"] = "migraine"
+    dataset = Dataset("rare", table, CLINIC.schema, CLINIC.hierarchies)
+    found = by_name(counted(dataset, Setting(k=3)).results)
+    for row in (("privacy_loss", "diagnosis"), ("level_achieved", "t"), ("level_achieved", "delta")):
+        assert np.isnan(found.value[row])
+    assert found.value["level_achieved", "k"] == 3
+    assert np.isfinite(by_name(counted(dataset, Setting("Suppress")).results).value["level_achieved", "l"])
+
+
+def test_few_who_are_missed_are_told_by_no_gain():
+    """Two people of each age, of whom three have what the other has not: a guess misses three."""
+    diagnosis = np.where(np.arange(120) % 24 < 12, "asthma", "migraine").astype(object)
+    diagnosis[[0, 10, 20]] = "influenza"
+    dataset = people(age=20 + np.arange(120) // 2, diagnosis=diagnosis)
+    found = by_name(counted(dataset, Setting("Identity")).results)
+    for measure in ("sensitive_vulnerability", "accuracy_gain", "knowledge_gain"):
+        assert np.isnan(found.value[measure, "diagnosis"]), measure
+    assert found.low["sensitive_vulnerability", "diagnosis"] == 111 / 120
+
+
+# Kept by content
+
+
+def test_the_same_is_counted_once(monkeypatch):
+    setting = Setting(k=7, seed=11)
+    first = counted(CLINIC, setting)
+    monkeypatch.setattr(numbers, "rows", None)  # a second count would fail
+    same = Dataset(CLINIC.name, CLINIC.table.copy(), CLINIC.schema, CLINIC.hierarchies)
+    assert same is not CLINIC
+    assert counted(same, setting).results is first.results
+    moved = replace(setting, epsilon=3, miner="majority", scenario="B")  # which Mondrian does not read
+    assert counted(CLINIC, moved).results is first.results
+    assert (counted(CLINIC, moved).setting.epsilon, counted(CLINIC, moved).setting.scenario) == (3, "B")
+    others = [replace(setting, **change) for change in ({"k": 8}, {"seed": 12}, {"sensitive": "ward"}, {"l": 1.2})]
+    assert [recalled(CLINIC, other) for other in others] == [None] * 4
+    table = CLINIC.table.copy()
+    table.loc[0, "age"] += 1
+    assert recalled(Dataset(CLINIC.name, table, CLINIC.schema, CLINIC.hierarchies), setting) is None
+
+
+def test_what_another_process_counted_is_kept():
+    setting = Setting("Suppress", seed=77)
+    assert recalled(CLINIC, setting) is None
+    reading = pickle.loads(pickle.dumps(numbers._reading(CLINIC, numbers.checked(setting, CLINIC))))
+    remember(CLINIC, reading)
+    assert recalled(CLINIC, setting).results is reading.results
+
+
+def test_readings_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(numbers, "READINGS", 2)
+    for seed in (301, 302, 303):
+        counted(CLINIC, Setting("Suppress", seed=seed))
+    there = [recalled(CLINIC, Setting("Suppress", seed=seed)) is not None for seed in (301, 302, 303)]
+    assert there == [False, True, True]
+
+
+def test_the_same_setting_gives_the_same_numbers():
+    setting = Setting("GeometricNoise", epsilon=0.7, seed=5)
+    again = numbers._reading(CLINIC, numbers.checked(setting, CLINIC))
+    pd.testing.assert_frame_equal(counted(CLINIC, setting).results, again.results)
+    other = counted(CLINIC, replace(setting, seed=6)).results
+    assert (by_name(other).value != by_name(again.results).value)["displacement"].all()
+
+
+def test_no_progress_is_drawn(tmp_path, monkeypatch):
+    """A bar inside a callback of the board would be a widget nobody asked for."""
+    noted = tmp_path / "progress"
+    monkeypatch.setenv("PRIVNB_PROGRESS", str(noted))
+    for kind in KINDS:
+        counted(CLINIC, Setting(kind, l=2, seed=21))
+    assert not noted.exists()
+    evaluation.costs(CLINIC, [Suppress()])
+    assert noted.exists(), "other functions do draw it"
+
+
+# What miners tell
+
+
+def test_mined_are_the_numbers_of_the_other_notebooks():
+    setting = Setting(k=10, miner="decision stump", scenario="C", seed=2)
+    found, made = mined(CLINIC, setting), sanitizer(setting, CLINIC)
+    options = {"miners": "decision stump", "seed": 2}
+    good = evaluation.good_utility(CLINIC, [made, Suppress()], folds=numbers.FOLDS, **options)
+    bad = anti_utility(CLINIC, made, **options)
+    bad = bad[bad.measure.isin(["anti_utility_C", "nearer_share"])]
+    theirs = pd.concat([good, bad[bad.miner.isin(found.miner)]], ignore_index=True)
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), theirs)
+    assert {"decision stump", "control: ZeroR", "control: by chance", "control: unseen", "worst"} == set(found.miner)
+    assert {"Identity", "Mondrian", "Suppress"} == set(found.sanitizer)
+    assert (found.measure == "nearer_share").any(), "who is hit"
+
+
+def test_noise_is_attacked_by_a_miner_that_guesses_numbers():
+    setting = Setting("LaplaceNoise", miner="decision tree")
+    found = mined(CLINIC, setting)
+    gain = disclosure(CLINIC, [sanitizer(setting, CLINIC)], miners="decision tree")
+    pd.testing.assert_frame_equal(found[found.measure == "accuracy_gain"].reset_index(drop=True), gain)
+    assert "anti_utility_A" in set(found.measure)
+    without = mined(CLINIC, replace(setting, miner="naive Bayes"))
+    assert set(without.measure) == {"good_utility", "utility_decline", "accuracy_gain"}
+
+
+def test_who_is_not_mined_has_no_rows():
+    assert mined(CLINIC, Setting("Bucketize", miner="majority")).empty
+    assert set(mined(CLINIC, Setting(sensitive="weight", miner="majority")).measure) == {
+        "anti_utility_A",
+        "nearer_share",
+    }
+    assert set(mined(CLINIC, Setting("Identity", miner="majority")).sanitizer) == {"Identity", "Suppress"}
+
+
+def test_a_report_finds_what_the_board_mined(tmp_path, monkeypatch):
+    setting = Setting(miner="majority", quasi_identifiers="age, region", sensitive="ward")
+    first = measured(CLINIC, setting, str(tmp_path))
+    assert set(first.sanitizer) == {"Mondrian", "Identity", "Suppress"}
+
+    def refuse(*_):
+        raise AssertionError("mined again")
+
+    monkeypatch.setattr("privnb.mined._each", refuse)
+    pd.testing.assert_frame_equal(measured(CLINIC, setting, str(tmp_path)), first)
+    with pytest.raises(AssertionError, match="mined again"):
+        measured(CLINIC, setting)
+
+
+def test_every_mined_number_is_explained():
+    for scenario in "ABC":
+        for row in mined(CLINIC, Setting(miner="majority", scenario=scenario)).itertuples():
+            assert MEANINGS[row.measure].better == row.better
+
+
+# The plane
+
+
+def test_the_plane_is_of_counted_readings():
+    settings = [Setting(k=k) for k in (5, 20)] + [Setting("Suppress"), Setting("LaplaceNoise"), Setting(k=5, epsilon=2)]
+    found = plane(CLINIC, [*settings, Setting(k=500)], "privacy_loss", "utility_loss").set_index("setting")
+    assert set(found.index) == {"Mondrian k=5", "Mondrian k=20", "Suppress", "LaplaceNoise epsilon=1"}
+    for k in (5, 20):
+        values = by_name(counted(CLINIC, Setting(k=k)).results).value
+        assert found.privacy[f"Mondrian k={k}"] == values["privacy_loss", "diagnosis"]
+        assert found.utility[f"Mondrian k={k}"] == values["utility_loss", "diagnosis"]
+    assert found.why["LaplaceNoise epsilon=1"] == "it has no privacy loss"
+    assert found.status["Suppress"] == "efficient", "nothing tells less"
+
+
+def test_every_axis_can_be_chosen():
+    settings = [Setting(k=k) for k in (5, 20)]
+    for privacy in AXES["privacy"]:
+        for utility in AXES["utility"]:
+            assert len(plane(CLINIC, settings, privacy, utility)) == 2
+
+
+def test_releases_about_other_attributes_are_no_alternatives():
+    with pytest.raises(ValueError, match="one choice of quasi-identifiers and sensitive attribute, got 2"):
+        plane(CLINIC, [Setting(), Setting(sensitive="ward")], "privacy_loss", "utility_loss")
+    with pytest.raises(ValueError, match="none of these settings has a release"):
+        plane(CLINIC, [Setting(k=500)], "privacy_loss", "utility_loss")
+
+
+def test_a_number_can_be_sensitive():
+    for kind in ("Mondrian", "TopDownSpecialization", "Bucketize"):
+        reading = counted(CLINIC, Setting(kind, k=10, sensitive="weight"))
+        assert not reading.refused
+        assert isinstance(reading.sizes, Aggregate)
+        assert by_name(reading.results).value["accuracy_gain", "weight"] > 0
+
+
+def test_identity_is_the_original():
+    assert sanitizer(Setting("Identity"), CLINIC) == Identity()

@@ -1,0 +1,190 @@
+"""What an analyst can ask for: which controls apply, what is filled in, and the sanitizer that is made of it."""
+
+from dataclasses import replace
+from inspect import isabstract
+from pathlib import Path
+
+import pytest
+
+from privnb import sanitizers
+from privnb.characteristics import made_up
+from privnb.dataset import load
+from privnb.explorer.setting import (
+    BUCKETS,
+    KINDS,
+    LETTERS,
+    MODELS,
+    NOISE,
+    STEPS,
+    Setting,
+    attacked,
+    checked,
+    choices,
+    idle,
+    of_roles,
+    sanitizer,
+    unmined,
+)
+from privnb.sanitizers import SanitizationError
+
+CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
+TOWNS = made_up((30, "north", "ill"), (10, "north", "well"), (50, "south", "well"), knows=("town",))
+ALL = Setting(k=5, l=2, t=0.4, delta=2.0, epsilon=0.5)
+THREE = "KAnonymity(k=5), FrequencyDiversity(l=2, sensitive='diagnosis'), "
+THREE += "TCloseness(t=0.4, sensitive='diagnosis', distance='equal'), DeltaDisclosure(delta=2, sensitive='diagnosis')"
+MADE = {
+    "Mondrian": f"Mondrian({THREE})",
+    "LocalRecoding": f"LocalRecoding({THREE})",
+    "FullDomain": f"FullDomain({THREE}, suppress=0.05)",
+    "TopDownSpecialization": f"TopDownSpecialization({THREE}, workload='diagnosis')",
+    "KMember": f"KMember(k=5, start=0, models=({THREE.removeprefix('KAnonymity(k=5), ')}))",
+    "Bucketize": f"Bucketize(partition=Mondrian({THREE}))",
+    "Anatomy": "Anatomy(l=2, sensitive='diagnosis')",
+    "LaplaceNoise": "LaplaceNoise(epsilon=0.5, sensitivity=None)",
+    "GeometricNoise": "GeometricNoise(epsilon=0.5, sensitivity=None)",
+    "RandomizedResponse": "RandomizedResponse(epsilon=0.5)",
+    "Suppress": "Suppress(what='quasi-identifiers')",
+    "Identity": "Identity()",
+}
+
+
+def test_every_sanitizer_of_the_package_can_be_asked_for():
+    concrete = {name for name in sanitizers.__all__ if isinstance(getattr(sanitizers, name), type)}
+    concrete = {
+        name
+        for name in concrete
+        if issubclass(getattr(sanitizers, name), sanitizers.Sanitizer) and not isabstract(getattr(sanitizers, name))
+    }
+    assert set(KINDS) == concrete - {"Enforcing"} == set(MADE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_sanitizer_that_is_made(kind):
+    assert repr(sanitizer(replace(ALL, sanitizer=kind), CLINIC)) == MADE[kind]
+
+
+def test_zero_asks_for_nothing():
+    assert repr(sanitizer(Setting(k=3), CLINIC)) == "Mondrian(KAnonymity(k=3))"
+    assert Setting(k=3, t=0.2).asked == {"k": 3, "t": 0.2}
+    assert Setting("LaplaceNoise", k=3, epsilon=2).asked == {"epsilon": 2}
+    with pytest.raises(ValueError, match="l must be a whole number of at least 2"):
+        sanitizer(Setting("Anatomy"), CLINIC)
+
+
+def test_every_step_of_every_slider_can_be_asked_for():
+    assert set(STEPS) == set(LETTERS)
+    for letter, steps in STEPS.items():
+        assert list(steps) == sorted(set(steps))
+        assert getattr(Setting(), letter) in steps, "the board starts on a step"
+        for step in steps:
+            kind = "LaplaceNoise" if letter == "epsilon" else "Mondrian"
+            assert sanitizer(Setting(kind, **{letter: step}), CLINIC)
+
+
+def test_a_whole_number_is_one_setting_however_it_is_written():
+    assert checked(Setting(l=2.0, epsilon=1.0), CLINIC) == checked(Setting(l=2, epsilon=1), CLINIC)
+    assert repr(sanitizer(Setting("LaplaceNoise", epsilon=1.0), CLINIC)).startswith("LaplaceNoise(epsilon=1,")
+
+
+def test_names_are_filled_in_once():
+    setting = checked(Setting(), CLINIC)
+    assert setting.roles == ("age, weight, postcode, region", "diagnosis")
+    assert checked(setting, CLINIC) == setting
+    assert checked(Setting(quasi_identifiers="region , age"), CLINIC).quasi_identifiers == "age, region"
+    known = checked(Setting(sensitive="region"), CLINIC)
+    assert known.roles == ("age, weight, postcode", "region"), "a secret is not known"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sanitizer": "Mondrain"}, "SANITIZER is one of Mondrian, .*'Mondrain'"),
+        ({"k": 1}, "k must be a whole number of at least 2"),
+        ({"l": 0.5}, "l must be a number of at least 1"),
+        ({"t": 1.2}, "t must be a share"),
+        ({"delta": -1}, "delta must be a positive number"),
+        ({"epsilon": 0}, "epsilon must be a positive number"),
+        ({"quasi_identifiers": "age, zip"}, "QUASI_IDENTIFIERS is some of age, .*'zip'"),
+        ({"quasi_identifiers": "patient"}, "QUASI_IDENTIFIERS is some of"),
+        ({"sensitive": "patient"}, "not published"),
+        ({"quasi_identifiers": "age", "sensitive": "age"}, "cannot be both"),
+        ({"quasi_identifiers": "diagnosis"}, "no sensitive attribute|cannot be both"),
+        ({"miner": "naive bayes"}, "MINER is one of"),
+        ({"scenario": "D"}, "SCENARIO is one of A, B, C; got 'D'"),
+        ({"seed": -1}, "SEED is a whole number from 0"),
+    ],
+)
+def test_what_cannot_be_asked_for_says_what_can(change, message):
+    with pytest.raises(ValueError, match=message):
+        checked(Setting(**change), CLINIC)
+
+
+def test_a_table_offers_what_it_can_have():
+    offered = choices(CLINIC)
+    assert offered["sanitizer"] == tuple(KINDS)
+    assert offered["quasi_identifiers"] == ("age", "weight", "postcode", "region", "ward", "diagnosis")
+    assert offered["sensitive"][0] == "diagnosis"
+    assert {"naive Bayes", "decision tree", "majority"} <= set(offered["miner"])
+    assert not {"linear regression", "gradient boosting", "fusion: vote"} & set(offered["miner"])
+    without = set(KINDS) - set(choices(TOWNS)["sanitizer"])
+    assert without == {"LaplaceNoise", "GeometricNoise"}, "it has no number"
+    with pytest.raises(ValueError, match="SANITIZER is one of"):
+        checked(Setting("LaplaceNoise"), TOWNS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_controls_that_a_sanitizer_does_not_read_say_why(kind):
+    reasons = idle(Setting(kind, l=2), CLINIC)
+    letters = KINDS[kind][0]
+    assert set(reasons) - {"miner", "scenario"} == set(LETTERS) - set(letters)
+    assert all(kind in reasons[letter] for letter in reasons if letter in LETTERS)
+    assert ("miner" in reasons) == (kind in BUCKETS)
+    # Naive Bayes guesses categories; where the original is published, nothing is left to guess.
+    assert ("scenario" in reasons) == (kind in (*BUCKETS, "Identity", "LaplaceNoise", "GeometricNoise"))
+
+
+def test_what_a_slider_changes_is_what_its_sanitizer_reads():
+    """The letters of `KINDS` are true: another value makes another sanitizer, and of the others it makes none."""
+    for kind, (letters, _) in KINDS.items():
+        setting = replace(ALL, sanitizer=kind)
+        for letter, other in {"k": 7, "l": 3, "t": 0.3, "delta": 1.5, "epsilon": 2}.items():
+            same = sanitizer(replace(setting, **{letter: other}), CLINIC) == sanitizer(setting, CLINIC)
+            assert same == (letter not in letters)
+
+
+def test_another_miner_reads_noise():
+    assert "adversary" in unmined(Setting("LaplaceNoise"), CLINIC)
+    assert unmined(Setting("LaplaceNoise", miner="decision tree"), CLINIC) == {}
+    assert list(unmined(Setting(sensitive="ward"), CLINIC)) == []
+    assert list(unmined(Setting(sensitive="weight"), CLINIC)) == ["user"], "a number is seldom predicted exactly"
+    assert attacked(Setting(), CLINIC) == "age"
+    assert attacked(Setting("RandomizedResponse"), CLINIC) == "postcode", "age is published as it is"
+
+
+def test_roles_that_are_the_datasets_own_change_nothing():
+    assert of_roles(CLINIC, Setting()) is CLINIC
+    assert of_roles(CLINIC, Setting(quasi_identifiers="region, postcode, weight, age")) is CLINIC
+
+
+def test_roles_are_as_chosen():
+    chosen = of_roles(CLINIC, Setting(quasi_identifiers="age, ward", sensitive="region"))
+    assert chosen.schema.quasi_identifiers == ["age", "ward"]
+    assert chosen.schema.sensitive == ["region", "diagnosis"], "what the description calls sensitive stays so"
+    assert chosen.schema.names("neutral") == ["weight", "postcode"]
+    assert chosen.schema.names("identifier") == ["patient"]
+    assert chosen.name == "clinic/clinic (known: age, ward; sensitive: region)"
+    assert chosen.hierarchies["age"] is CLINIC.hierarchies["age"]
+    release = sanitizer(Setting(k=5, sensitive="region"), chosen).sanitize(chosen, rng=1)
+    assert set(release.table["ward"]) <= {"day", "night", "*"}
+    assert release.provenance.claims[0].k == 5
+
+
+def test_noise_needs_a_number_among_those_chosen():
+    setting = Setting("LaplaceNoise", quasi_identifiers="postcode, region")
+    with pytest.raises(SanitizationError, match="is numeric"):
+        sanitizer(setting, CLINIC).sanitize(of_roles(CLINIC, setting), rng=1)
+
+
+def test_names_are_complete():
+    assert set(MODELS) == set(LETTERS) - {"epsilon"}
+    assert set(NOISE) | set(BUCKETS) <= set(KINDS)
