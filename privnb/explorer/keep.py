@@ -1,0 +1,235 @@
+"""What outlives the board: pinned settings in a file, the lines and the command that make a release, and its files."""
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import secrets
+import shlex
+import shutil
+from dataclasses import asdict, fields, replace
+from itertools import count
+from pathlib import Path
+
+from privnb import privacy_models, sanitizers
+from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.mined import stream
+from privnb.sanitizers import Bucketize
+from privnb.sanitizers.local_noise import LocalNoise
+
+FORMATS = ("CSV", "Parquet")
+FIELDS = {field.name: field for field in fields(Setting)}
+
+
+class Pins:
+    """Settings kept for comparison, in the order of pinning, in a JSON file that is written whole at each change.
+
+    `path`: the file, made at the first change; it holds the fields of `Setting` and nothing of the table. Two boards
+    may use it at once: each change is made to what the file holds then. Raises ValueError for a file that cannot be
+    read as settings, and leaves it as it is; FileNotFoundError for a folder that does not exist.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path).resolve()  # papermill changes the working folder
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {self.path.parent} for pinned settings. Make it first.")
+        self.settings, self._done = [], []
+        self.settings = self._read()
+
+    def add(self, setting):
+        """Pin `setting`; one that is pinned already stays where it is."""
+        kept = self._read()
+        pinned = setting in kept
+        self._write(kept if pinned else [*kept, setting])
+        self._done.append((setting, kept.index(setting) if pinned else None))
+
+    def remove(self, setting):
+        """Let go of `setting`. Raises ValueError for one that is not pinned."""
+        kept = self._read()
+        if setting not in kept:
+            raise ValueError(
+                f"{setting!r} is not pinned, so it cannot be let go of. Run the notebook anew to see pins."
+            )
+        self._write([each for each in kept if each != setting])
+        self._done.append((setting, kept.index(setting)))
+
+    def undo(self):
+        """Take back the last change made here, by `add` or `remove`; without one nothing happens."""
+        if self._done:
+            setting, place = self._done[-1]
+            kept = [each for each in self._read() if each != setting]
+            if place is not None:
+                kept.insert(place, setting)
+            self._write(kept)
+            self._done.pop()
+
+    def _read(self):
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return self.settings  # none yet; or somebody removed the file, which is no reason to lose them
+        except UnicodeDecodeError:
+            text = ""
+        try:
+            return [_setting(entry) for entry in json.loads(text)["settings"]]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{self.path.name} cannot be read as pinned settings ({type(error).__name__}: {error}). It was left as "
+                f"it is: correct it, or move it out of {self.path.parent} to begin anew."
+            ) from None
+
+    def _write(self, settings):
+        text = json.dumps({"settings": [asdict(setting) for setting in settings]}, indent=1, allow_nan=False)
+        partial = self.path.with_name(f".{self.path.name}-{secrets.token_hex(4)}")
+        try:
+            with open(partial, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())  # else a crash of the machine can leave an empty file in place of the old one
+            os.replace(partial, self.path)
+        finally:
+            partial.unlink(missing_ok=True)
+        self.settings = settings
+
+
+def _setting(entry):
+    for name, value in entry.items():
+        kinds = {float: (float, int)}.get(FIELDS[name].type, (FIELDS[name].type,))
+        if type(value) not in kinds:
+            raise TypeError(f"{name} cannot be {value!r}")
+    return Setting(**entry)
+
+
+def code(dataset, setting, source=""):
+    """Lines of Python that make the release of `setting`, the very one that is measured.
+
+    `dataset`: as `load` gave it, all of it or a sample. `source`: what `load` was given as its name, where that is the
+    path of a description file. Raises ValueError for a setting that means nothing.
+    """
+    setting = checked(setting, dataset)
+    made, own = sanitizer(setting, dataset), _roles(setting, dataset)
+    name, study, records = _origin(dataset, source)
+    study, records = f", {study!r}" if study else "", f", records={records}" if records else ""
+    roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
+    named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
+    imports = [
+        "from privnb.dataset import load",
+        "from privnb.explorer.setting import Setting, of_roles" if own else "",
+        *(
+            f"from {home.__name__} import {', '.join(sorted(named & set(home.__all__)))}"
+            for home in (privacy_models, sanitizers)
+            if named & set(home.__all__)
+        ),
+    ]
+    seeded = made.randomized or isinstance(made, Bucketize)
+    rng = stream(setting.seed, made, "sanitize") if seeded else setting.seed
+    caution = "# Noise from a seed is for trying out; rng=None draws noise that may be published.\n"
+    return (
+        "\n".join(filter(None, imports))
+        + f"\n\ndataset = load({name!r}{study}{records})\n"
+        + f"dataset = of_roles(dataset, Setting({roles}))\n" * bool(own)
+        + caution * isinstance(made, LocalNoise)
+        + f"release = {made!r}.sanitize(dataset, rng={rng!r})\n"
+    )
+
+
+def command(dataset, setting, source=""):
+    """The command that reports the numbers of `setting`, quoted for a shell: what differs from `Setting()` alone.
+
+    `dataset`, `source`: as of `code`. Raises ValueError for a setting that means nothing.
+    """
+    setting = checked(setting, dataset)
+    name, study, records = _origin(dataset, source)
+    given = {"STUDY": study} if study else {}
+    given |= {"RECORDS": records} if records else {}
+    asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
+    given |= {field.upper(): value for field, value in asked.items() if value != FIELDS[field].default}
+    words = ["privnb", "report", "--notebook", "09_explore", "--dataset", name]
+    return shlex.join([*words, *(str(word) for item in given.items() for word in ("-p", *item))])
+
+
+def _roles(setting, dataset):
+    """Those fields of a checked setting that name attributes other than the dataset's own: `{field: names}`."""
+    usual = checked(replace(setting, quasi_identifiers="", sensitive=""), dataset)
+    if setting.roles == usual.roles:
+        return {}
+    return {"quasi_identifiers": setting.quasi_identifiers, "sensitive": setting.sensitive}
+
+
+def _origin(dataset, source):
+    """What `load` was given: name or path, study, and the number of records of a sample, or 0."""
+    whole, records = re.fullmatch(r"(.*?)(?: \((\d+) records\))?", dataset.name).groups()
+    name, _, study = whole.partition("/")
+    return str(source or name), study, int(records or 0)
+
+
+def save(dataset, setting, folder, format="CSV"):
+    """Publish: write the release of `setting` with its provenance into a new folder of `folder`; returns their paths.
+
+    Returns `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`. They are made whole or
+    not at all. Nothing is overwritten: a second release of a setting is numbered. `folder` is made where it is missing.
+    `format`: "CSV", which `privnb check` reads, or "Parquet".
+
+    What is random is drawn anew from sources that nobody can repeat: noise from OpenDP (`rng=None`), the order of the
+    rows. So noise differs from that on the board, and from one saving to the next: publish one of them only, for each
+    spends its epsilon. The provenance (JSON) says how the release was made, in which roles, what is claimed or
+    promised, what is not, and the SHA-256 of each file; no seed.
+
+    Raises ValueError for a release in which nothing hides some person: the original, and classes of one. Buckets and
+    noise, which have one row a person and protect them otherwise, are saved; their provenance says what is disclosed.
+    """
+    setting = checked(setting, dataset)
+    if format not in FORMATS:
+        raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {format!r}.")
+    if format == "Parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise ValueError("Parquet needs pyarrow, which is not installed: `pip install pyarrow`, or save as CSV.")
+    release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
+    if release.form == "generalized" and release.bare:
+        raise ValueError(
+            f"{release.provenance.sanitizer} is not saved: in it somebody's record stands alone, with nothing to hide "
+            "behind. Choose another sanitizer, or a larger k."
+        )
+    published, _ = release.publish(None)
+    bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
+    name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
+    tables = {name: published.table} | ({} if published.buckets is None else {f"{name}.buckets": published.buckets})
+    made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
+    made.mkdir(parents=True)
+    try:
+        files = [_written(table, made / each, format) for each, table in tables.items()]
+        provenance = made / f"{name}.json"
+        provenance.write_text(json.dumps(_provenance(release, files), indent=1) + "\n", encoding="utf-8")
+        place = _moved(made, Path(folder) / name)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
+
+
+def _written(table, path, format):
+    if format == "CSV":
+        path = path.with_name(f"{path.name}.csv")
+        table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+    else:
+        path = path.with_name(f"{path.name}.parquet")
+        table.to_parquet(path, engine="pyarrow", index=False)
+    return path
+
+
+def _provenance(release, files):
+    return {
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+        "made by": f"privnb {importlib.metadata.version('privnb')}",
+        "quasi-identifiers": release.schema.quasi_identifiers,
+        "sensitive": release.schema.sensitive,
+        **release.provenance.public(),
+    }
+
+
+def _moved(made, place):
+    """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that is free."""
+    for number in count(1):
+        free = place if number == 1 else place.with_name(f"{place.name}-{number}")
+        if not free.exists():
+            return made.rename(free)  # which fails if another has just filled it

@@ -1,0 +1,285 @@
+"""Slow work beside the interface: one task at a time, the latest wins, in a process that was made ready before.
+
+Not multiprocessing's pools: those cannot kill a task, import the main script again, and start a tracker that ignores
+the signal to end, so that a kernel waits half a minute for it when a notebook is done.
+"""
+
+import asyncio
+import contextlib
+import io
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+import weakref
+from dataclasses import dataclass, field
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+
+from privnb import progress
+from privnb.store import ENVIRONMENT
+
+POLL = 0.05  # seconds between two looks at the process; a look takes some 0.1 ms
+CHILD = "import sys; from privnb.explorer.work import _serve; _serve(int(sys.argv[1]))"
+STARTING = "starting a process"
+ADVICE = "Choose another setting, or the same again; all else goes on."
+
+
+class Work:
+    """Tasks for other processes, one at a time: a newer task ends the older one, whose result nobody sees.
+
+    `shared`: what tasks have in common, such as the dataset. It is sent to each process once and ahead of them, so that
+    a task of `partial(function, dataset, ...)` is small. Two processes at most: one at work, one in reserve with its
+    imports done. They end with this object, and with the process that made it, however that ends.
+    """
+
+    def __init__(self, *shared):
+        self._shared = shared
+        self._sent = None  # the same as bytes, once they are needed
+        self._worker = self._reserve = self._job = None
+        # JupyterLab has widgets answered in another thread than cells, each with an event loop of its own.
+        self._lock = threading.RLock()
+
+    @property
+    def busy(self):
+        """Whether a task is on its way."""
+        return self._job is not None
+
+    def warm(self):
+        """Start a process ahead of the first task, which would else wait some seconds for its imports.
+
+        Returns at once, but for the time that it takes to pickle what is shared: a tenth of a second for Adult.
+        """
+        with self._lock:
+            alive = [
+                worker
+                for worker in (self._worker, self._reserve)
+                if worker is not None and worker.process.returncode is None
+            ]
+            self._worker, self._reserve, *_ = [*(alive or [self._new()]), None]
+
+    def start(self, task, *, done, failed, progress):
+        """Run `task`, a picklable function without arguments such as a `partial`; an older one is killed.
+
+        One of `done(result)` and `failed(text)` is called once, unless a newer task or `stop` comes first; until then
+        `progress(fraction, text)` on each change, `fraction` 0 to 1, or None where it is not known. All are called on
+        the event loop that this is called on, so they may change widgets. `text` says what is being done and the time
+        left, or what went wrong and what to do. Progress is what the task tells `progress.track`.
+
+        Raises RuntimeError without a running event loop, which every notebook has, and PicklingError or its like for a
+        task that cannot be sent.
+        """
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise RuntimeError(
+                "work needs a running event loop to report to, as notebooks have. In a script, start it within "
+                "asyncio.run()."
+            ) from None
+        job = _Job(_pickled(task, self._shared), done, failed, progress)
+        with self._lock:
+            self.stop()
+            self.warm()
+            self._job = job
+        loop.call_soon(self._tick, loop, job)
+
+    def stop(self):
+        """End the task that runs, if any, at once; none of its callbacks is called any more."""
+        with self._lock:
+            if self._job is not None and self._job.begun:
+                self._worker.end()
+                self._worker = None
+            self._job = None  # one that no process has yet is just forgotten
+
+    def close(self):
+        """Stop, and end the processes; a later `start` makes new ones."""
+        with self._lock:
+            self.stop()
+            for worker in filter(None, (self._worker, self._reserve)):
+                worker.end()
+            self._worker = self._reserve = None
+
+    def _new(self):
+        if self._sent is None:
+            self._sent = pickle.dumps(self._shared)
+        return _Worker(self._sent)
+
+    def _tick(self, loop, job):
+        with self._lock:  # held during callbacks: a newer task cannot start in the middle of one
+            if job is not self._job:
+                return
+            loop.call_later(POLL, self._tick, loop, job)
+            for kind, value in self._worker.heard():
+                if kind in ("done", "failed"):
+                    self._job = None
+                    (job.done if kind == "done" else job.failed)(value)
+                    return
+                self._worker.ready |= kind == "ready"
+                job.state |= value
+            if self._worker.process.returncode is not None:
+                self._job = None
+                job.failed(_ending(self._worker.process.returncode, job.begun))
+                return
+            job.tell()  # which may start a newer one
+            if job is self._job and self._worker.ready and not job.begun:
+                job.begun = True
+                self._reserve = self._reserve or self._new()
+                with contextlib.suppress(OSError):  # it has ended: the next look will tell
+                    self._worker.line.send_bytes(job.task)
+
+
+@dataclass(eq=False)
+class _Job:
+    """A task as bytes, whom to tell, whether a process has it, how far it is, and what was told last."""
+
+    task: bytes
+    done: object
+    failed: object
+    progress: object
+    begun: bool = False
+    state: dict = field(default_factory=lambda: {"step": ""})
+    told: object = None
+
+    def tell(self):
+        told = _worded(self.state) if self.begun else (None, STARTING)
+        if told != self.told:
+            self.told = told
+            self.progress(*told)
+
+
+class _Worker:
+    """A process and the line to it."""
+
+    def __init__(self, shared):
+        self.ready = False
+        self.line, theirs = Pipe()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", CHILD, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                # It finds the modules that are found here.
+                env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # an interrupt of the kernel is none of its business
+            )
+        # Neither may keep the interface waiting: to fill a pipe that is not read yet, and for a killed process to go.
+        threading.Thread(target=_attend, args=(self.process, self.line, shared), daemon=True).start()
+        self.end = weakref.finalize(self, self.process.kill)
+
+    def heard(self):
+        """What it said since the last look: pairs of "ready", "step", "done" or "failed", and what goes with it."""
+        with contextlib.suppress(EOFError, OSError):
+            while self.line.poll():
+                yield pickle.loads(self.line.recv_bytes())
+
+
+def _attend(process, line, shared):
+    with contextlib.suppress(OSError):
+        line.send_bytes(shared)
+    process.wait()
+
+
+def _pickled(task, shared):
+    """`task` as bytes, in which what is shared stands by its place alone."""
+    file = io.BytesIO()
+    _Pickler(file, shared).dump(task)
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file, shared):
+        super().__init__(file)
+        self.places = {id(each): place for place, each in enumerate(shared)}
+
+    def persistent_id(self, thing):
+        return self.places.get(id(thing))
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file, shared):
+        super().__init__(file)
+        self.shared = shared
+
+    def persistent_load(self, place):
+        return self.shared[place]
+
+
+def _worded(state):
+    """What a task has noted of itself, as `progress` is told it: the fraction or None, and a text."""
+    if not state["step"]:
+        return None, "computing"
+    if not state["total"]:
+        return None, state["step"]
+    text, left = f"{state['step']}: {state['done']} of {state['total']}", state["left"]
+    if left is not None:
+        text += f", about {left / 60:.0f} min left" if left >= 60 else f", about {max(left, 1):.0f} s left"
+    return state["done"] / state["total"], text
+
+
+def _ending(code, begun):
+    if not begun:
+        command = "python -c 'import privnb.explorer.work'"
+        return f"No process could be started beside the interface (status {code}). Run `{command}` to see why."
+    reason = f"signal {-code}, perhaps for want of memory" if code < 0 else f"status {code}"
+    return (
+        f"The process that computed this ended before it was done ({reason}). Try fewer records, a simpler miner or "
+        "fewer settings at once; all else goes on."
+    )
+
+
+# --- in the process ---
+
+
+def _serve(handle):
+    """Get ready, then do one task after the other, until the other side closes the line, if only by being killed."""
+    with contextlib.suppress(OSError):
+        os.nice(5)  # the interface comes first
+    line, given = Connection(handle), queue.SimpleQueue()
+
+    def say(*pair):
+        line.send_bytes(pickle.dumps(pair))
+
+    os.environ[progress.FILE] = os.devnull  # no bars; the notes go through the line instead
+    progress.note = lambda **state: say("step", state)
+    threading.Thread(target=_listen, args=(line, given), daemon=True).start()
+    sent, shared = given.get(), None
+    with contextlib.suppress(Exception):  # the task that needs it will say so
+        _prepare()
+        shared = pickle.loads(sent)
+    say("ready", {})
+    while True:
+        task = given.get()
+        try:
+            shared = pickle.loads(sent) if shared is None else shared
+            say("done", _Unpickler(io.BytesIO(task), shared).load()())
+        except Exception as error:
+            say("failed", _said(error))
+
+
+def _listen(line, given):
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            given.put(line.recv_bytes())
+    os._exit(1)
+
+
+def _prepare():
+    """Import what a task is about to need: all of it is in functions, for it takes seconds."""
+    from privnb.algorithms import partitioning  # noqa: F401
+    from privnb.explorer import numbers  # noqa: F401
+    from privnb.mined import miners_of
+
+    miners_of("naive Bayes")
+
+
+def _said(error):
+    """An error in words: the package's own are meant for people, others are named and come with what to do."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if isinstance(error, ValueError) and frame.f_globals["__name__"].startswith("privnb"):
+        return str(error)
+    return f"{type(error).__name__}: {str(error) or 'no more is said'}. {ADVICE}"

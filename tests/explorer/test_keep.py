@@ -1,0 +1,337 @@
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+import textwrap
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb import cli, release
+from privnb.dataset import load
+from privnb.draft import read
+from privnb.explorer import asked, keep
+from privnb.explorer.keep import Pins, code, command, save
+from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.grading import grade
+from privnb.mined import stream
+from privnb.runs import choose, notebooks_folder
+from privnb.sanitizers import SanitizationError
+
+SEED = 918273645
+FIVE = Setting(k=5, seed=SEED)
+MADE = [
+    FIVE,
+    replace(FIVE, sanitizer="LocalRecoding", t=0.6),
+    replace(FIVE, sanitizer="FullDomain"),
+    replace(FIVE, sanitizer="TopDownSpecialization"),
+    replace(FIVE, sanitizer="KMember", l=1.2),
+]
+BUCKETS = [replace(FIVE, sanitizer="Bucketize"), replace(FIVE, sanitizer="Anatomy", l=2)]
+NOISE = [replace(FIVE, sanitizer=kind, epsilon=2) for kind in ("LaplaceNoise", "GeometricNoise", "RandomizedResponse")]
+ROLES = replace(FIVE, quasi_identifiers="age, ward", sensitive="diagnosis")
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return load(CLINIC)
+
+
+@pytest.fixture(scope="module")
+def adult():
+    return load("adult", records=100)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "09_explore.pins.json"
+
+
+def test_pins_outlive_their_object(path):
+    pins = Pins(path)
+    assert pins.settings == []
+    assert not path.exists()
+    pins.add(FIVE)
+    pins.add(ROLES)
+    pins.add(FIVE)
+    assert pins.settings == Pins(path).settings == [FIVE, ROLES]
+    pins.remove(FIVE)
+    assert pins.settings == Pins(path).settings == [ROLES]
+    with pytest.raises(ValueError, match="not pinned"):
+        pins.remove(FIVE)
+    assert json.loads(path.read_text())["settings"] == [asdict(ROLES)]
+
+
+def test_undo_takes_back_one_change_after_the_other(path):
+    pins = Pins(path)
+    pins.undo()
+    for setting in (FIVE, ROLES, *NOISE):
+        pins.add(setting)
+    pins.remove(ROLES)
+    pins.add(FIVE)  # is there
+    for expected in ([FIVE, *NOISE], [FIVE, ROLES, *NOISE], [FIVE, ROLES, *NOISE[:2]]):
+        pins.undo()
+        assert pins.settings == Pins(path).settings == expected
+    for _ in range(9):
+        pins.undo()
+    assert Pins(path).settings == []
+
+
+def test_two_boards_lose_nothing_of_each_other(path):
+    one, other = Pins(path), Pins(path)
+    one.add(FIVE)
+    other.add(ROLES)
+    one.add(NOISE[0])
+    assert Pins(path).settings == [FIVE, ROLES, NOISE[0]]
+    other.undo()
+    assert Pins(path).settings == one._read() == [FIVE, NOISE[0]]
+
+
+def test_pins_survive_that_somebody_removes_their_file(path):
+    pins = Pins(path)
+    pins.add(FIVE)
+    path.unlink()
+    pins.add(ROLES)
+    assert Pins(path).settings == [FIVE, ROLES]
+
+
+DAMAGED = [
+    b"", b"{", b'{"settings": [', b"[]", b'{"pins": []}', b'{"settings": [1]}', b'{"settings": [{"k": "ten"}]}',
+    b'{"settings": [{"k": true}]}', b'{"settings": [{"epsilon": "1"}]}', b'{"settings": [{"unheard": 1}]}', b"\xff\xfe",
+    b'{"settings": [{"k": 2.5}]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_a_damaged_file_is_refused_and_left_as_it_is(path, text):
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match="left as it is: correct it"):
+        Pins(path)
+    assert path.read_bytes() == text
+
+
+def test_a_file_that_is_damaged_later_is_left_as_it_is(path):
+    pins = Pins(path)
+    pins.add(FIVE)
+    path.write_text("{")
+    for change in (lambda: pins.add(ROLES), lambda: pins.remove(FIVE), pins.undo):
+        with pytest.raises(ValueError, match="left as it is"):
+            change()
+    assert path.read_text() == "{"
+    assert pins.settings == [FIVE]
+
+
+def test_a_change_that_cannot_be_written_leaves_file_and_pins(path, monkeypatch):
+    pins = Pins(path)
+    pins.add(FIVE)
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(keep.os, "replace", full)
+    for change in (lambda: pins.add(ROLES), pins.undo):
+        with pytest.raises(OSError, match="no space"):
+            change()
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+    monkeypatch.undo()
+    assert pins.settings == [FIVE]
+    pins.undo()
+    assert Pins(path).settings == []
+
+
+def test_pins_need_their_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        Pins(tmp_path / "none" / "pins.json")
+
+
+def of_board(dataset, setting):
+    """The release as the board has it."""
+    made = sanitizer(setting, dataset)
+    return made.sanitize(of_roles(dataset, setting), rng=stream(setting.seed, made, "sanitize"))
+
+
+def test_the_lines_make_the_very_release_in_a_fresh_python(clinic, tmp_path):
+    sample = clinic.sample(250, rng=0)
+    settings = [*MADE, *BUCKETS, *NOISE, ROLES, Setting("Suppress"), Setting("Identity")]
+    script = "".join(
+        f"def case{number}():\n{textwrap.indent(code(sample, setting, source=CLINIC), '    ')}    return release\n"
+        for number, setting in enumerate(settings)
+    )
+    script += "import pickle, sys\n"
+    script += f"pickle.dump([(r.table, r.buckets) for r in ({', '.join(f'case{i}()' for i in range(len(settings)))},)]"
+    script += f", open({str(tmp_path / 'made')!r}, 'wb'))\n"
+    subprocess.run([sys.executable, "-W", "error", "-c", script], check=True, cwd=tmp_path)
+    made = pd.read_pickle(tmp_path / "made")
+    for setting, (table, buckets) in zip(settings, made, strict=True):
+        expected = of_board(sample, setting)
+        pd.testing.assert_frame_equal(table, expected.table)
+        if setting in BUCKETS:
+            pd.testing.assert_frame_equal(buckets, expected.buckets)
+
+
+def test_the_lines_are_few_and_name_what_they_use(adult):
+    assert code(adult, Setting(t=0.5)).splitlines() == [
+        "from privnb.dataset import load",
+        "from privnb.privacy_models import KAnonymity, TCloseness",
+        "from privnb.sanitizers import Mondrian",
+        "",
+        "dataset = load('adult', 'sramka', records=100)",
+        "release = Mondrian(KAnonymity(k=10), TCloseness(t=0.5, sensitive='salary', distance='equal'))"
+        ".sanitize(dataset, rng=1)",
+    ]
+    assert "rng=None draws noise that may be published" in code(adult, Setting("LaplaceNoise"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        (Setting(), {}),
+        (Setting(k=20, l=1.5, seed=0), {"K": "20", "L": "1.5", "SEED": "0"}),
+        (Setting("LaplaceNoise", epsilon=0.3, miner="decision tree"),
+         {"SANITIZER": "LaplaceNoise", "EPSILON": "0.3", "MINER": "decision tree"}),
+        (Setting(quasi_identifiers="sex,age", scenario="C"),
+         {"QUASI_IDENTIFIERS": "age, sex", "SENSITIVE": "salary", "SCENARIO": "C"}),
+    ],
+)  # fmt: skip
+def test_the_command_reads_back_as_the_setting(adult, setting, expected):
+    words = shlex.split(command(adult, setting))
+    args = cli._parser().parse_args(words[1:])
+    assert words[0] == "privnb"
+    assert (args.notebook, args.dataset) == (["09_explore"], "adult")
+    assert dict(args.parameter) == {"STUDY": "sramka", "RECORDS": "100", **expected}
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting(),
+        Setting("RandomizedResponse", epsilon=0.3, miner="decision tree", seed=0),
+        Setting("KMember", 20, 1.5, 0.25, 2, 0.5, "age, sex", "occupation", "decision stump", "C", 7),
+    ],
+    ids=["defaults", "some", "all"],
+)
+def test_the_notebook_reads_the_command_as_the_setting(adult, setting):
+    args = cli._parser().parse_args(shlex.split(command(adult, setting))[1:])
+    (notebook,) = choose(notebooks_folder(Path(__file__).parent), args.notebook, dict(args.parameter))
+    values = {name.lower(): value for name, value in notebook.values.items()}
+    found = asked(**{field.name: values[field.name] for field in fields(Setting)})
+    assert checked(found, adult) == checked(setting, adult)
+    assert (values["study"], values["records"]) == ("sramka", 100)
+
+
+def test_the_command_names_a_table_by_its_path(clinic, tmp_path):
+    words = shlex.split(command(clinic, FIVE, source=tmp_path / "my table.toml"))
+    assert words[words.index("--dataset") + 1] == str(tmp_path / "my table.toml")
+    assert "RECORDS" not in words
+
+
+def status(release, provenance, *more):
+    """The status of `privnb check` on a saved release, in the roles that its provenance names."""
+    text = json.loads(provenance.read_text())
+    names = ",".join(text["quasi-identifiers"])
+    return cli.main(["check", str(release), "--quasi-identifiers", names, "--sensitive", text["sensitive"][0], *more])
+
+
+@pytest.mark.parametrize("setting", MADE, ids=lambda setting: setting.sanitizer)
+def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
+    table, provenance = save(clinic, setting, tmp_path)
+    assert status(table, provenance, "--at-least-k", "5") == 0
+    assert status(table, provenance, "--at-least-k", "300") == 1
+    text = json.loads(provenance.read_text())
+    found = read(table).table
+    graded = grade(found, text["quasi-identifiers"], "diagnosis").set_index("measure").value
+    assert graded["records"] == len(clinic)
+    assert graded["k achieved"] >= 5
+    assert graded["t, equal distance"] <= (setting.t or 1)
+    assert graded["l, frequency"] >= (setting.l or 1)
+    assert text["files"] == {table.name: hashlib.sha256(table.read_bytes()).hexdigest()}
+    assert text["claims"][0] == "KAnonymity(k=5)"
+    assert "patient" not in found
+
+
+def test_saved_rows_are_the_releases_in_an_order_of_their_own(clinic, tmp_path):
+    released = of_board(clinic, FIVE).table.astype(str).agg("|".join, axis=1).tolist()
+    orders = []
+    for _ in range(2):
+        found = read(save(clinic, FIVE, tmp_path)[0]).table.agg("|".join, axis=1).tolist()
+        assert sorted(found) == sorted(released)
+        orders.append(found)
+    assert orders[0] != orders[1]
+    assert released not in orders
+
+
+@pytest.mark.parametrize("setting", [FIVE, *BUCKETS, *NOISE], ids=lambda setting: setting.sanitizer)
+def test_no_file_holds_the_seed(clinic, tmp_path, setting):
+    for path in save(clinic, setting, tmp_path):
+        assert str(SEED) not in path.read_text()
+        assert "seed" not in path.read_text()
+
+
+def test_noise_is_drawn_afresh_and_promises_its_epsilon(clinic, tmp_path, monkeypatch):
+    one, other = (save(clinic, NOISE[0], tmp_path) for _ in range(2))
+    ages = [read(table).table["age"].astype(float) for table, _ in (one, other)]
+    assert not {*ages[0]} & {*ages[1]}
+    text = json.loads(one[1].read_text())
+    assert text["use"] == "release"
+    assert text["promise"]["epsilon"] == 4
+    assert "Each further noisy release" in text["promise"]["statement"]
+    assert {"postcode", "diagnosis"} <= {*text["published as they are"]}
+
+
+@pytest.mark.parametrize("setting", BUCKETS, ids=lambda setting: setting.sanitizer)
+def test_buckets_are_a_third_file(clinic, tmp_path, setting):
+    table, provenance, buckets = save(clinic, setting, tmp_path)
+    text = json.loads(provenance.read_text())
+    rows, values = read(table).table, read(buckets).table
+    assert {*text["files"]} == {table.name, buckets.name}
+    assert "diagnosis" not in rows
+    assert {*values["attribute"]} == {"diagnosis"}
+    assert (
+        rows["bucket"].value_counts().to_dict() == values["count"].astype(int).groupby(values["bucket"]).sum().to_dict()
+    )
+    assert "who knows a person's can find their row" in text["note"]
+
+
+def test_a_release_in_which_somebody_stands_alone_is_not_saved(clinic, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"Identity\(\) is not saved"):
+        save(clinic, Setting("Identity"), tmp_path)
+    monkeypatch.setattr(release.Release, "bare", True)
+    with pytest.raises(ValueError, match="stands alone"):
+        save(clinic, FIVE, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_reached_leaves_no_file(clinic, tmp_path):
+    with pytest.raises(SanitizationError, match="cannot be reached"):
+        save(clinic, replace(FIVE, l=10), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_saving_overwrites_nothing_and_leaves_nothing_half_done(clinic, tmp_path, monkeypatch):
+    folders = [save(clinic, FIVE, tmp_path / "new")[0].parent for _ in range(3)]
+    name = "clinic-clinic-Mondrian-k5"
+    assert [folder.name for folder in folders] == [name, f"{name}-2", f"{name}-3"]
+    assert {path.name for path in folders[1].iterdir()} == {f"{name}.csv", f"{name}.json"}
+
+    def full(*_, **__):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(keep.json, "dumps", full)
+    with pytest.raises(OSError, match="no space"):
+        save(clinic, FIVE, tmp_path / "new")
+    assert sorted((tmp_path / "new").iterdir()) == sorted(folders)
+
+
+def test_formats(clinic, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="CSV or Parquet, got 'xlsx'"):
+        save(clinic, FIVE, tmp_path, "xlsx")
+    monkeypatch.setattr(keep.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="pip install pyarrow"):
+        save(clinic, FIVE, tmp_path, "Parquet")
+    assert not list(tmp_path.iterdir())
