@@ -11,9 +11,12 @@ from privnb.answers.channel import (
     how_likely_the_table_is_guessed,
     what_choosing_at_random_gains,
     what_leaks,
+    what_users_lose,
     which_attributes_give_away,
 )
+from privnb.answers.explorer import what_one_setting_gives
 from privnb.answers.frontier import what_the_search_found, which_to_publish
+from privnb.answers.grid import what_every_setting_gives
 from privnb.answers.owner import what_the_owner_chooses, what_users_keep
 from privnb.answers.release import what_detail_remains, what_it_costs, who_stands_out
 from privnb.answers.tradeoff import how_losses_read, what_examples_show, what_the_trade_off_is, where_critics_disagree
@@ -21,8 +24,9 @@ from privnb.answers.workload import what_privacy_costs
 
 __all__ = [
     "erratum_by_erratum", "how_gains_are_leakage", "how_likely_the_table_is_guessed", "how_losses_read",
-    "what_choosing_at_random_gains", "what_detail_remains", "what_examples_show", "what_it_costs", "what_leaks",
-    "what_predictions_add", "what_privacy_costs", "what_the_adversary_gains", "what_the_owner_chooses",
-    "what_the_search_found", "what_the_trade_off_is", "what_users_keep", "where_critics_disagree",
-    "which_attributes_give_away", "which_to_publish", "who_stands_out", "whom_it_hits",
+    "what_choosing_at_random_gains", "what_detail_remains", "what_every_setting_gives", "what_examples_show",
+    "what_it_costs", "what_leaks", "what_one_setting_gives", "what_predictions_add", "what_privacy_costs",
+    "what_the_adversary_gains", "what_the_owner_chooses", "what_the_search_found", "what_the_trade_off_is",
+    "what_users_keep", "what_users_lose", "where_critics_disagree", "which_attributes_give_away",
+    "which_to_publish", "who_stands_out", "whom_it_hits",
 ]  # fmt: skip

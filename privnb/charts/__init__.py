@@ -4,7 +4,9 @@ from privnb.charts.adversary import gains, hit, spans
 from privnb.charts.base import COLOURS, FEWEST, V5, WIDTH, Aggregate, merge_small, setup
 from privnb.charts.channel import known_attributes, leaks
 from privnb.charts.decision import efficient, which
+from privnb.charts.explorer import class_sizes, inside, plane
 from privnb.charts.frontier import frontier
+from privnb.charts.grid import every_number, every_setting
 from privnb.charts.measures import bars, dots, lines
 from privnb.charts.owner import choices, declines
 from privnb.charts.people import people, uniqueness
@@ -13,7 +15,8 @@ from privnb.charts.tradeoff import trade_off, two_critiques
 from privnb.charts.workload import compared, printed, statements
 
 __all__ = [
-    "COLOURS", "FEWEST", "V5", "WIDTH", "Aggregate", "bars", "choices", "compared", "declines", "dots", "efficient",
-    "frontier", "gains", "hit", "known_attributes", "leaks", "lines", "merge_small", "people", "printed", "setup",
-    "spans", "statements", "table", "trade_off", "two_critiques", "uniqueness", "which",
+    "COLOURS", "FEWEST", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "declines",
+    "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside", "known_attributes",
+    "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "table",
+    "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -1,0 +1,123 @@
+"""The charts of one setting: the sizes of its classes, and its place among others in privacy and utility."""
+
+import numpy as np
+import pandas as pd
+
+from privnb.charts.base import COLOURS, finish, none
+from privnb.charts.decision import measured
+from privnb.charts.frontier import HEIGHT, _domain, _intervals, _labels, _placed, _plain, _points
+from privnb.frontier import AXES
+
+SETTING = ["sanitizer", "parameters"]
+CURRENT = COLOURS[1]
+BRUSH = "brush"
+
+
+def class_sizes(sizes):
+    """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
+    import altair as alt
+
+    label = next(name for name in sizes.titles if name != "people")
+    rows, unit = sizes.rows, sizes.titles[label]
+    most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
+    return finish(
+        alt.Chart(rows)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X(f"{label}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=0 if len(rows) < 7 else -45)),
+            y=alt.Y("people:Q", title="people"),
+            tooltip=[alt.Tooltip(f"{label}:N", title=unit), "people:Q"],
+        )
+        .properties(height=200),
+        f"{most.people / everybody:.0%} of {everybody:,} people are in classes of {most[label]}"
+        + (", the commonest sizes" if len(rows) > 1 else ""),
+        "Bars: number of people by the size of their class. No quasi-identifier tells one of a class from the others.",
+    )
+
+
+# --- the plane ---
+
+
+def plane(releases, *, current=None, pinned=(), sweeps=()):
+    """The plane of `frontier.points`, with the current setting ringed and a brush: a chart for `altair.JupyterChart`.
+
+    `current`, `pinned`: settings as results name them, `(sanitizer, parameters)`; `sweeps`: a list of such for each
+    curve. Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value
+    `{"privacy": [low, high], "utility": [low, high]}` is what `inside` reads.
+    """
+    import altair as alt
+
+    releases = releases.reset_index(drop=True)
+    drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
+    drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
+    if drawn.empty:
+        return none("release with both losses")
+    for axis in AXES:
+        bounds = drawn[[f"{axis}_low", f"{axis}_high"]]
+        drawn = drawn.assign(**bounds.where(np.isfinite(bounds), drawn[axis], axis=0))
+    domains = {axis: _domain(drawn, axis, None) for axis in AXES}
+    ends = {
+        channel: make(
+            f"{axis}:Q",
+            title=measured(axis, releases[f"{axis}_of"].iloc[0]),
+            scale=alt.Scale(domain=domains[axis], nice=False),
+            axis=alt.Axis(tickCount=6, grid=False),
+        )
+        for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True)
+    }
+    named = pd.MultiIndex.from_frame(drawn[SETTING])
+    here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
+    efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
+    stair = _plain(efficient, AXES).mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after")
+    chart = alt.layer(stair.encode(**ends), *_curves(drawn, named, sweeps, ends), _intervals(drawn, domains, ends))
+    ring = _plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
+    chart += ring.encode(**ends)
+    chart += _points(drawn, ends).add_params(alt.selection_interval(name=BRUSH, empty=False))
+    corner = drawn[here].iloc[0] if here.any() else None
+    chart += _labels(_placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends)
+    return finish(chart.properties(height=HEIGHT), _place(releases, len(drawn), current), _marks(drawn, here, sweeps))
+
+
+def inside(releases, box):
+    """The rows of `frontier.points` inside the brush, from the least privacy loss on.
+
+    `box`: the selection's value, `{"privacy": [low, high], "utility": [low, high]}`; empty or None: no row.
+    """
+    if not box:
+        return releases.iloc[:0]
+    within = [releases[axis].between(*sorted(box[axis])) for axis in AXES if axis in box]
+    return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
+
+
+def _curves(drawn, named, sweeps, ends):
+    """A dotted line through the releases of each sweep, in the order of its steps."""
+    for sweep in sweeps:
+        found = named.get_indexer_for([step for step in sweep if step in named])
+        rows = drawn[list(AXES)].iloc[found].assign(step=range(len(found)))
+        yield (
+            _plain(rows, [*AXES, "step"])
+            .mark_line(color=COLOURS[0], strokeWidth=1.5, strokeDash=[2, 3])
+            .encode(**ends, order="step:Q")
+        )
+
+
+def _place(releases, drawn, current):
+    """Where the current setting stands among the `drawn` ones."""
+    row = releases[[tuple(setting) == current for setting in releases[SETTING].to_numpy()]]
+    number = f"{drawn} release{'s' * (drawn > 1)}"
+    if row.empty:
+        efficient = (releases.status == "efficient").sum()
+        return f"{efficient or 'None'} of {number} {'is' if efficient == 1 else 'are'} efficient"
+    row = row.iloc[0]
+    why = "" if row.status == "efficient" else f": {row.why}"
+    return f"{row.setting} is {row.status} among {number}{why}"
+
+
+def _marks(drawn, here, sweeps):
+    there = set(drawn.status)
+    said = ["Ring: the current setting."] if here.any() else []
+    said += ["Dotted: a sweep of one parameter."] if sweeps else []
+    said += ["Filled, with the line: efficient."] if "efficient" in there else []
+    said += ["Grey: dominated."] if "dominated" in there else []
+    said += ["Hollow: undecided."] if "undecided" in there else []
+    return " ".join([*said, "Drag a box to list the releases in it."])
