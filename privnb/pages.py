@@ -1,16 +1,21 @@
-"""From executed notebooks and a ledger to HTML that needs nothing else: no network, no script, no other file.
+"""From executed notebooks and a ledger to HTML that needs nothing else: no network, no other file, and no script but
+where a chart is live.
 
 Charts stand in the pages as the SVG drawn in the run. A cell's tag says what becomes of it: `answer` (on the index as
-the notebook's answer), `key` (its figures on the index), `interactive` (left out, with a heading right before it),
-`parameters` and the others (shown, the code folded away).
+the notebook's answer), `key` (its figures on the index), `live` (its charts are drawn by Vega, which then stands in
+that page, so that their controls work), `interactive` (left out, with a heading right before it), `parameters` and the
+others (shown, the code folded away).
 """
 
+import base64
 import functools
+import hashlib
 import itertools
+import json
 import platform
 import re
 import tomllib
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
 
 from privnb.charts import V5
@@ -44,6 +49,7 @@ def make(chosen, executed, ledger):
             "cells": _folded(cells),
             "answer": ([cell for cell in cells if _tagged(cell, "answer")] or [None])[-1],
             "key": [cell for cell in cells if _tagged(cell, "key")],
+            "script": _vega() if any(_tagged(cell, "live") for cell in cells) else "",
         }
         for notebook, cells in zip(chosen, map(_shown, notebooks), strict=True)
     ]
@@ -148,7 +154,9 @@ def _templates():
         "plain": strip_ansi,
         "table": _table,
         "figure": functools.partial(_figure, itertools.count(1)),
+        "live": _live,
         "number": _number,
+        "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
     }
     templates.globals |= {"V5": V5, "version": metadata.version("privnb")}
     return templates
@@ -190,6 +198,24 @@ def _figure(numbers, data):
     style = f' style="--width: {width[1]}px"' if width else ""
     name = f'role="img" aria-label="{escape(name)}"'
     return Markup(f'<figure class="chart scroll" {name}{style} tabindex="0">{svg}</figure>')
+
+
+def _live(data):
+    """The specification of a chart as the content of a `<script>`, which no text in it can end."""
+    from markupsafe import Markup
+
+    spec = {key: value for key, value in data[V5].items() if key != "$schema"}
+    return Markup(json.dumps(spec, separators=(",", ":")).replace("<", r"\u003c"))
+
+
+@functools.cache
+def _vega():
+    """Vega, Vega-Lite and Vega-Embed, and what draws the live charts of a page with them: one script."""
+    import vl_convert
+    from markupsafe import Markup
+
+    draw = resources.files("privnb").joinpath("templates/privnb_report/live.js").read_text(encoding="utf-8")
+    return Markup(vl_convert.javascript_bundle(draw).replace("</script", r"<\/script"))
 
 
 def _draw(spec):

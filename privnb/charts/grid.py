@@ -26,8 +26,8 @@ def every_setting(steps, results, planes, measures, *, start=""):
     without any cannot be reached. `planes`: one or two results of `frontier.points`. `measures`: `{measure: title}`,
     of which lower is better. `start`: the setting chosen first, by default the first.
 
-    Parameters of the chart: `series` and `step`, bound to the controls; `setting` and `said`, what is chosen by its
-    name and in a sentence.
+    Parameters of the chart: `series` and `step`, bound to the controls; `steps`, how many that series has; `setting`
+    and `said`, what is chosen by its name and in a sentence.
     """
     import altair as alt
 
@@ -42,10 +42,11 @@ def every_setting(steps, results, planes, measures, *, start=""):
     at = list(series.index).index(first.series)
     menu = alt.binding_select(options=list(range(len(series))), labels=list(series.index), name="Sanitizer ")
     slider = alt.binding_range(min=1, max=int(series["size"].max()), step=1, name="Loose to strict ")
-    row = f"{series['min'].tolist()}[series] + min(step, {series['size'].tolist()}[series]) - 1"
+    last, row = f"{series['size'].tolist()}[series]", f"{series['min'].tolist()}[series] + min(step, steps) - 1"
     parameters = [
         alt.param("series", value=at, bind=menu),
         alt.param("step", value=int(first.row - series["min"].iloc[at]) + 1, bind=slider),
+        alt.param("steps", expr=last),
         alt.param("chosen", expr=row),
         *(alt.param(name, expr=f"data('settings')[chosen].{name}") for name in ("setting", "said")),
     ]

@@ -1,0 +1,165 @@
+"""How a number stands in a panel: with its unit, what is reached without the release, its interval, which direction is
+better, and what it means; and small tables.
+"""
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from privnb.explorer.controls import attribute, together
+from privnb.explorer.meanings import MEANINGS
+from privnb.results import PEOPLE
+
+NUMBER = Markup(
+    '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'
+    '&nbsp;<i aria-hidden="true">?</i></summary><p>{meaning} {source}</p></details><b>{value}</b>'
+    "<small>{beside}</small></li>"
+)
+# How numbers are written, by measure or by the letter of a level; others with three digits.
+WRITTEN = {
+    **dict.fromkeys(["k", "median_class_size", "median_bucket_size", "suppressed_records"], "{:,.0f} people"),
+    **dict.fromkeys(["good_utility", "anti_utility_A", "anti_utility_B", "anti_utility_C"], "{:,.0f} people"),
+    **dict.fromkeys(["scale_reached", "identity_vulnerability", "attribute_vulnerability"], "{:.2%} of people"),
+    **dict.fromkeys(["sensitive_vulnerability", "sensitive_vulnerability_at_most"], "{:.1%} of people"),
+    **dict.fromkeys(["classes", "buckets"], "{:,.0f}"),
+    **dict.fromkeys(["utility_loss", "privacy_loss", "mean_privacy_loss"], "{:.3g} nats"),
+    "suppressed_cells": "{:,.0f} cells",
+    "certainty_penalty": "{:.1%} of the domain",
+    "displacement": "{:.1%} of the domain",
+    "bucket_vulnerability": "{:.1%} of people",
+    "accuracy_gain": "{:+.2%} of people",
+    "misled": "{:.1%} of groups",
+    "utility_decline": "{:.1%}",
+}
+# What a baseline is, where it is not what is reached without the release.
+BASELINES = {
+    **dict.fromkeys(["accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss"], "by chance"),
+    "utility_loss": "trivial release",
+    "good_utility": "commonest value for all",
+}
+
+
+def numbers(rows):
+    """A list of numbers, one an explained line."""
+    lines = together(number(row) for row in rows.itertuples())
+    return Markup('<ul class="privnb-numbers">{}</ul>').format(lines) if lines else Markup("")
+
+
+def number(row, title=""):
+    """One number: its title with an explanation to open, its value, and what stands beside it."""
+    _, meaning, source = _meant(row)
+    return NUMBER.format(
+        key=f"{row.measure} {row.miner} {row.target}",
+        title=title or _titled(row),
+        meaning=meaning,
+        source=Markup("<br>Source: {}.").format(source) if source else "",
+        value=value(row),
+        beside="; ".join(beside(row)),
+    )
+
+
+def listed(results):
+    """The numbers of tidy results as the panels write them, with what they mean: a table to look at.
+
+    Rows that say who is hit, of which there are many, are left out.
+    """
+    rows = [
+        row for row in results.itertuples() if row.measure != "nearer_share" and not row.measure.endswith("_distinct")
+    ]
+    return pd.DataFrame(
+        {
+            "number": [_titled(row) for row in rows],
+            "release": [f"{row.sanitizer} {row.parameters}".strip() for row in rows],
+            "value": [value(row) for row in rows],
+            "beside it": ["; ".join(beside(row)) for row in rows],
+            "what it means": [_meant(row)[1] for row in rows],
+        }
+    )
+
+
+def value(row):
+    """A number with its unit; a withheld one by what may be told of it."""
+    if pd.notna(row.value):
+        return written(_unit(row), row.value)
+    few = row.measure.startswith(PEOPLE) and pd.notna(row.high)
+    return f"fewer than {row.high + 1:.0f} people" if few else "withheld"
+
+
+def beside(row):
+    """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
+    unit = _unit(row)
+    if row.measure == "level_achieved":
+        yield f"asked: {written(unit, row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
+    elif pd.notna(row.baseline):
+        yield f"{BASELINES.get(row.measure, 'without it')}: {written(unit, row.baseline)}"
+    if pd.notna(row.value) and pd.notna(row.low):
+        high = "more" if np.isposinf(row.high) else written(unit, row.high)
+        yield f"95 %: {written(unit, row.low).split(' ')[0]} to {high}"
+    if row.better:
+        yield f"{row.better} is better"
+
+
+def written(measure, number):
+    """A number in the unit of its measure.
+
+    >>> written("certainty_penalty", 0.525), written("classes", 1234), written("delta", float("inf"))
+    ('52.5% of the domain', '1,234', 'unbounded')
+    """
+    if np.isinf(number):
+        return "unbounded"
+    return WRITTEN.get(measure, "{:.3g}").format(number)
+
+
+def trouble(what, text):
+    """What went wrong, and what to do."""
+    return Markup('<p class="privnb-trouble" role="alert"><b>{}</b> {}</p>').format(what, text)
+
+
+def note(text):
+    return Markup('<p class="privnb-note">{}</p>').format(text) if text else Markup("")
+
+
+def lead(text):
+    """The sentence that a panel begins with."""
+    return Markup('<p class="privnb-lead">{}</p>').format(text) if text else Markup("")
+
+
+def table(columns, rows, caption, *, right=()):
+    """A small table that scrolls by keyboard where it is too wide. `right`: places of columns of numbers."""
+    side = [Markup(' class="n"') if place in right else Markup("") for place in range(len(columns))]
+    head = together(Markup("<th scope=col{}>{}</th>").format(*pair) for pair in zip(side, columns, strict=True))
+    body = together(
+        Markup("<tr>{}</tr>").format(
+            together(Markup("<td{}>{}</td>").format(*pair) for pair in zip(side, row, strict=True))
+        )
+        for row in rows
+    )
+    return Markup(
+        '<div class="privnb-scroll" tabindex="0" role="region"{}><table><thead><tr>{}</tr></thead><tbody>{}</tbody>'
+        "</table></div>"
+    ).format(attribute("aria-label", caption), head, body)
+
+
+def _unit(row):
+    """What a number's writing goes by: its measure, of a level its letter."""
+    return row.target if row.measure == "level_achieved" else row.measure
+
+
+def _meant(row):
+    """Title, meaning and source of a number; of weights and distinct records as of the plain measure."""
+    known = _unit(row).removeprefix("weighted_").removesuffix("_distinct")
+    title, meaning, _, source = MEANINGS.get(known, (known.replace("_", " "), "", "", ""))
+    return title, meaning, source
+
+
+def _titled(row):
+    """Title of a number, and whose it is."""
+    of = row.target if row.measure == "attribute_vulnerability" else ""
+    return ", ".join(filter(None, [_meant(row)[0], row.miner, of]))
+
+
+def _held(row):
+    if pd.isna(row.value):
+        return "withheld"
+    holds = row.value >= row.baseline - 1e-9 if row.better == "higher" else row.value <= row.baseline + 1e-9
+    return "kept ✓" if holds else "not kept ✗"

@@ -1,0 +1,151 @@
+"""The fourth panel: where a setting lies among those that were pinned or swept, and a brush that lists some of them."""
+
+import textwrap
+
+import pandas as pd
+from markupsafe import Markup
+
+from privnb.charts import explorer as charts
+from privnb.explorer.controls import button, select, together
+from privnb.explorer.figures import note, table, written
+from privnb.explorer.meanings import MEANINGS
+from privnb.explorer.numbers import AXES, plane, recalled
+
+LISTED = 12  # rows at most
+HEAD = Markup(
+    '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'
+    '<p class="privnb-note">{marks}</p>'
+)
+
+
+class Place:
+    """The plane of one board: two measures, a chart, and what the brush holds.
+
+    `axes`: `{"privacy": measure, "utility": measure}`, of `numbers.AXES`. `chart`: an `altair.JupyterChart`. `moved`:
+    called when the brush moves.
+    """
+
+    def __init__(self, dataset, moved):
+        self.dataset, self.moved, self.chart = dataset, moved, _blank()
+        self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
+        self.releases, self.box, self.lead, self.marks = pd.DataFrame(), None, "", ""
+
+    def draw(self, setting, pinned, curve):
+        """Draw a setting among those of the same roles that are counted; `curve`: the settings of a sweep."""
+        readings = {each: recalled(self.dataset, each) for each in dict.fromkeys((setting, *pinned, *curve))}
+        named = {
+            each: tuple(reading.results.iloc[0][charts.SETTING])
+            for each, reading in readings.items()
+            if reading and not reading.refused and each.roles == setting.roles
+        }
+        self.releases, self.box, self.lead, self.marks = pd.DataFrame(), None, "There is no release to draw.", ""
+        if not named:
+            return
+        try:
+            self.releases = plane(self.dataset, [*named], **self.axes)
+        except ValueError as error:  # none of them has such a number
+            self.lead = str(error)
+            return
+        line = [named[each] for each in curve if each in named]
+        found = charts.plane(
+            self.releases,
+            current=named.get(setting),
+            pinned=[named[each] for each in pinned if each in named],
+            sweeps=[line] if line else (),
+        )
+        if not hasattr(found, "mark_point") and not hasattr(found, "layer"):  # a sentence instead
+            self.lead = found.data
+            return
+        # Title and explanation stand above the chart, where they fold and follow the theme.
+        self.lead, self.marks = " ".join(found.title.text), " ".join(found.title.subtitle)
+        _fold(found)
+        # Item by item: `properties` would copy the whole chart, which takes as long as to draw it.
+        found["title"], found["width"], found["height"], found["background"] = "", "container", 300, "transparent"
+        self.chart.chart = found
+        self.chart.selections.observe(self._brushed, charts.BRUSH)
+
+    def _brushed(self, change):
+        self.box = change["new"].value
+        self.moved()
+
+    def head(self):
+        """Where the setting lies, and the two measures to choose."""
+        sides = {"privacy": "Privacy, across", "utility": "Utility, upwards"}
+        axes = together(
+            select(axis, sides[axis], {each: MEANINGS[each].title for each in measures}, self.axes[axis])
+            for axis, measures in AXES.items()
+        )
+        return HEAD.format(lead=self.lead, axes=axes, marks=self.marks)
+
+    def listed(self, pinned, setting):
+        """The releases inside the brush, or all; and the pins, each to go to or to take away."""
+        inside = charts.inside(self.releases, self.box) if self.box else self.releases
+        rows = [
+            (row.setting, *(_loss(getattr(row, axis), measure) for axis, measure in self.axes.items()), row.status)
+            for row in inside.head(LISTED).itertuples()
+        ]
+        where = "in the box" if self.box else "drawn"
+        columns = ["release", *map(_headed, self.axes.values()), "among these"]
+        return together(
+            [
+                Markup("<h4>{} {} {}</h4>").format(len(inside), "release" if len(inside) == 1 else "releases", where),
+                table(columns, rows, f"Releases {where}", right=(1, 2)) if rows else "",
+                note(f"{len(inside) - LISTED} more are not listed: drag a smaller box." * (len(inside) > LISTED)),
+                Markup("<h4>Pinned</h4>"),
+                _pins(pinned, setting),
+            ]
+        )
+
+
+def called(setting):
+    """What a person calls a setting.
+
+    >>> from privnb.explorer.setting import Setting
+    >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
+    ('Mondrian k=20, t=0.3', 'Suppress')
+    """
+    asked = ", ".join(f"{letter}={bound:g}" for letter, bound in setting.asked.items())
+    return f"{setting.sanitizer} {asked}".strip()
+
+
+def _pins(pinned, setting):
+    if not pinned:
+        return note("Nothing yet. Pin a setting to keep it for comparison; pins outlive the kernel.")
+    rows = together(
+        Markup("<li><span>{}</span>{}{}</li>").format(
+            f"{called(each)}{'' if each.roles == setting.roles else ', other attributes'}",
+            button("go", "Go to", "You are there." if each == setting else "", value=at, label=f"Go to {called(each)}"),
+            button("unpin", "Unpin", value=at, label=f"Unpin {called(each)}"),
+        )
+        for at, each in enumerate(pinned)
+    )
+    other = any(each.roles != setting.roles for each in pinned)
+    return Markup('<ul class="privnb-pins">{}</ul>{}').format(
+        rows, note("Releases of other attributes are not drawn: they cannot replace this one." * other)
+    )
+
+
+def _fold(chart):
+    """Let the titles of its axes take two lines: a panel is narrower than a page."""
+    for layer in getattr(chart, "layer", ()):
+        _fold(layer)
+    for channel in () if hasattr(chart, "layer") else (chart.encoding.x, chart.encoding.y):
+        if isinstance(channel["title"], str):
+            channel["title"] = textwrap.wrap(channel["title"], 44)
+
+
+def _headed(measure):
+    """What a column of a measure is called: its title and unit."""
+    _, _, unit = written(measure, 0).partition(" ")
+    return ", ".join(filter(None, (MEANINGS[measure].title, unit)))
+
+
+def _loss(loss, measure):
+    return "unknown" if pd.isna(loss) else written(measure, loss).split(" ")[0]
+
+
+def _blank():
+    import altair as alt
+
+    alt.JupyterChart.enable_offline(True)
+    return alt.JupyterChart(None)

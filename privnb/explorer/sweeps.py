@@ -1,0 +1,101 @@
+"""Every setting of the sliders, counted before: what a page shows that has no kernel."""
+
+from functools import partial
+
+import pandas as pd
+
+from privnb.evaluation import numbers
+from privnb.experiments.profiles import evaluated, number, profile_of
+from privnb.explorer.meanings import MEANINGS
+from privnb.explorer.numbers import counted
+from privnb.explorer.place import called
+from privnb.explorer.setting import KINDS, STEPS, Setting, checked, choices, sanitizer
+from privnb.results import join, tidy
+
+LEAST = 2  # the k beside an l, t or delta
+GROUP = 5  # settings a task
+SLOW = ("KMember", "FullDomain")  # they search for seconds
+FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
+# What is shown of each setting, lower is better: with its unit, first what users lose.
+MEASURES = {
+    "utility_loss": "utility loss (nats)",
+    "certainty_penalty": "certainty penalty (share of the domain)",
+    "accuracy_gain": "accuracy gain (share of people)",
+    "knowledge_gain": "knowledge gain (distance, 0 to 1)",
+    "privacy_loss": "privacy loss of the worst-off (nats)",
+    "identity_vulnerability": "identity vulnerability (share of rows)",
+}
+
+
+def grid(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
+    """The settings that this table can be asked for, one bound at a time, each series from loose to strict: a list.
+
+    `k`, `l`, `t`, `delta`, `epsilon`: one number each, or several separated by commas; empty for the steps of the
+    sliders, of which the quick profile takes every second one but of k. Beside l, t and delta, k is 2. The quick
+    profile does without `KMember` and `FullDomain`, which search for seconds.
+    """
+    everything, given = profile_of(profile).family["all"], {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
+    steps = {}
+    for letter, text in given.items():
+        asked = numbers(letter.upper(), text, int if letter == "k" else number) or STEPS[letter]
+        asked = sorted({step for step in asked if step}, reverse=letter in FALLING)
+        steps[letter] = asked if text or everything or letter == "k" else asked[::2]
+    return [
+        checked(setting, dataset)
+        for kind in choices(dataset)["sanitizer"]
+        if everything or kind not in SLOW
+        for letter in KINDS[kind][0] or ("",)
+        for step in steps.get(letter, [None])
+        if (setting := _at(kind, letter, step)) is not None
+    ]
+
+
+def _at(kind, letter, step):
+    """The setting of one bound, or None where this kind has no such bound."""
+    if not letter:
+        return Setting(kind)
+    if kind == "Anatomy" and (step < 2 or step != int(step)):
+        return None
+    return Setting(kind, **{"k": LEAST, letter: step})
+
+
+def all_counted(dataset, settings):
+    """The counted numbers of all `settings`, on every usable core: tidy results. What cannot be reached has no row.
+
+    They take half a minute and are not stored: the explorer's code is no part of what a stored result is known by.
+    """
+    groups = [settings[place : place + GROUP] for place in range(0, len(settings), GROUP)]
+    tasks = [partial(_counted, dataset, group) for group in groups]
+    return evaluated({"": tasks}, "", "count every setting")[""]
+
+
+def _counted(dataset, settings):
+    found = [counted(dataset, setting) for setting in settings]
+    return join(tidy([]), *(reading.results for reading in found if not reading.refused))
+
+
+def steps(dataset, settings):
+    """What a menu and a slider offer of `settings`: a row each with `series` (sanitizer and the bound that varies),
+    `setting` (what a person calls it), and `sanitizer` and `parameters` as results name it.
+    """
+    made = [sanitizer(setting, dataset) for setting in settings]
+    return pd.DataFrame(
+        {
+            "series": [_series(setting) for setting in settings],
+            "setting": [called(setting) for setting in settings],
+            "sanitizer": [type(each).__name__ for each in made],
+            "parameters": [each.changed_params() for each in made],
+        }
+    )
+
+
+def _series(setting):
+    *_, letter = ("", *setting.asked)
+    least = f" (k={LEAST})" if letter in ("l", "t", "delta") and "k" in setting.asked else ""
+    return f"{setting.sanitizer}: {letter}{least}".removesuffix(": ")
+
+
+def meanings():
+    """What each of `MEASURES` means: a table."""
+    rows = [(title, MEANINGS[measure].sentence, MEANINGS[measure].source) for measure, title in MEASURES.items()]
+    return pd.DataFrame(rows, columns=["number", "what it means (lower is better)", "source"]).style.hide(axis="index")

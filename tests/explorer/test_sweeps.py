@@ -1,0 +1,125 @@
+"""The grid of settings: what it holds, in which order, and that its numbers are those of each setting alone."""
+
+import pandas as pd
+import pytest
+from made_up import CLINIC
+from pandas.testing import assert_frame_equal
+
+from privnb import answers, frontier
+from privnb.dataset import load
+from privnb.explorer import sweeps
+from privnb.explorer.meanings import MEANINGS
+from privnb.explorer.numbers import counted
+from privnb.explorer.setting import KINDS, STEPS, choices
+from privnb.results import COLUMNS, join
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return load(CLINIC)
+
+
+@pytest.fixture(scope="module")
+def few(clinic):
+    """Settings of which some cannot be reached, and their numbers."""
+    settings = sweeps.grid(clinic, k="5, 20", l="2, 90", t="0.3", delta="2", epsilon="1")
+    return settings, join(*(counted(clinic, s).results for s in settings if not counted(clinic, s).refused))
+
+
+def test_the_whole_grid_has_every_sanitizer_that_the_table_can_have(clinic):
+    settings = sweeps.grid(clinic, profile="full")
+    assert {setting.sanitizer for setting in settings} == set(choices(clinic)["sanitizer"])
+    assert {s.k for s in settings if s.sanitizer == "KMember" and s.asked.keys() == {"k"}} == set(STEPS["k"])
+    assert len(set(settings)) == len(settings) <= 500
+
+
+def test_the_quick_grid_leaves_out_slow_searches_and_most_steps(clinic):
+    quick, full = sweeps.grid(clinic), sweeps.grid(clinic, profile="full")
+    assert {"KMember", "FullDomain"}.isdisjoint(setting.sanitizer for setting in quick)
+    assert set(quick) < set(full)
+    assert [s.k for s in quick if s.sanitizer == "Mondrian" and not (s.l or s.t or s.delta)] == list(STEPS["k"])
+
+
+def test_each_series_goes_from_loose_to_strict(clinic):
+    settings = sweeps.grid(clinic, k="20, 5", l="3, 2", t="0.2, 0.4", delta="1, 2", epsilon="0.1, 1")
+    of = {
+        letter: [getattr(s, letter) for s in settings if s.sanitizer == kind and getattr(s, letter)]
+        for kind, letter in (("Mondrian", "l"), ("Mondrian", "t"), ("Mondrian", "delta"), ("LaplaceNoise", "epsilon"))
+    }
+    assert of == {"l": [2, 3], "t": [0.4, 0.2], "delta": [2, 1], "epsilon": [1, 0.1]}
+    assert [s.k for s in settings if s.sanitizer == "Mondrian"] == [5, 20, *[sweeps.LEAST] * 6]
+
+
+def test_steps_name_what_a_menu_and_a_slider_offer(clinic):
+    steps = sweeps.steps(clinic, sweeps.grid(clinic, k="5", l="2", t="0.3", delta="2", epsilon="1"))
+    names = dict(zip(steps.setting, steps.series, strict=True))
+    assert names["Mondrian k=5"] == "Mondrian: k"
+    assert names["Mondrian k=2, t=0.3"] == "Mondrian: t (k=2)"
+    assert names["Anatomy l=2"] == "Anatomy: l"
+    assert names["LaplaceNoise epsilon=1"] == "LaplaceNoise: epsilon"
+    assert names["Suppress"] == "Suppress"
+    assert not steps.duplicated(["sanitizer", "parameters"]).any()
+
+
+def test_anatomy_is_asked_for_whole_buckets_only(clinic):
+    assert [s.l for s in sweeps.grid(clinic, l="1.2, 2, 2.5, 4") if s.sanitizer == "Anatomy"] == [2, 4]
+
+
+def test_all_at_once_are_what_each_is_alone(clinic, few):
+    settings, alone = few
+    refused = [setting for setting in settings if counted(clinic, setting).refused]
+    assert refused, "l=90 is out of reach"
+    together = sweeps.all_counted(clinic, settings)
+    assert_frame_equal(together, alone.reset_index(drop=True), check_dtype=False)
+
+
+def test_settings_out_of_reach_alone_give_an_empty_table(clinic):
+    settings = [s for s in sweeps.grid(clinic, l="90") if s.l and s.sanitizer == "Mondrian"]
+    found = sweeps._counted(clinic, settings)
+    assert list(found.columns) == COLUMNS
+    assert found.empty
+
+
+def test_every_number_is_explained_and_less_of_it_is_better():
+    assert all(MEANINGS[measure].better == "lower" for measure in sweeps.MEASURES)
+    page = sweeps.meanings().to_html()
+    assert all(title in page for title in sweeps.MEASURES.values())
+    assert set(KINDS) >= set(sweeps.SLOW)
+
+
+# --- what is said of them ---
+
+
+def said(clinic, few, **axes):
+    settings, results = few
+    steps = sweeps.steps(clinic, settings)
+    return answers.what_every_setting_gives(steps, results, frontier.points(results, **axes)).data
+
+
+def test_the_answer_counts_what_the_table_can_give(clinic, few):
+    settings, results = few
+    text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
+    there = len(results.drop_duplicates(["sanitizer", "parameters"]))
+    assert f"Of {len(settings)} settings" in text
+    assert f"can give {there}." in text
+    assert "It cannot give Mondrian k=2, l=90" in text
+    assert "does not mean safe" in text
+
+
+def test_the_answer_says_what_a_series_trades_with_its_numbers(clinic, few):
+    _, results = few
+    rows = results[(results.sanitizer == "Mondrian") & (results.measure == "accuracy_gain")].set_index("parameters")
+    text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
+    (line,) = [line for line in text.split("\n\n") if line.startswith("From Mondrian k=5 to Mondrian k=20")]
+    for parameters in ("k=5", "k=20"):
+        assert f"{rows.value[parameters]:.3g} (baseline {rows.baseline[parameters]:.3g})" in line
+    assert "accuracy gain falls" in line
+    assert "certainty penalty rises" in line
+
+
+def test_the_answer_counts_the_efficient(clinic, few):
+    _, results = few
+    releases = frontier.points(results, privacy="accuracy_gain", utility="certainty_penalty")
+    text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
+    assert f"**{(releases.status == 'efficient').sum()} of {len(releases)}**" in text
+    assert pd.Series(releases.status).eq("undecided").sum() == 0 or "stay undecided" in text
