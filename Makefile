@@ -4,7 +4,7 @@ BIN    := .venv/bin
 STAMP  := .venv/.installed
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: report test lab bench lock weka
+.PHONY: report test lab app bench lock weka
 
 # make report PROFILE=full DATASET=mine. A profile's notebooks run one by one: each uses all cores, and finds what an
 # earlier one has evaluated. After a kill the same command goes on where it stopped.
@@ -16,6 +16,10 @@ test: $(STAMP)
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
+
+# make app DATASET=mine: the explorer as a page of its own.
+app: $(STAMP)
+	$(BIN)/privnb app$(if $(DATASET), --dataset '$(DATASET)')
 
 # Says whether the real Weka can be used here, and what is missing; its bridge, jpype1, comes with the lock.
 weka: $(STAMP)

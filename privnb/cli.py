@@ -4,7 +4,10 @@ import argparse
 import os
 import sys
 import traceback
+import webbrowser
 from pathlib import Path
+
+EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget"]
 
 
 def main(arguments=None):
@@ -44,6 +47,22 @@ def lab(args):
     paths = [str(settings), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     os.execv(sys.executable, lab_command(notebooks_folder()) + args.rest)
+
+
+def app(args):
+    """Show the explorer as a page: on this machine only, its token on, nothing asked of the network."""
+    from traitlets.config import Config
+
+    from privnb.runs import choose, notebooks_folder
+
+    parameters, folder = dict(args.parameter), notebooks_folder()
+    if args.dataset:
+        parameters["DATASET"] = _dataset(args.dataset, folder)
+    (notebook,) = choose(folder, ["09_explore"], parameters)
+    templates = Path(__file__).parent / "templates" / "app"
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
+    page, settings = _page(notebook.asked)
+    page.launch_instance([str(notebook.path), *args.rest], config=Config(settings))
 
 
 def new(args):
@@ -91,17 +110,60 @@ def lab_command(folder):
     return command + ["--allow-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
 
 
+def _page(asked):
+    """Voila and its settings, for a notebook with the parameters `asked`. The kernel holds the records, so the page is
+    for who started it; Voila by itself lets anybody in."""
+    from nbformat.v4 import new_code_cell
+    from voila.app import Voila
+
+    def prepare(handler, *, notebook, cwd):
+        """The page's title, and the parameters asked for below the cell that has their defaults."""
+        _ = handler.xsrf_token  # to ask for it sets the cookie without which a closing page cannot end its kernel
+        cells = notebook.cells
+        notebook.metadata.title = cells[0].source.splitlines()[0].lstrip("# ")
+        place = next(i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", []))
+        cells.insert(place + 1, new_code_cell("\n".join(f"{k} = {v!r}" for k, v in asked.items())))
+
+    class Page(Voila):
+        def launch_browser(self):
+            """Voila opens its page without the token. A file holds it, since anybody sees a browser's arguments."""
+            way = Path(self.connection_dir) / "open.html"
+            way.write_text(f'<meta http-equiv="refresh" content="0; url={self.display_url}">', encoding="utf-8")
+            webbrowser.open(way.as_uri())
+
+    here = "'self' data: blob: 'unsafe-inline'"  # Lab and Vega need all of it
+    return Page, {
+        "Voila": {
+            "ip": "127.0.0.1",
+            "auto_token": True,
+            "config_file_paths": [],
+            "tornado_settings": {
+                "allow_remote_access": False,  # else it answers to any name that leads here
+                "headers": {"Content-Security-Policy": f"default-src {here}; script-src {here} 'unsafe-eval'"},
+            },
+        },
+        "VoilaConfiguration": {
+            "template": "privnb_app",
+            "allow_template_override": "NO",
+            "allow_theme_override": "NO",
+            "file_allowlist": [],
+            # Only what draws the page: any other extension of this JupyterLab may ask for parts that are not here.
+            "extension_allowlist": EXTENSIONS,
+            "prelaunch_hook": prepare,
+        },
+        "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb app` says why."},
+        # A page that closes ends its kernel; this ends what a lost browser leaves.
+        "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 60},
+    }
+
+
 def _parser():
     parser = argparse.ArgumentParser(prog="privnb", description="Privacy and utility of sanitized microdata.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     command = commands.add_parser("report", help="run the notebooks and make a report of them")
     command.add_argument("--notebook", nargs="+", action="extend", metavar="NAME", help="only these, such as 04_attack")
-    command.add_argument(
-        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
-        help="set a parameter of the notebooks, such as -p K 25",
-    )  # fmt: skip
-    command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
+    _add_parameters(command)
     command.add_argument(
         "--out", metavar="DIR", help="where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)"
     )
@@ -111,6 +173,11 @@ def _parser():
     command = commands.add_parser("lab", help="open JupyterLab on the notebooks")
     command.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="passed on to JupyterLab")
     command.set_defaults(run=lab)
+
+    command = commands.add_parser("app", help="show the explorer as a page, without code")
+    _add_parameters(command)
+    command.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="passed on to Voila")
+    command.set_defaults(run=app)
 
     command = commands.add_parser("new", help="draft the description of a table of your own")
     command.add_argument("file", metavar="FILE", help="a CSV file with a line of column names")
@@ -126,6 +193,14 @@ def _parser():
     command.set_defaults(run=check)
 
     return parser
+
+
+def _add_parameters(command):
+    command.add_argument(
+        "-p", "--parameter", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"),
+        help="set a parameter of the notebooks, such as -p K 25",
+    )  # fmt: skip
+    command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
 
 
 def _dataset(name, notebooks):

@@ -66,16 +66,18 @@ def test_report_of_another_profile_goes_beside_the_quick_one(project, asked, wri
 
 
 @pytest.mark.parametrize(
-    ("variables", "command"),
+    ("asked", "command"),
     [
-        ([], "report"),
-        (["PROFILE=full"], "report -p PROFILE full --jobs 1"),
-        (["PROFILE=full", "DATASET=my data.toml"], "report --dataset my data.toml -p PROFILE full --jobs 1"),
+        (["report"], "report"),
+        (["report", "PROFILE=full"], "report -p PROFILE full --jobs 1"),
+        (["report", "PROFILE=full", "DATASET=my data.toml"], "report --dataset my data.toml -p PROFILE full --jobs 1"),
+        (["app"], "app"),
+        (["app", "DATASET=my data.toml"], "app --dataset my data.toml"),
     ],
 )
-def test_make_report_passes_its_variables_on(variables, command):
+def test_make_passes_its_variables_on(asked, command):
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "PROFILE", "DATASET")}
-    make = ["make", "--no-print-directory", "--dry-run", "--assume-old=.venv/.installed", "report", *variables]
+    make = ["make", "--no-print-directory", "--dry-run", "--assume-old=.venv/.installed", *asked]
     root = Path(cli.__file__).parent.parent
     said = subprocess.run(make, cwd=root, env=environment, capture_output=True, text=True, check=True).stdout
     assert shlex.split(said) == [".venv/bin/privnb", *shlex.split(command.replace("my data.toml", "'my data.toml'"))]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from privnb.answers.base import interval, name, of, people, say
 
-NO_RELEASE = ("Identity", "Suppress")  # what a release is compared with
+ENDS = {"Identity": "original", "Suppress": "trivial release"}  # which a release is compared with
 
 
 def what_one_setting_gives(results, refused=""):
@@ -41,41 +41,32 @@ def _published(own):
 
 
 def _kept(results, asked):
-    good = of(results, "good_utility")
-    if good.empty:
+    good = of(results, "good_utility").drop_duplicates("sanitizer").set_index("sanitizer")
+    if asked not in good.index:
         return "What a miner keeps of it was not measured here."
-    by = good.drop_duplicates("sanitizer").set_index("sanitizer")
-    row = by.loc[asked]
+    row = good.loc[asked]
     ends = [
-        f"{people(by.loc[end], by.loc[end].value)} from {said}"
-        for end, said in (("Identity", "the original"), ("Suppress", "the trivial release"))
-        if end in by.index and end != asked
+        f"{people(good.loc[end], good.loc[end].value)} from the {said}"
+        for end, said in ENDS.items()
+        if end in good.index and end != asked
     ]
-    verdict = (
-        "no more than the trivial release: "
-        if "Suppress" in by.index and asked != "Suppress" and row.value <= by.loc["Suppress"].value
-        else ""
-    )
     return (
-        f"A user's {row.miner} predicts {row.target} rightly of {people(row, row.value)}{interval(row, ',.0f')}, "
-        f"{verdict}against {' and '.join(ends)}; the commonest value for everybody is right of "
-        f"{people(row, row.baseline)}. Higher is better."
+        f"A user's {row.miner} predicts {row.target} rightly of {people(row, row.value)}{interval(row, ',.0f')}; of "
+        f"{' and '.join(ends)}; to name the commonest value is right of {people(row, row.baseline)}. Higher is better."
     )
 
 
 def _gained(own):
-    parts = []
-    for measure, said in (
-        (
-            "accuracy_gain",
-            "guesses the sensitive value of {:+.2%} of the people more, and {:+.2%} if values are dealt out at random",
-        ),
-        ("identity_vulnerability", "finds a person's row with probability {:.2%}, and {:.4%} without the release"),
-    ):
-        for row in of(own, measure).itertuples():
-            if pd.notna(row.value) and pd.notna(row.baseline):
-                parts.append(said.format(row.value, row.baseline))
-    return f"An adversary who knows all quasi-identifiers {'; '.join(parts)}. Lower is better." if parts else ""
+    parts = [
+        f"is right about the {row.target} of {_more(row.value)} of the people than one who names the commonest value; "
+        f"were the values dealt out at random, of {_more(row.baseline)}"
+        for row in of(own[own.miner == ""], "accuracy_gain").itertuples()
+    ]
+    parts += [
+        f"finds a person's row with probability {row.value:.2%}; without the release {row.baseline:.2g}"
+        for row in of(own, "identity_vulnerability").itertuples()
+    ]
+    return f"An adversary who knows all quasi-identifiers {'; and '.join(parts)}. Lower is better." if parts else ""
 
 
 def _nearer(own):
@@ -83,10 +74,18 @@ def _nearer(own):
     if bad.empty:
         return "What an adversary's miner gains was not measured here."
     row, chance = bad.iloc[0], bad[bad.miner == "control: by chance"]
-    said = (
-        f"An adversary's {row.miner} comes nearer to the {row.target} of {people(row, row.value)}"
-        f"{interval(row, ',.0f')} than the release; the guess without it does of {people(row, row.baseline)}"
+    between = interval(row, ",.0f") if pd.notna(row.value) else ""
+    random = f", guesses at random of {people(chance.iloc[0], chance.iloc[0].value)}" if len(chance) else ""
+    return (
+        f"An adversary's {row.miner} comes nearer to the {row.target} of {people(row, row.value)}{between} than the "
+        f"release; the guess without it does of {people(row, row.baseline)}{random}. Lower is better."
     )
-    if len(chance):
-        said += f", guesses at random of {people(chance.iloc[0], chance.iloc[0].value)}"
-    return f"{said}. Lower is better."
+
+
+def _more(share):
+    """A difference of shares of people in words.
+
+    >>> _more(0.0792), _more(-0.01)
+    ('7.92% more', '1.00% fewer')
+    """
+    return f"{abs(share):.2%} {'fewer' if share < 0 else 'more'}"

@@ -1,0 +1,64 @@
+// HTML from Python that keeps what a person has in hand: focus, opened explanations, a slider on its way.
+
+const KEYS = "data-lm-suppress-shortcuts"; // keys belong to the control in hand, not to JupyterLab's command mode
+
+const held = (node) => node.dataset?.control !== undefined && node.contains(document.activeElement);
+
+function morph(now, next) {
+  if (now.nodeName !== next.nodeName || now.dataset?.key !== next.dataset?.key) return now.replaceWith(next);
+  if (now.nodeType === Node.TEXT_NODE) {
+    if (now.data !== next.data) now.data = next.data;
+    return;
+  }
+  if (now.nodeType !== Node.ELEMENT_NODE || held(now)) return;
+  const own = [KEYS, now.nodeName === "DETAILS" ? "open" : ""];
+  for (const { name } of [...now.attributes])
+    if (!own.includes(name) && !next.hasAttribute(name)) now.removeAttribute(name);
+  for (const { name, value } of next.attributes)
+    if (!own.includes(name) && now.getAttribute(name) !== value) now.setAttribute(name, value);
+  children(now, next);
+  // Once a person has changed a control, its attributes no longer say what it shows.
+  if (now.nodeName === "INPUT") [now.value, now.checked] = [next.value, next.checked];
+  if (now.nodeName === "SELECT") now.value = next.value;
+}
+
+function children(now, next) {
+  const [old, fresh] = [[...now.childNodes], [...next.childNodes]];
+  fresh.forEach((child, place) => (old[place] ? morph(old[place], child) : now.append(child)));
+  old.slice(fresh.length).forEach((child) => child.remove());
+}
+
+// A slider's handle stands between the steps 0, 1, 2, ...; what a step means is told in words, while it moves.
+function tell(slider) {
+  const text = JSON.parse(slider.dataset.labels)[slider.value];
+  slider.setAttribute("aria-valuetext", text);
+  slider.closest("[data-control]").querySelector("output").textContent = text;
+}
+
+function render({ model, el }) {
+  el.classList.add("privnb-live");
+  el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab looks at it alone
+  const draw = () => {
+    const next = document.createElement("div");
+    next.innerHTML = model.get("html");
+    children(el, next);
+  };
+  el.addEventListener("input", ({ target }) => target.dataset.labels && tell(target));
+  el.addEventListener("change", ({ target }) => {
+    if (!target.name) return;
+    const together = el.querySelectorAll(`input[type=checkbox][name="${target.name}"]:checked`);
+    const steps = target.dataset.values && JSON.parse(target.dataset.values);
+    const value = target.type === "checkbox" ? [...together].map((box) => box.value) : target.value;
+    model.send({ name: target.name, value: steps ? steps[value] : value });
+  });
+  el.addEventListener("click", ({ target }) => {
+    const button = target.closest("button[name]");
+    if (button && button.ariaDisabled !== "true") model.send({ name: button.name, value: button.value });
+  });
+  model.on("change:html", draw);
+  draw();
+  model.send({ name: "shown", value: "" });
+  return () => model.off("change:html", draw);
+}
+
+export default { render };

@@ -1,0 +1,39 @@
+"""The widgets that the board is made of: pieces of HTML with native controls, and how they stand on the page."""
+
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@cache
+def page():
+    """The widget of a piece of HTML: a class, for anywidget takes long to import."""
+    import anywidget
+    import traitlets
+
+    class Page(anywidget.AnyWidget):
+        """HTML with native controls. `html`: what is shown; messages say which control was used, and its value."""
+
+        _esm = (HERE / "board.js").read_text(encoding="utf-8")
+        _css = (HERE / "board.css").read_text(encoding="utf-8")
+        html = traitlets.Unicode().tag(sync=True)
+
+    return Page
+
+
+def laid_out(pages, chart):
+    """The controls above four panels, two by two where there is room."""
+    from ipywidgets import GridBox, VBox
+
+    chart.add_class("privnb-chart")
+    place = VBox([pages["place"], chart, pages["listed"]])
+    place.add_class("privnb-panel")
+    columns = [VBox([pages["published"], pages["kept"]]), VBox([pages["gained"], place])]
+    for column in columns:
+        column.add_class("privnb-column")
+    grid = GridBox(columns)
+    grid.add_class("privnb-grid")
+    board = VBox([pages["form"], pages["actions"], pages["state"], grid, pages["take"]])
+    board.add_class("privnb-board")
+    return board

@@ -1,0 +1,230 @@
+"""HTML of the panels: what is published, what its user keeps, what an adversary gains, and what is taken along."""
+
+import json
+from dataclasses import asdict
+
+import pandas as pd
+from markupsafe import Markup
+
+from privnb.explorer.controls import attribute, button, same, select, together
+from privnb.explorer.figures import lead, note, number, numbers, table, trouble
+
+PANEL = Markup(
+    '<section class="privnb-panel" aria-labelledby="privnb-{key}"><h3 id="privnb-{key}">{title}</h3>{content}</section>'
+)
+GAINS = (
+    "accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss", "scale_reached", "sensitive_vulnerability",
+    "bucket_vulnerability", "identity_vulnerability", "attribute_vulnerability",
+)  # fmt: skip
+TAKEN = Markup(
+    '<section class="privnb-panel" aria-label="Take it along"><h3>Take it along</h3>'
+    '<p class="privnb-note">Python that makes this release:</p><pre tabindex="0">{code}</pre>'
+    '<p class="privnb-note">A report of the same numbers:</p><pre tabindex="0">{command}</pre>'
+    '<div class="privnb-actions">{format}{save}<span role="status">{said}</span></div></section>'
+)
+CONTROLS = {
+    "control: by chance": "what guesses at random reach",
+    "control: unseen": "the same miner, of people it never saw",
+}
+
+
+def panel(key, title, *content):
+    return PANEL.format(key=key, title=title, content=together(content))
+
+
+def published(reading):
+    """What is published: levels reached beside those asked for, costs, class sizes, a dozen sanitized rows."""
+    if reading.refused:
+        return panel("published", "What is published", trouble("Nothing is published.", reading.refused))
+    results = reading.results
+    cost = _of(results, "classes", "buckets", "median_", "suppressed", "certainty_penalty", "displacement")
+    return panel(
+        "published",
+        "What is published",
+        lead(_says_published(results)),
+        _levels(results[results.measure == "level_achieved"]),
+        numbers(cost),
+        _sizes(reading.sizes),
+        _rows(reading.rows),
+        note(reading.note),
+    )
+
+
+def kept(reading, mined, why, trouble_said):
+    """What the user keeps: what a miner learns, and what counts tell of large groups.
+
+    `mined`: results of the miner, or None while there are none; `why`: why this release is not mined; `trouble_said`:
+    what went wrong.
+    """
+    if reading.refused:
+        return panel("kept", "What the user keeps", note("There is no release to use."))
+    groups = numbers(_of(reading.results, "utility_loss", "misled"))
+    return panel(
+        "kept",
+        "What the user keeps",
+        lead("" if mined is None else _says_kept(mined, reading.setting.sanitizer)),
+        _unmined(mined, why, trouble_said) or _learned(mined),
+        Markup("<h4>Large groups of people</h4>"),
+        groups or note("This table has no large groups that can be asked for."),
+    )
+
+
+def gained(reading, mined, why, trouble_said):
+    """What the adversary gains: by counts, by a miner, and who is hit most; arguments as of `kept`."""
+    if reading.refused:
+        return panel("gained", "What the adversary gains", note("There is no release to attack."))
+    return panel(
+        "gained",
+        "What the adversary gains",
+        lead(_says_gained(reading.results)),
+        numbers(_of(reading.results, *GAINS)),
+        # Of noise a gain is known by what a miner reaches.
+        numbers(_of(mined, "accuracy_gain")) if mined is not None else "",
+        Markup("<h4>Predictions nearer to the truth than the release</h4>"),
+        _unmined(mined, why, trouble_said) or _nearer(mined),
+    )
+
+
+def marks(setting, reading, mined):
+    """The setting and its numbers for machines, as attributes of the state: `data-setting` in JSON, `data-<measure>`,
+    of levels `data-level_<letter>`.
+    """
+    found = {"setting": json.dumps(asdict(setting))}
+    for table_of in (reading and reading.results, mined):
+        for row in [] if table_of is None else table_of.itertuples():
+            name = f"level_{row.target}" if row.measure == "level_achieved" else row.measure
+            if row.sanitizer == setting.sanitizer:
+                found.setdefault(name, repr(row.value))
+    return together(attribute(f"data-{name}", text) for name, text in found.items())
+
+
+def taken(code, command, formats, format, said):
+    """What is taken along: the lines that make this release, the report's command, and the release itself."""
+    return TAKEN.format(
+        code=code,
+        command=command,
+        format=select("format", "Format", same(formats), format),
+        save=button("save", "Save the release"),
+        said=said,
+    )
+
+
+def _says_published(results):
+    found = results[results.target == "k"].value
+    if found.empty:
+        return "Each row is one person's, with noise."
+    least = f"In every class at least {found.iloc[0]:,.0f} people are alike."
+    return least if found.iloc[0] > 1 else "Somebody's quasi-identifiers single them out."
+
+
+def _says_kept(mined, sanitizer):
+    """What the miner loses against the original and gains over the trivial release, in people."""
+    right = mined[mined.measure == "good_utility"].drop_duplicates("sanitizer").set_index("sanitizer").value
+    if sanitizer not in right:
+        return ""
+    told = [
+        f"{abs(more):,.0f} people {'more' if more > 0 else 'fewer'} than from the {said}"
+        for end, said in (("Identity", "original"), ("Suppress", "trivial release"))
+        if end != sanitizer and (more := right[sanitizer] - right[end]) is not None
+    ]
+    return f"The miner is right of {' and '.join(told)}."
+
+
+def _says_gained(results):
+    gain = results[results.measure == "accuracy_gain"]
+    if gain.empty:
+        return "There are no classes to guess from; what a miner reaches is a lower bound."
+    row = gain.iloc[0]
+    return (
+        f"Whoever knows a person's class guesses {row.target} of {row.value:+.1%} of the people more, "
+        f"{row.baseline:+.1%} of them by chance."
+    )
+
+
+def _of(results, *starts):
+    """Rows of measures that start so, in the order of the starts."""
+    return pd.concat([results[results.measure.str.startswith(start)] for start in starts])
+
+
+def _levels(rows):
+    """The level that the worst class reaches of each privacy model, beside the one asked for."""
+    if rows.empty:
+        return note("Noise makes no classes, so k, l, t and delta say nothing of it: its promise is epsilon.")
+    return numbers(rows)
+
+
+def _sizes(sizes):
+    """Class sizes as a table with bars, which a screen reader reads and no theme hides."""
+    if sizes is None:
+        return Markup("")
+    label, people = sizes.rows.columns[0], sizes.rows["people"]
+    rows = [
+        (name, f"{count:,}", Markup('<span class="privnb-bar" style="width:{:.1f}%"></span>').format(100 * share))
+        for name, count, share in zip(sizes.rows[label], people, people / people.max(), strict=True)
+    ]
+    return Markup("<h4>People by the size of their class</h4>") + table(
+        [label, "people", ""], rows, "People by the size of their class", right=(0, 1)
+    )
+
+
+def _rows(rows):
+    if isinstance(rows, str):
+        return note(rows)
+    shown = table([*rows], rows.astype(str).itertuples(index=False), "A dozen sanitized rows")
+    return Markup('<details data-key="rows" open><summary>{} sanitized rows</summary>{}</details>').format(
+        len(rows), shown
+    )
+
+
+def _unmined(mined, why, trouble_said):
+    """Why there is no number of a miner, or nothing if there is."""
+    if why or mined is not None:
+        return note(why)
+    return trouble("The miner gave no number.", trouble_said) if trouble_said else note("The miner is at work …")
+
+
+def _learned(mined):
+    """What the miner learns from the release, between the original and the trivial release."""
+    good = mined[mined.measure.str.endswith("good_utility")].drop_duplicates("sanitizer")
+    if good.empty:
+        return note("The miner has no guess of this attribute.")
+    titles = {"Identity": "from the original", "Suppress": "from the trivial release"}
+    lines = [
+        number(row, f"Guessed right {titles.get(row.sanitizer, 'from this release')}")
+        for row in sorted(good.itertuples(), key=lambda row: (row.sanitizer == "Suppress", row.sanitizer != "Identity"))
+    ]
+    decline = mined[(mined.measure == "utility_decline") & ~mined.sanitizer.isin(titles)]
+    lines += [number(row) for row in decline.itertuples()]
+    first = good.iloc[0]
+    return Markup("<h4>{} learns {}</h4>").format(first.miner, first.target) + Markup(
+        '<ul class="privnb-numbers">{}</ul>'
+    ).format(together(lines))
+
+
+def _nearer(mined):
+    """The anti-utility of the miner, beside its controls, and who is hit most."""
+    bad = mined[mined.measure.str.fullmatch(r"(weighted_)?anti_utility_[A-Z]")]
+    if bad.empty:
+        return note("The miner has no guess of this attribute.")
+    own = bad[~bad.miner.str.contains("control|fusion|worst")]
+    lines = [number(row, f"{row.miner} on {row.target}") for row in own.itertuples()]
+    lines += [number(row, f"Control: {CONTROLS[row.miner]}") for row in bad.itertuples() if row.miner in CONTROLS]
+    return Markup('<ul class="privnb-numbers">{}</ul>').format(together(lines)) + _hit(mined)
+
+
+def _hit(mined):
+    """The groups that are hit most, in a table."""
+    groups = mined[(mined.measure == "nearer_share") & mined.value.gt(0)].sort_values("value", ascending=False)
+    if groups.empty:
+        return note("No group is hit of which that may be said.")
+    rows = [
+        (row.target, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _share(row.baseline))
+        for row in groups.head(5).itertuples()
+    ]
+    return Markup("<h4>Who is hit most: share of the group</h4>") + table(
+        ["group", "hit", "95 %", "without it"], rows, "Who is hit most", right=(1, 2, 3)
+    )
+
+
+def _share(share):
+    return "withheld" if pd.isna(share) else f"{share:.1%}"

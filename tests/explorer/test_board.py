@@ -1,0 +1,294 @@
+"""The board without a browser: what controls ask for is what is counted and shown."""
+
+import asyncio
+import json
+import re
+from html import unescape
+
+import leaks
+import pytest
+from made_up import CLINIC, IDENTIFIER, RARE
+
+from privnb.dataset import load
+from privnb.explorer import board as module
+from privnb.explorer.board import Board, asked, explore
+from privnb.explorer.numbers import counted
+from privnb.explorer.setting import STEPS, Setting, checked
+
+FIVE = Setting(k=5)
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return load(CLINIC)
+
+
+@pytest.fixture
+def make(clinic, tmp_path, monkeypatch):
+    """A function that makes boards, which are closed at the end; the working folder is an empty one."""
+    monkeypatch.chdir(tmp_path)
+    boards = []
+
+    def made(setting=FIVE):
+        boards.append(explore(clinic, setting, pins=tmp_path / "pins.json", source=str(CLINIC)))
+        return boards[-1]
+
+    yield made
+    for board in boards:
+        board.close()
+
+
+def page(board, name):
+    return unescape(board._pages[name].html)
+
+
+def told(board):
+    """The setting and the numbers that the board tells machines; whether it is busy."""
+    found = dict(re.findall(r'data-(\w+)="([^"]*)"', board._pages["state"].html))
+    found = {name: unescape(value) for name, value in found.items()}
+    return found.pop("busy") == "true", Setting(**json.loads(found.pop("setting"))), found
+
+
+def use(board, name, value=""):
+    """What a page sends when a control is used."""
+    board._heard(None, {"name": name, "value": value}, [])
+
+
+def numbers(results, measure):
+    return results[results.measure == measure].value.iloc[0]
+
+
+# --- what controls do ---
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field"),
+    [
+        ("k", 20, 20),
+        ("l", 1.2, 1.2),
+        ("t", 0.5, 0.5),
+        ("delta", 3, 3),
+        ("sanitizer", "LocalRecoding", "LocalRecoding"),
+        ("miner", "decision tree", "decision tree"),
+        ("scenario", "C", "C"),
+        ("seed", "7", 7),
+        ("quasi_identifiers", ["age", "postcode"], "age, postcode"),
+    ],
+)
+def test_a_control_asks_for_what_is_then_counted_and_shown(name, value, field, make, clinic):
+    board = make()
+    use(board, name, value)
+    busy, setting, mark = told(board)
+    assert not busy
+    assert getattr(setting, name) == field
+    expected = counted(clinic, checked(setting, clinic))
+    assert float(mark["accuracy_gain"]) == numbers(expected.results, "accuracy_gain")
+    assert f"{numbers(expected.results, 'classes'):,.0f}</b>" in page(board, "published")
+    assert board.fault == ""
+
+
+def test_what_nobody_should_learn_is_not_known(make):
+    board = make()
+    use(board, "sensitive", "postcode")
+    assert board.setting.sensitive == "postcode"
+    assert "postcode" not in board.setting.quasi_identifiers
+    assert board.fault == ""
+
+
+def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
+    counting = []
+
+    async def scene():
+        board, real = make(), module.counted
+        monkeypatch.setattr(module, "counted", lambda *given: counting.append(given[1].k) or real(*given))
+        for k in (10, 20, 50):
+            use(board, "k", k)
+            busy, setting, mark = told(board)
+            assert (busy, setting.k, mark.get("accuracy_gain")) == (True, k, None), "no number of an older setting"
+        assert counting == []
+        await asyncio.sleep(0.5)
+        assert told(board)[:2] == (False, board.setting)
+
+    asyncio.run(scene())
+    assert counting == [50], "of many key presses the last"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("k", 1, "k must be"),
+        ("quasi_identifiers", [], "at least one attribute known"),
+        ("sanitizer", "Magic", "SANITIZER is one of"),
+        ("go", "3", "list index out of range. This is a fault of the explorer"),
+    ],
+)
+def test_a_fault_is_said_and_the_board_goes_on(name, value, said, make):
+    board = make()
+    use(board, name, value)
+    assert said in page(board, "state")
+    assert 'role="alert"' in page(board, "state")
+    use(board, "k", 20)
+    assert told(board)[1].k == 20
+    assert 'role="alert"' not in page(board, "state")
+
+
+def test_what_cannot_be_reached_is_said_in_the_panel(make, clinic):
+    board = make()
+    use(board, "k", 500)
+    assert counted(clinic, board.setting).refused in page(board, "published")
+    assert page(board, "take") == ""
+    use(board, "k", 5)
+    assert "kept ✓" in page(board, "published")
+
+
+# --- undo, pins, sweep, save ---
+
+
+def test_undo_takes_back_controls_pins_and_axes_one_by_one(make, clinic):
+    board = make()
+    use(board, "k", 20)
+    use(board, "pin")
+    use(board, "utility", "certainty_penalty")
+    use(board, "sanitizer", "LocalRecoding")
+    assert "Take back the change of sanitizer" in page(board, "actions")
+    use(board, "undo")
+    assert (board.setting.sanitizer, board.setting.k) == ("Mondrian", 20)
+    use(board, "undo")
+    assert board.place.axes["utility"] == "utility_loss"
+    assert [pin.k for pin in board.pinned] == [20]
+    use(board, "undo")
+    assert board.pinned == []
+    use(board, "undo")
+    assert board.setting == checked(FIVE, clinic)
+    assert "Nothing was changed yet." in page(board, "actions")
+    use(board, "undo")
+    assert board.fault == ""
+
+
+def test_pins_are_there_again_on_a_new_board(make):
+    first = make()
+    use(first, "pin")
+    use(first, "k", 20)
+    use(first, "pin")
+    second = make()
+    assert [pin.k for pin in second.pinned] == [5, 20]
+    use(second, "shown")
+    assert "2 releases drawn" in page(second, "listed")
+    use(second, "go", "1")
+    assert second.setting.k == 20
+    use(second, "unpin", "0")
+    assert [pin.k for pin in make().pinned] == [20]
+
+
+def test_pins_of_another_table_are_kept_and_not_shown(make, tmp_path):
+    other = Setting(quasi_identifiers="weather", sensitive="mood")
+    (tmp_path / "pins.json").write_text(json.dumps({"settings": [vars(other)]}))
+    board = make()
+    assert board.pinned == []
+    use(board, "pin")
+    assert len(json.loads((tmp_path / "pins.json").read_text())["settings"]) == 2
+
+
+def test_a_sweep_draws_the_curve_of_one_slider(make, clinic):
+    board = make()
+    use(board, "letter", "k")
+    use(board, "sweep")
+    possible = [k for k in STEPS["k"] if not counted(clinic, checked(Setting(k=k), clinic)).refused]
+    assert 3 < len(possible) < len(STEPS["k"])
+    assert f"{len(possible)} releases drawn" in page(board, "listed")
+    assert all(f"Mondrian k={k}<" in page(board, "listed") for k in possible)
+    assert "Dotted: a sweep" in page(board, "place")
+
+
+def test_the_brush_lists_what_is_inside(make):
+    board = make()
+    use(board, "sweep")
+    losses = board.place.releases.privacy.sort_values()
+    box = {"privacy": [losses.iloc[0] - 1, losses.iloc[1]], "utility": [-1, 100]}
+    board.place._brushed({"new": type("Box", (), {"value": box})})
+    inside = int((losses <= losses.iloc[1]).sum())
+    assert f"{inside} releases in the box" in page(board, "listed")
+
+
+def test_a_release_is_saved_in_words(make, tmp_path):
+    board = make()
+    use(board, "save")
+    (table,) = tmp_path.glob("releases/**/*.csv")
+    assert str(table.relative_to(tmp_path)) in page(board, "take")
+    use(board, "sanitizer", "Identity")
+    use(board, "save")
+    assert "is not saved" in page(board, "state")
+
+
+def test_the_miner_runs_beside_it_and_the_latest_wins(make):
+    async def scene():
+        board = make()
+        use(board, "shown")
+        await asyncio.sleep(0.2)
+        assert 'data-working="true"' in page(board, "state")
+        use(board, "miner", "majority")
+        async with asyncio.timeout(120):
+            while board.mined is None:
+                await asyncio.sleep(0.05)
+        return board
+
+    board = asyncio.run(scene())
+    assert [setting.miner for setting in board._mined] == ["majority"], "a stale result is never taken"
+    assert "majority learns diagnosis" in page(board, "kept")
+    assert float(told(board)[2]["good_utility"]) > 0
+
+
+def test_what_is_cancelled_can_be_tried_again(make):
+    async def scene():
+        board = make()
+        use(board, "shown")
+        use(board, "cancel")
+        assert "It was cancelled." in page(board, "kept")
+        use(board, "again")
+        assert 'data-working="true"' in page(board, "state")
+
+    asyncio.run(scene())
+
+
+# --- what is shown ---
+
+
+def test_no_widget_redirects_output(make):
+    """An Output widget can hang a notebook run by papermill for ever."""
+    from ipywidgets import Output
+
+    def every(widget):
+        yield widget
+        for child in getattr(widget, "children", ()):
+            yield from every(child)
+
+    kinds = [type(widget) for widget in every(make().widget)]
+    assert len(kinds) > 10
+    assert not any(issubclass(kind, Output) for kind in kinds)
+
+
+def test_the_state_of_the_widgets_holds_no_record(make, clinic, tmp_path):
+    from ipywidgets.embed import dependency_state
+
+    board = make()
+    use(board, "sweep")
+    pieces = [each["state"] for each in dependency_state([board.widget]).values()]
+    assert sum("html" in piece for piece in pieces) == len(module.PAGES)
+    for number, piece in enumerate(pieces):
+        if "html" in piece:
+            (tmp_path / f"{number}.html").write_text(piece["html"], encoding="utf-8")
+        (tmp_path / f"{number}.json").write_text(json.dumps({**piece, "_esm": "", "html": ""}), encoding="utf-8")
+    canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
+    assert leaks.scan(tmp_path, original=clinic.table, released=[board.reading.rows], canaries=canaries) == []
+
+
+def test_a_notebooks_parameters_are_a_setting():
+    assert asked("", "", "", "", "") == Setting()
+    assert asked("10, 50", "2", "0.2, 0.3", "", "0.5", seed=3) == Setting(k=10, l=2, t=0.2, epsilon=0.5, seed=3)
+    with pytest.raises(ValueError, match="T must be one number or several"):
+        asked("10", "", "a bit", "", "")
+
+
+def test_a_setting_that_means_nothing_makes_no_board(clinic, tmp_path):
+    with pytest.raises(ValueError, match="SANITIZER is one of"):
+        Board(clinic, Setting("Magic"), pins=tmp_path / "pins.json", store="", source="")
