@@ -20,7 +20,6 @@ from privnb.store import Store
 from privnb.workload import disclosure
 
 READINGS = 500  # that are kept
-FOLDS = 5  # of the user's cross-validation
 
 # The measures of counts that can be axes of the plane.
 AXES = {
@@ -95,7 +94,7 @@ def mined(dataset, setting, store=""):
     asked, parts = {"miners": setting.miner, "seed": setting.seed}, []
     if "user" not in without:
         both = list(dict.fromkeys([made, Suppress()]))
-        parts.append(call(good_utility, data, both, target=setting.sensitive, folds=FOLDS, **asked))
+        parts.append(call(good_utility, data, both, target=setting.sensitive, **asked))
         if setting.sanitizer in NOISE:
             parts.append(call(disclosure, data, [made], sensitive=setting.sensitive, **asked))
     if "adversary" not in without:

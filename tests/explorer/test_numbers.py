@@ -290,7 +290,7 @@ def test_mined_are_the_numbers_of_the_other_notebooks():
     setting = Setting(k=10, miner="decision stump", scenario="C", seed=2)
     found, made = mined(CLINIC, setting), sanitizer(setting, CLINIC)
     options = {"miners": "decision stump", "seed": 2}
-    good = evaluation.good_utility(CLINIC, [made, Suppress()], folds=numbers.FOLDS, **options)
+    good = evaluation.good_utility(CLINIC, [made, Suppress()], **options)
     bad = anti_utility(CLINIC, made, **options)
     bad = bad[bad.measure.isin(["anti_utility_C", "nearer_share"])]
     theirs = pd.concat([good, bad[bad.miner.isin(found.miner)]], ignore_index=True)
