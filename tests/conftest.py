@@ -1,10 +1,9 @@
-"""A browser for the tests marked `browser`: Debian's Chromium, driven by Playwright, that reaches nothing outside."""
+"""What several tests share: a browser without network, a JupyterLab, notebooks made up; the slowest file first."""
 
 import os
-import shutil
 import signal
-from types import SimpleNamespace
 
+import browsing
 import pytest
 from hypothesis import settings
 
@@ -17,47 +16,34 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-NEAR = ("http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:", "about:")
+SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 
 
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, started once. Without it the test is skipped; in CI, where a skip would hide the fault, it fails."""
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        reason = "there is no Chromium: apt-get install chromium"
-        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    with browsing.chromium() as chromium:
+        if chromium is None:
+            reason = "there is no Chromium: apt-get install chromium"
+            pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture
 def offline(browser):
-    """`page` of a browser without network; `outside`: what it asked for elsewhere; `errors`: what its console says."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")
-    outside, errors = [], []
+    """A page of a browser without network, see `browsing.without_network`."""
+    with browsing.without_network(browser) as opened:
+        yield opened
 
-    def gate(route):
-        if route.request.url.startswith(NEAR):
-            route.continue_()
-        else:
-            outside.append(route.request.url)
-            route.abort()
 
-    context.route("**/*", gate)
-    page = context.new_page()
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield SimpleNamespace(page=page, outside=outside, errors=errors)
-    context.close()
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """A JupyterLab on small copies of the notebooks, see `browsing.lab`."""
+    root = tmp_path_factory.mktemp("lab")
+    for path in browsing.NOTEBOOKS.glob("*.ipynb"):
+        assert "RECORDS = 800" in browsing.copy(path.stem, root / "notebooks", **SMALL).read_text()
+    with browsing.lab(root) as about:
+        yield about
 
 
 @pytest.fixture(scope="session")

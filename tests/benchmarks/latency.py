@@ -1,0 +1,102 @@
+"""How long the explorer takes from a key press to its numbers, measured inside a real browser on all of Adult.
+
+    python tests/benchmarks/latency.py [FILE]     # default: reports/latency.csv
+
+For each kind of key press 50 of them in JupyterLab, one after the other is answered: `busy` is when the page says that
+it counts, `done` when it tells the numbers of the new setting, both in milliseconds after the key press, as a person
+sees them: at the next frame that is drawn. `bound` is what issue 7 promises. Nothing is timed in the tests.
+"""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+import browsing  # noqa: E402
+
+PRESSES = 50
+# From the key press on, when the page first says that it counts, and when it first tells the numbers asked for.
+WATCH = """() => {
+    const mark = () => document.querySelector(".privnb-status"), frame = () => new Promise(requestAnimationFrame);
+    window.pressed = null;
+    addEventListener("keydown", event => {
+        const from = mark().dataset.setting, start = event.timeStamp;
+        window.pressed = (async () => {
+            let busy = null;
+            for (;;) {
+                await frame();
+                const now = performance.now() - start, { dataset } = document.querySelector(".privnb-state");
+                const changed = mark().dataset.setting !== from;
+                if (busy === null && (dataset.busy === "true" || changed)) busy = now;
+                if (changed && dataset.busy === "false") return { busy, done: now };
+                if (now > 60_000) return { busy, done: null };
+            }
+        })();
+    }, { capture: true });
+}"""
+TOLD = """kind => JSON.parse(document.querySelector(".privnb-status").dataset.setting).sanitizer === kind"""
+IDLE = """() => document.querySelector(".privnb-state")?.dataset.working === "false" """
+
+
+def main(path):
+    path.parent.mkdir(exist_ok=True)
+    with TemporaryDirectory() as folder, browsing.chromium() as browser:
+        notebook = browsing.copy("09_explore", Path(folder) / "notebooks")
+        with browsing.lab(Path(folder)) as lab, browsing.without_network(browser) as opened:
+            page = opened.page
+            page.goto(f"{lab['url']}lab/tree/{notebook.name}?token={lab['token']}&reset")
+            browsing.run(page)
+            page.wait_for_function(IDLE)
+            page.evaluate(WATCH)
+            rows = [row for kind in KINDS for row in measured(page, kind)]
+    presses = pd.DataFrame(rows, columns=["press", "bound", "busy", "done"])
+    table = presses.groupby(["press", "bound"], sort=False).agg(["count", "median", "max"]).round().reset_index()
+    table.columns = [" ".join(filter(None, names)) for names in table.columns]
+    table.to_csv(path, index=False)
+    print(
+        table.to_string(index=False),
+        f"\n{path}; {os.getloadavg()[1]:.1f} processes ran beside on {os.cpu_count()} cores",
+    )
+
+
+# What is pressed, the bound on its answer, the sanitizer, the control, how many steps it goes there and back.
+KINDS = [
+    ("k of Mondrian, from 10 on: new", 300, "Mondrian", "k", 6),
+    ("k of Mondrian, from 10 on: again", 100, "Mondrian", "k", 6),
+    ("epsilon of Laplace noise: new", 300, "LaplaceNoise", "epsilon", 4),
+    ("seed of suppression: new", 300, "Suppress", "seed", 0),
+]
+
+
+def measured(page, kind):
+    """`(name, bound, busy, done)` of each key press. What is new has another seed each way."""
+    name, bound, sanitizer, control, steps = kind
+    page.locator("select[name=sanitizer]").select_option(sanitizer)
+    page.wait_for_function(TOLD, arg=sanitizer)
+    way = ["ArrowRight"] * steps + ["ArrowLeft"] * steps or ["ArrowUp"]
+    if name.endswith("again"):
+        for key in way:
+            press(page, control, key)
+    rows = []
+    for place in range(-(-PRESSES // len(way)) * len(way)):  # whole ways, so that the next kind begins where this did
+        if steps and name.endswith("new") and not place % steps:
+            press(page, "seed", "ArrowUp")
+        rows.append((name, bound, *press(page, control, way[place % len(way)])))
+    return rows[:PRESSES]
+
+
+def press(page, control, key):
+    page.locator(f"[name={control}]").focus()
+    page.wait_for_timeout(300)  # a person's pace; the miner of the setting before has begun
+    page.keyboard.press(key)
+    told = page.evaluate("() => window.pressed")
+    return told["busy"], told["done"]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "reports" / "latency.csv"))
