@@ -169,7 +169,7 @@ class Release:
         held = self.buckets[self.buckets["attribute"] == name]
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
 
-    @property
+    @cached_property
     def suppressed(self):
         """Number of records whose quasi-identifiers are all `*`."""
         hidden = [np.asarray(self.table[name]) == SUPPRESSED for name in self.schema.quasi_identifiers]

@@ -51,6 +51,16 @@ def test_fewer_than_chance_is_said_so(measured):
     assert "3.00% fewer of the people" in said(worse)
 
 
+def test_what_is_withheld_is_no_number(measured):
+    hidden = measured.copy()
+    hidden.loc[hidden.measure == "accuracy_gain", ["value", "baseline"]] = np.nan
+    hidden.loc[hidden.measure == "identity_vulnerability", ["value", "low", "high"]] = [np.nan, 0.97, 0.99]
+    text = said(hidden)
+    assert "nan" not in text
+    assert "names the commonest value;" not in text
+    assert "with probability 97.00% to 99.00%, for more is withheld; without the release" in text
+
+
 def test_what_was_not_measured_is_not_claimed(clinic):
     text = said(explorer.counted(clinic, Setting(k=20)).results)
     assert "What a miner keeps of it was not measured here." in text

@@ -67,6 +67,13 @@ def test_one_class_has_no_commonest_size():
     assert title(charts.class_sizes(sizes({"200-499": 400}))) == "100% of 400 people are in classes of 200-499"
 
 
+def test_people_in_buckets_are_not_said_to_be_alike():
+    rows = pd.DataFrame({"people in a bucket": ["2"], "people": [400]})
+    chart = charts.class_sizes(charts.Aggregate(rows, {name: name for name in rows}))
+    assert title(chart) == "100% of 400 people are in buckets of 2"
+    assert "No quasi-identifier" not in chart.to_dict()["description"]
+
+
 # --- the plane ---
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from privnb import charts, frontier, sanitizers
 from privnb.charts.decision import measured
-from privnb.charts.frontier import LETTER, SHAPES, _domain, _overlap, _placed, _short
+from privnb.charts.frontier import LETTER, SHAPES, _overlap, _short, domain, placed
 from privnb.results import tidy
 
 MISSING = float("nan")
@@ -125,13 +125,13 @@ def test_names_cover_no_mark_and_no_other_name():
     table = points(CASES["many"])
     drawn = table.assign(**{axis: table[axis].fillna(table[f"{axis}_high"]) for axis in frontier.AXES})
     efficient = drawn[drawn.status == "efficient"].sort_values(["privacy", "utility"])
-    domains = {axis: _domain(drawn, axis, None) for axis in frontier.AXES}
+    domains = {axis: domain(drawn, axis, None) for axis in frontier.AXES}
     caps = {"privacy": 0.4, "utility": None}
-    placed = _placed(drawn, efficient, frontier.knee(table), caps, domains)
-    assert len(placed) >= len(efficient) / 2
-    assert not placed.text.str.contains(",").any()  # "k=2", not "k=2, t=0.2 job"
+    names = placed(drawn, efficient, frontier.knee(table), caps, domains)
+    assert len(names) >= len(efficient) / 2
+    assert not names.text.str.contains(",").any()  # "k=2", not "k=2, t=0.2 job"
     boxes = []
-    for row in placed.itertuples():
+    for row in names.itertuples():
         x, y = (
             (getattr(row, axis) - low) / (high - low) * size
             for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)

@@ -60,10 +60,10 @@ def _gained(own):
     parts = [
         f"is right about the {row.target} of {_more(row.value)} of the people than one who names the commonest value; "
         f"were the values dealt out at random, of {_more(row.baseline)}"
-        for row in of(own[own.miner == ""], "accuracy_gain").itertuples()
+        for row in of(own[own.miner == ""], "accuracy_gain").dropna(subset="value").itertuples()
     ]
     parts += [
-        f"finds a person's row with probability {row.value:.2%}; without the release {row.baseline:.2g}"
+        f"finds a person's row with probability {_found(row)}; without the release {row.baseline:.2g}"
         for row in of(own, "identity_vulnerability").itertuples()
     ]
     return f"An adversary who knows all quasi-identifiers {'; and '.join(parts)}. Lower is better." if parts else ""
@@ -80,6 +80,11 @@ def _nearer(own):
         f"An adversary's {row.miner} comes nearer to the {row.target} of {people(row, row.value)}{between} than the "
         f"release; the guess without it does of {people(row, row.baseline)}{random}. Lower is better."
     )
+
+
+def _found(row):
+    """A probability, or where it would tell of fewer than ten people, its bounds."""
+    return f"{row.value:.2%}" if pd.notna(row.value) else f"{row.low:.2%} to {row.high:.2%}, for more is withheld"
 
 
 def _more(share):

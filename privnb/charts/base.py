@@ -18,6 +18,13 @@ FEWEST = 10
 WIDTH = 520
 # Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+LOOKS = {
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": "#444444", "offset": 12},
+    # A label that is moved inwards at the end of an axis would touch its neighbour.
+    "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False},
+    "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,16 +150,11 @@ def finish(chart, title, description):
     """
     import altair as alt
 
-    if isinstance(chart, alt.Chart | alt.LayerChart):
-        chart = chart.properties(width=WIDTH)
-    return (
-        chart.properties(
-            title=alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
-            description=f"{title}. {description}",
-        )
-        .configure_view(stroke=None)
-        .configure_title(anchor="start", fontSize=15, subtitleFontSize=12, subtitleColor="#444444", offset=12)
-        # A label that is moved inwards at the end of an axis would touch its neighbour.
-        .configure_axis(labelFontSize=12, titleFontSize=12, labelLimit=220, labelFlush=False)
-        .configure_legend(orient="bottom", labelFontSize=12, labelLimit=300)
+    size = {"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}
+    # In one call, for each call of `properties` or `configure_...` copies the chart with all its layers.
+    return chart.properties(
+        **size,
+        title=alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
+        description=f"{title}. {description}",
+        config=alt.Config(**LOOKS),
     )

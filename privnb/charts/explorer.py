@@ -5,7 +5,7 @@ import pandas as pd
 
 from privnb.charts.base import COLOURS, finish, none
 from privnb.charts.decision import measured
-from privnb.charts.frontier import HEIGHT, _domain, _intervals, _labels, _placed, _plain, _points
+from privnb.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
 from privnb.frontier import AXES
 
 SETTING = ["sanitizer", "parameters"]
@@ -19,6 +19,9 @@ def class_sizes(sizes):
 
     label = next(name for name in sizes.titles if name != "people")
     rows, unit = sizes.rows, sizes.titles[label]
+    kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
+    if label.endswith("bucket"):
+        kind, alike = "buckets", "Whose a sensitive value is inside a bucket is not told; quasi-identifiers are."
     most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
     return finish(
         alt.Chart(rows)
@@ -29,9 +32,9 @@ def class_sizes(sizes):
             tooltip=[alt.Tooltip(f"{label}:N", title=unit), "people:Q"],
         )
         .properties(height=200),
-        f"{most.people / everybody:.0%} of {everybody:,} people are in classes of {most[label]}"
+        f"{most.people / everybody:.0%} of {everybody:,} people are in {kind} of {most[label]}"
         + (", the commonest sizes" if len(rows) > 1 else ""),
-        "Bars: number of people by the size of their class. No quasi-identifier tells one of a class from the others.",
+        f"Bars: number of people by the size of their {label.rpartition(' ')[2]}. {alike}",
     )
 
 
@@ -55,7 +58,7 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     for axis in AXES:
         bounds = drawn[[f"{axis}_low", f"{axis}_high"]]
         drawn = drawn.assign(**bounds.where(np.isfinite(bounds), drawn[axis], axis=0))
-    domains = {axis: _domain(drawn, axis, None) for axis in AXES}
+    domains = {axis: domain(drawn, axis, None) for axis in AXES}
     ends = {
         channel: make(
             f"{axis}:Q",
@@ -68,14 +71,18 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     named = pd.MultiIndex.from_frame(drawn[SETTING])
     here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
-    stair = _plain(efficient, AXES).mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after")
-    chart = alt.layer(stair.encode(**ends), *_curves(drawn, named, sweeps, ends), _intervals(drawn, domains, ends))
-    ring = _plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
-    chart += ring.encode(**ends)
-    chart += _points(drawn, ends).add_params(alt.selection_interval(name=BRUSH, empty=False))
+    ring = plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
     corner = drawn[here].iloc[0] if here.any() else None
-    chart += _labels(_placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends)
-    return finish(chart.properties(height=HEIGHT), _place(releases, len(drawn), current), _marks(drawn, here, sweeps))
+    chart = alt.layer(
+        stair(efficient, ends),
+        *_curves(drawn, named, sweeps, ends),
+        *intervals(drawn, ends),
+        ring.encode(**ends),
+        points(drawn, ends).add_params(alt.selection_interval(name=BRUSH, empty=False)),
+        *labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
+        height=HEIGHT,
+    )
+    return finish(chart, _place(releases, len(drawn), current), _marks(drawn, here, sweeps))
 
 
 def inside(releases, box):
@@ -95,7 +102,7 @@ def _curves(drawn, named, sweeps, ends):
         found = named.get_indexer_for([step for step in sweep if step in named])
         rows = drawn[list(AXES)].iloc[found].assign(step=range(len(found)))
         yield (
-            _plain(rows, [*AXES, "step"])
+            plain(rows, [*AXES, "step"])
             .mark_line(color=COLOURS[0], strokeWidth=1.5, strokeDash=[2, 3])
             .encode(**ends, order="step:Q")
         )

@@ -44,7 +44,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         ends = drawn[[f"{axis}_low", f"{axis}_high"]]
         drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
     caps = {"privacy": privacy_cap, "utility": utility_cap}
-    domains = {axis: _domain(drawn, axis, caps[axis]) for axis in AXES}
+    domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
     of = {axis: measured(axis, releases[f"{axis}_of"].iloc[0]) for axis in AXES}
     where = {
         axis: channel(
@@ -56,36 +56,32 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         for axis, channel in zip(AXES, (alt.X, alt.Y), strict=True)
     }
     ends = {channel: where[axis] for axis, channel in zip(AXES, ("x", "y"), strict=True)}
-    chart = _caps(caps, ends)
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
-    chart += (
-        _plain(efficient, AXES).mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after").encode(**ends)
-    )
-    chart += _intervals(drawn, domains, ends)
     corner = knee(releases)
+    layers = [*_caps(caps, ends), stair(efficient, ends), *intervals(drawn, ends)]
     if corner is not None:
-        chart += (
-            _plain(corner.to_frame().T, AXES)
+        layers.append(
+            plain(corner.to_frame().T, AXES)
             .mark_point(shape="circle", size=330, color="black", strokeWidth=1.6, opacity=1)
             .encode(**ends)
         )
-    chart += _points(drawn, ends)
-    chart += _labels(_placed(drawn, efficient, corner, caps, domains), ends)
+    layers += [points(drawn, ends), *labels(placed(drawn, efficient, corner, caps, domains), ends)]
     return finish(
-        chart.properties(height=HEIGHT),
+        alt.layer(*layers, height=HEIGHT),
         _title(releases, corner, caps),
         _explained(releases, drawn, corner, caps, least),
     )
 
 
-def _plain(rows, columns):
+def plain(rows, columns):
+    """A chart of columns of numbers."""
     import altair as alt
 
     rows = rows[list(columns)].astype(float)
     return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
 
 
-def _domain(drawn, axis, cap):
+def domain(drawn, axis, cap):
     """From the least to the largest number drawn, with room for marks at the ends."""
     there = drawn[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(float).ravel()
     there = np.append(there[np.isfinite(there)], [] if cap is None else cap)
@@ -95,36 +91,35 @@ def _domain(drawn, axis, cap):
 
 
 def _caps(caps, ends):
-    import altair as alt
-
-    layers = alt.layer()
     for (axis, cap), channel in zip(caps.items(), ("x", "y"), strict=True):
         if cap is not None:
-            rule = _plain(pd.DataFrame({axis: [cap]}), [axis])
-            layers += rule.mark_rule(color=COLOURS[1], strokeDash=[6, 4]).encode(**{channel: ends[channel]})
-    return layers
+            rule = plain(pd.DataFrame({axis: [cap]}), [axis])
+            yield rule.mark_rule(color=COLOURS[1], strokeDash=[6, 4]).encode(**{channel: ends[channel]})
 
 
-def _intervals(drawn, domains, ends):
+def stair(efficient, ends):
+    """The line through the efficient releases, which are sorted."""
+    return plain(efficient, AXES).mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after").encode(**ends)
+
+
+def intervals(drawn, ends):
     """The intervals of random numbers; those of exact numbers have no length."""
     import altair as alt
 
-    layers = alt.layer()
     for axis, channel in zip(AXES, ("x", "y"), strict=True):
         bounds = [f"{axis}_low", f"{axis}_high"]
         rows = drawn[drawn[bounds[0]] < drawn[bounds[1]]]
         if len(rows):
             span = {channel: alt.X(f"{bounds[0]}:Q") if channel == "x" else alt.Y(f"{bounds[0]}:Q")}
             other = "y" if channel == "x" else "x"
-            layers += (
-                _plain(rows, [*AXES, *bounds])
+            yield (
+                plain(rows, [*AXES, *bounds])
                 .mark_rule(color="#777777", strokeWidth=1)
                 .encode(**span, **{f"{channel}2": f"{bounds[1]}:Q", other: ends[other]})
             )
-    return layers
 
 
-def _points(drawn, ends):
+def points(drawn, ends):
     """One mark a release: its shape and colour say the sanitizer, its filling the status."""
     import altair as alt
 
@@ -136,40 +131,40 @@ def _points(drawn, ends):
     columns = [*AXES, "setting", "sanitizer", "status", "why"]
     of = {"dominated": 0, "undecided": 1, "efficient": 2}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
-    colour = alt.Color("sanitizer:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours))
-    grey = alt.datum.status == "dominated"
+    of_name = {"title": None, "scale": alt.Scale(domain=names, range=colours)}
+    grey = {"test": "datum.status === 'dominated'", "value": GREY}
+    # `alt.condition` would take a hundred times as long, for it guesses what it is given.
+    filled = {"test": "datum.status === 'efficient'", "field": "sanitizer", "type": "nominal", "legend": None}
     return (
         alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
         .mark_point(size=75, opacity=1, strokeWidth=1.5)
         .encode(
             **ends,
-            color=alt.condition(grey, alt.value(GREY), colour),
-            fill=alt.condition(
-                alt.datum.status == "efficient",
-                alt.Fill("sanitizer:N", title=None, legend=None, scale=alt.Scale(domain=names, range=colours)),
-                alt.value("white"),
-            ),
+            color=alt.Color("sanitizer:N", legend=legend, condition=grey, **of_name),
+            fill=alt.FillValue("white", condition=filled | of_name),
             shape=alt.Shape("sanitizer:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-            tooltip=["setting", "status", "why", *(alt.Tooltip(f"{axis}:Q", format=".4~g") for axis in AXES)],
+            tooltip=[
+                *(alt.Tooltip(f"{name}:N") for name in ("setting", "status", "why")),
+                *(alt.Tooltip(f"{axis}:Q", format=".4~g") for axis in AXES),
+            ],
         )
     )
 
 
-def _labels(placed, ends):
+def labels(names, ends):
+    """The names of releases, where there is room: what `placed` tells."""
     import altair as alt
 
-    layers = alt.layer()
-    for align, rows in placed.groupby("align"):
+    for align, rows in names.groupby("align"):
         columns = [*AXES, "text"]
-        layers += (
+        yield (
             alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
             .mark_text(align=align, baseline="middle", fontSize=11, color="#222222")
             .encode(**ends, text="text:N")
         )
-    return layers
 
 
-def _placed(drawn, efficient, corner, caps, domains):
+def placed(drawn, efficient, corner, caps, domains):
     """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those without
     room have none.
 

@@ -97,9 +97,8 @@ class Board:
 
     @property
     def pinned(self):
-        """The pinned settings, but for those of another table's attributes: one file may serve several tables."""
-        there = {*self.dataset.schema.published}
-        return [pin for pin in self.pins.settings if {*pin.quasi_identifiers.split(", "), pin.sensitive} <= there]
+        """The pinned settings, but for those that this table cannot be asked for: one file may serve several tables."""
+        return [pin for pin in self.pins.settings if _means_something(pin, self.dataset)]
 
     # --- what a person does ---
 
@@ -136,7 +135,8 @@ class Board:
     def undo(self):
         """Take back the last change of a control or pin; without one nothing happens."""
         if self.changes:
-            self.changes.pop()[1]()
+            self.changes[-1][1]()  # which may fail, and then stays to be taken back
+            self.changes.pop()
             self._draw()
 
     def sweep(self, letter):
@@ -154,10 +154,14 @@ class Board:
     def again(self):
         """Start anew what was cancelled or went wrong."""
         self._failed.pop(self.setting, None)
-        self._count()
+        self._mine() if self.reading else self._count()
 
     def save(self, format="CSV"):
-        """Write the release and its provenance into a new folder of `releases`, with noise drawn afresh."""
+        """Write the release and its provenance into a new folder of `releases`, with noise drawn afresh; not while one
+        is being written.
+        """
+        if self._doing == "save":
+            return
         folder = Path(RELEASES).resolve()
         self._start("save", partial(keep.save, self.dataset, self.setting, folder, format), self._saved)
 
@@ -183,7 +187,7 @@ class Board:
             self._stop()
         self._failed.pop(setting, None)
         self._state()
-        self._soon("count", self._count, SOON)
+        self._soon("count", self._count, 0 if recalled(self.dataset, setting) else SOON)
 
     def _soon(self, what, call, seconds=0):
         """Call after what waits already, such as a further key press; a later call of the same replaces it."""
@@ -293,7 +297,7 @@ class Board:
             self._put("kept", panels.kept(self.reading, self.mined, without.get("user", ""), failed))
             self._put("gained", panels.gained(self.reading, self.mined, without.get("adversary", ""), failed))
             self._put("take", self._take())
-            self._soon("place", self._draw_place)
+            self._soon("place", self._draw_place, SOON)
         self._state()
         undo = self.changes[-1][0] if self.changes else ""
         self._put("form", controls.form(self.setting, self._offered, off))
@@ -342,7 +346,9 @@ class Board:
             self.fault = f"{type(error).__name__}: {error}. {FAULT}"
             self._state()
 
-    def _heard(self, _, content, __):
+    def _heard(self, page, content, __):
+        if content.get("name") == "shown":
+            page.send_state("html")  # what was told before anybody listened
         self._try(self._act, content.get("name"), content.get("value"))
 
     def _act(self, name, value):
@@ -352,7 +358,7 @@ class Board:
             self._open = True
             self._beside("count", self.pinned)  # those of an earlier kernel
         elif name in FIELDS:
-            self.ask(**{name: _listed(value) if isinstance(value, list) else FIELDS[name](value or 0)})
+            self.ask(**{name: _read(name, value)})
         elif name in self.place.axes:
             self.axis(name, value)
         elif name in ("go", "unpin"):
@@ -369,7 +375,20 @@ class Board:
             getattr(self, name)()
 
 
-def _listed(names):
-    if not names:
-        raise ValueError("An adversary who knows nothing links nobody. Leave at least one attribute known.")
-    return ", ".join(names)
+def _read(name, value):
+    """The value of a field of `Setting`, as a control tells it."""
+    if isinstance(value, list):
+        if not value:
+            raise ValueError("An adversary who knows nothing links nobody. Leave at least one attribute known.")
+        return ", ".join(value)
+    try:
+        return FIELDS[name](value or 0)
+    except ValueError:
+        raise ValueError(f"{name} is a number, got {value!r}. Type a whole one from 0.") from None
+
+
+def _means_something(setting, dataset):
+    try:
+        return bool(checked(setting, dataset))
+    except (ValueError, TypeError):
+        return False

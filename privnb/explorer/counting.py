@@ -91,7 +91,8 @@ def _of_classes(row, release, made, original, setting):
     suppressed, cells = release.suppressed, suppressed_cells(release)
     found = _found(register_vulnerability(release.indistinguishable, original.true) * n, n)
     return [
-        row(names[0], len(sizes)),
+        # Of exact cells the number of classes would give back how many people are not found, see `_found`.
+        row(names[0], np.nan if _few(n - len(sizes)) else len(sizes)),
         row(names[1], float(np.median(sizes)), better="higher"),
         *_levels(row, release, counts, setting, few),
         row("suppressed_records", suppressed, better="lower"),
@@ -193,7 +194,7 @@ def _few(people):
 
 def class_sizes(release):
     """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
-    class` and `people`, small ones merged; None of noise, and of fewer than ten people.
+    class`, or `people in a bucket`, and `people`, small ones merged; None of noise, and of fewer than ten people.
     """
     if release.classes is None or len(release) < FEWEST:
         return None
@@ -206,5 +207,6 @@ def class_sizes(release):
     first = int(np.flatnonzero(people)[0])
     merged = merge_small(pd.Series(people[first:], index=labels[first : len(people)]))
     merged.index = [re.sub(r"^([\d,]+)(-[\d,]+)? to ([\d,]+-)?", r"\1-", label) for label in merged.index]
-    table = merged.rename_axis("people in a class").rename("people").reset_index()
+    of = "bucket" if release.form == "bucketized" else "class"
+    table = merged.rename_axis(f"people in a {of}").rename("people").reset_index()
     return Aggregate(table, {name: name for name in table})

@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 
 from privnb import privacy_models, sanitizers
-from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.explorer.setting import Setting, checked, exposed, of_roles, sanitizer
 from privnb.mined import stream
 from privnb.sanitizers import Bucketize
 from privnb.sanitizers.local_noise import LocalNoise
@@ -177,8 +177,10 @@ def save(dataset, setting, folder, format="CSV"):
     spends its epsilon. The provenance (JSON) says how the release was made, in which roles, what is claimed or
     promised, what is not, and the SHA-256 of each file; no seed.
 
-    Raises ValueError for a release in which nothing hides some person: the original, and classes of one. Buckets and
-    noise, which have one row a person and protect them otherwise, are saved; their provenance says what is disclosed.
+    Raises ValueError for a release in which nothing hides some person: the original, classes of one, and one that has
+    quasi-identifiers of the dataset as they are, because the setting does not count them among what is known. Buckets
+    and noise, which have one row a person and protect them otherwise, are saved; their provenance says what is
+    disclosed.
     """
     setting = checked(setting, dataset)
     if format not in FORMATS:
@@ -190,6 +192,12 @@ def save(dataset, setting, folder, format="CSV"):
         raise ValueError(
             f"{release.provenance.sanitizer} is not saved: in it somebody's record stands alone, with nothing to hide "
             "behind. Choose another sanitizer, or a larger k."
+        )
+    exact = exposed(setting, dataset)
+    if release.form == "generalized" and exact:
+        raise ValueError(
+            f"{release.provenance.sanitizer} is not saved: it has {', '.join(exact)} as they are, by which people can "
+            "be found in it. Let an adversary know them, or make them neutral in the description file."
         )
     published, _ = release.publish(None)
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]

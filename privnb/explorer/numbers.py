@@ -11,7 +11,7 @@ from privnb.charts.base import Aggregate
 from privnb.content import content
 from privnb.evaluation import good_utility
 from privnb.explorer.counting import class_sizes, rows
-from privnb.explorer.setting import NOISE, Setting, attacked, checked, of_roles, sanitizer, unmined
+from privnb.explorer.setting import NOISE, Setting, attacked, checked, exposed, of_roles, sanitizer, unmined
 from privnb.frontier import points
 from privnb.mined import stream
 from privnb.results import join, tidy
@@ -35,9 +35,9 @@ AXES = {
 class Reading:
     """What counts tell of one setting.
 
-    `results`: tidy rows. `sizes`: people by the size of their class or bucket, with the columns `people in a class` and
-    `people`, or None for noise. `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out
-    as it did. `refused`: why the table cannot give what is asked; then there are no results.
+    `results`: tidy rows. `sizes`: people by the size of their class or bucket, see `class_sizes`, or None for noise.
+    `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out as it did, and what it has
+    as it was. `refused`: why the table cannot give what is asked; then there are no results.
     """
 
     setting: Setting
@@ -142,4 +142,7 @@ def _reading(dataset, setting):
     if not release.bare:
         shown = release.show(rng=stream(setting.seed, made, "show"))
     found = rows(data, setting, made, release)
-    return Reading(setting, found, class_sizes(release), shown, release.provenance.note)
+    exact = ", ".join(exposed(setting, dataset))
+    told = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
+    note = " ".join(filter(None, [release.provenance.note, told]))
+    return Reading(setting, found, class_sizes(release), shown, note)

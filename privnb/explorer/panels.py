@@ -125,18 +125,22 @@ def _says_kept(mined, sanitizer):
     told = [
         f"{abs(more):,.0f} people {'more' if more > 0 else 'fewer'} than from the {said}"
         for end, said in (("Identity", "original"), ("Suppress", "trivial release"))
-        if end != sanitizer and (more := right[sanitizer] - right[end]) is not None
+        if end != sanitizer and pd.notna(more := right[sanitizer] - right[end])
     ]
-    return f"The miner is right of {' and '.join(told)}."
+    return f"The miner is right of {' and '.join(told)}." if told else ""
 
 
 def _says_gained(results):
     gain = results[results.measure == "accuracy_gain"]
     if gain.empty:
         return "There are no classes to guess from; what a miner reaches is a lower bound."
-    row = gain.iloc[0]
+    row, group = gain.iloc[0], "bucket" if "bucket_vulnerability" in set(results.measure) else "class"
+    if pd.isna(row.value):
+        return (
+            f"Fewer than ten people's {row.target} is not guessed: the gains, which would tell how many, are withheld."
+        )
     return (
-        f"Whoever knows a person's class guesses {row.target} of {row.value:+.1%} of the people more, "
+        f"Whoever knows a person's {group} guesses {row.target} of {row.value:+.1%} of the people more, "
         f"{row.baseline:+.1%} of them by chance."
     )
 
@@ -162,9 +166,8 @@ def _sizes(sizes):
         (name, f"{count:,}", Markup('<span class="privnb-bar" style="width:{:.1f}%"></span>').format(100 * share))
         for name, count, share in zip(sizes.rows[label], people, people / people.max(), strict=True)
     ]
-    return Markup("<h4>People by the size of their class</h4>") + table(
-        [label, "people", ""], rows, "People by the size of their class", right=(0, 1)
-    )
+    caption = f"People by the size of their {label.split()[-1]}"
+    return Markup("<h4>{}</h4>").format(caption) + table([label, "people", ""], rows, caption, right=(0, 1))
 
 
 def _rows(rows):

@@ -28,7 +28,7 @@ class Place:
     def __init__(self, dataset, moved):
         self.dataset, self.moved, self.chart = dataset, moved, _blank()
         self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
-        self.releases, self.box, self.lead, self.marks = pd.DataFrame(), None, "", ""
+        self.releases, self.box, self.lead, self.marks, self._drawn = pd.DataFrame(), None, "", "", None
 
     def draw(self, setting, pinned, curve):
         """Draw a setting among those of the same roles that are counted; `curve`: the settings of a sweep."""
@@ -38,6 +38,10 @@ class Place:
             for each, reading in readings.items()
             if reading and not reading.refused and each.roles == setting.roles
         }
+        new = setting, tuple(pinned), tuple(curve), tuple(named), tuple(self.axes.values())
+        if new == self._drawn:  # a brush on it stays
+            return
+        self._drawn = new
         self.releases, self.box, self.lead, self.marks = pd.DataFrame(), None, "There is no release to draw.", ""
         if not named:
             return

@@ -223,6 +223,12 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
     return Dataset(name, dataset.table, schema.with_roles(roles), hierarchies)
 
 
+def exposed(setting, dataset):
+    """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown."""
+    neutral = of_roles(dataset, setting).schema.names(Role.NEUTRAL)
+    return [name for name in dataset.schema.quasi_identifiers if name in neutral]
+
+
 def sanitizer(setting, dataset):
     """The sanitizer that is asked for. Raises ValueError for an Anatomy without a whole l of 2 or more."""
     setting = checked(setting, dataset)

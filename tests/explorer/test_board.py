@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from html import unescape
 
 import leaks
@@ -51,7 +52,7 @@ def told(board):
 
 def use(board, name, value=""):
     """What a page sends when a control is used."""
-    board._heard(None, {"name": name, "value": value}, [])
+    board._heard(board._pages["form"], {"name": name, "value": value}, [])
 
 
 def numbers(results, measure):
@@ -208,6 +209,10 @@ def test_the_brush_lists_what_is_inside(make):
     board.place._brushed({"new": type("Box", (), {"value": box})})
     inside = int((losses <= losses.iloc[1]).sum())
     assert f"{inside} releases in the box" in page(board, "listed")
+    board._draw()
+    assert "in the box" in page(board, "listed"), "it stays while the miner tells"
+    use(board, "pin")
+    assert "releases drawn" in page(board, "listed")
 
 
 def test_a_release_is_saved_in_words(make, tmp_path):
@@ -292,3 +297,35 @@ def test_a_notebooks_parameters_are_a_setting():
 def test_a_setting_that_means_nothing_makes_no_board(clinic, tmp_path):
     with pytest.raises(ValueError, match="SANITIZER is one of"):
         Board(clinic, Setting("Magic"), pins=tmp_path / "pins.json", store="", source="")
+
+
+@pytest.mark.parametrize("bad", [{"k": -3}, {"sanitizer": "Nothing"}, {"miner": "nobody"}])
+def test_a_pin_that_means_nothing_here_is_left_out(bad, make, clinic):
+    board = make()
+    board.pins.add(replace(checked(Setting(k=4), clinic), **bad))
+    board.pin()
+    assert board.pinned == [board.setting]
+    assert "Mondrian k=5" in page(board, "listed")
+    assert not board.fault
+
+
+def test_a_seed_that_is_no_number_is_said_to_be_none(make):
+    board = make()
+    use(board, "seed", "1.5")
+    assert "seed is a number, got '1.5'" in page(board, "state")
+    assert board.setting.seed == 1
+
+
+def test_what_could_not_be_taken_back_stays_to_be(make):
+    board = make()
+    board.changes.append(("a fault", lambda: 1 / 0))
+    use(board, "undo")
+    assert len(board.changes) == 1
+    assert "ZeroDivisionError" in page(board, "state")
+
+
+def test_a_page_that_opens_is_told_again_what_was_told_before(make, monkeypatch):
+    board, sent = make(), []
+    monkeypatch.setattr(board._pages["form"], "send_state", sent.append)
+    use(board, "shown")
+    assert sent == ["html"]

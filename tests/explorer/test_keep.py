@@ -307,6 +307,14 @@ def test_a_release_in_which_somebody_stands_alone_is_not_saved(clinic, tmp_path,
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("kind", ["Mondrian", "Suppress"])
+def test_a_release_with_quasi_identifiers_as_they_are_is_not_saved(clinic, tmp_path, kind):
+    with pytest.raises(ValueError, match=r"has weight, postcode as they are.*Let an adversary know them"):
+        save(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region"), tmp_path)
+    assert not list(tmp_path.iterdir())
+    save(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region, weight, postcode, ward"), tmp_path)
+
+
 def test_what_cannot_be_reached_leaves_no_file(clinic, tmp_path):
     with pytest.raises(SanitizationError, match="cannot be reached"):
         save(clinic, replace(FIVE, l=10), tmp_path)

@@ -137,7 +137,8 @@ def test_class_sizes_hold_everybody_and_no_few(case):
         assert reading.sizes is None
         return
     people = reading.sizes.rows
-    assert list(people) == ["people in a class", "people"]
+    of = "bucket" if reading.setting.sanitizer in BUCKETS else "class"
+    assert list(people) == [f"people in a {of}", "people"]
     assert people["people"].sum() == len(dataset)
     assert (people["people"].between(1, FEWEST - 1)).sum() == 0
 
@@ -147,6 +148,7 @@ def test_class_sizes_hold_everybody_and_no_few(case):
 
 def sized(*sizes):
     class Made:
+        form = "generalized"
         classes = np.repeat(np.arange(len(sizes)), sizes)
 
         def __len__(self):
@@ -226,6 +228,22 @@ def test_few_who_are_missed_are_told_by_no_gain():
     for measure in ("sensitive_vulnerability", "accuracy_gain", "knowledge_gain"):
         assert np.isnan(found.value[measure, "diagnosis"]), measure
     assert found.low["sensitive_vulnerability", "diagnosis"] == 111 / 120
+
+
+def test_few_who_are_not_found_are_not_told_by_the_classes():
+    """Of 80 people three share the age of another one."""
+    age = np.arange(18, 98)
+    age[:3] = 40, 50, 60
+    dataset = people(age=age, diagnosis=np.where(age % 2, "asthma", "migraine").astype(object))
+    found = by_name(counted(dataset, Setting("Identity")).results)
+    assert np.isnan(found.value["identity_vulnerability", "identity"])
+    assert np.isnan(found.value["classes", ""])
+
+
+def test_what_is_published_as_it_is_is_said():
+    note = counted(CLINIC, Setting(k=5, quasi_identifiers="age, region, ward")).note
+    assert note == "Published as they are, since an adversary is taken not to know them: weight, postcode."
+    assert not counted(CLINIC, Setting(k=5)).note
 
 
 # Kept by content

@@ -133,6 +133,16 @@ def test_who_is_hit_most_comes_first_and_few_are_not_told(clinic):
     assert "age 20" not in gained
 
 
+def test_what_is_withheld_is_no_number(clinic):
+    reading = counted(clinic, Setting(k=5))
+    few = reading.results.assign(value=reading.results.value.mask(reading.results.measure == "accuracy_gain"))
+    said = text(panels.gained(replace(reading, results=few), None, "", ""))
+    assert "nan%" not in said
+    assert "the gains, which would tell how many, are withheld" in said
+    learned = mined(clinic, Setting(k=5)).assign(value=np.nan)
+    assert "nan" not in text(panels.kept(reading, learned, "", ""))
+
+
 def test_without_a_miner_it_says_how_that_is(clinic):
     reading = counted(clinic, Setting(k=5))
     assert "at work" in panels.kept(reading, None, "", "")

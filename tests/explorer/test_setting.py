@@ -20,6 +20,7 @@ from privnb.explorer.setting import (
     attacked,
     checked,
     choices,
+    exposed,
     idle,
     of_roles,
     sanitizer,
@@ -177,6 +178,11 @@ def test_roles_are_as_chosen():
     release = sanitizer(Setting(k=5, sensitive="region"), chosen).sanitize(chosen, rng=1)
     assert set(release.table["ward"]) <= {"day", "night", "*"}
     assert release.provenance.claims[0].k == 5
+
+
+def test_quasi_identifiers_taken_for_unknown_are_exposed():
+    assert exposed(Setting(), CLINIC) == []
+    assert exposed(Setting(quasi_identifiers="age, ward", sensitive="region"), CLINIC) == ["weight", "postcode"]
 
 
 def test_noise_needs_a_number_among_those_chosen():
