@@ -16,8 +16,8 @@ from privnb.evaluation import numbers
 from privnb.explorer import controls, keep, panels
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.page import laid_out, page
-from privnb.explorer.place import Place, called
-from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle, unmined
+from privnb.explorer.place import Place
+from privnb.explorer.setting import LETTERS, Setting, called, checked, choices, idle, unmined
 from privnb.explorer.work import Work
 from privnb.progress import track
 

@@ -11,7 +11,7 @@ from privnb.charts.base import Aggregate
 from privnb.content import content
 from privnb.evaluation import good_utility
 from privnb.explorer.counting import class_sizes, rows
-from privnb.explorer.setting import NOISE, Setting, attacked, checked, exposed, of_roles, sanitizer, unmined
+from privnb.explorer.setting import NOISE, Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.frontier import points
 from privnb.mined import stream
 from privnb.results import join, tidy
@@ -124,10 +124,12 @@ def plane(dataset, settings, privacy, utility):
             f"one plane shows releases of one choice of quasi-identifiers and sensitive attribute, got {len(roles)}. "
             "Leave out the settings of other roles."
         )
-    there = [reading.results for reading in readings if not reading.refused]
+    there = [reading for reading in readings if not reading.refused]
     if not there:
         raise ValueError("none of these settings has a release to show. Ask for less.")
-    return points(join(*there), privacy=privacy, utility=utility)
+    # In full: beside k=10, a k=10 that is asked for t as well is another release.
+    names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): called(each.setting) for each in there}
+    return points(join(*(each.results for each in there)), privacy=privacy, utility=utility, names=names)
 
 
 def _reading(dataset, setting):

@@ -10,6 +10,7 @@ from privnb.explorer.controls import button, select, together
 from privnb.explorer.figures import note, table, written
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import AXES, plane, recalled
+from privnb.explorer.setting import called
 
 LISTED = 12  # rows at most
 HEAD = Markup(
@@ -99,17 +100,6 @@ class Place:
                 _pins(pinned, setting),
             ]
         )
-
-
-def called(setting):
-    """What a person calls a setting.
-
-    >>> from privnb.explorer.setting import Setting
-    >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
-    ('Mondrian k=20, t=0.3', 'Suppress')
-    """
-    asked = ", ".join(f"{letter}={bound:g}" for letter, bound in setting.asked.items())
-    return f"{setting.sanitizer} {asked}".strip()
 
 
 def _pins(pinned, setting):

@@ -101,6 +101,16 @@ class Setting:
         return {letter: getattr(self, letter) for letter in KINDS[self.sanitizer][0] if getattr(self, letter)}
 
 
+def called(setting):
+    """What a person calls a setting.
+
+    >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
+    ('Mondrian k=20, t=0.3', 'Suppress')
+    """
+    asked = ", ".join(f"{letter}={bound:g}" for letter, bound in setting.asked.items())
+    return f"{setting.sanitizer} {asked}".strip()
+
+
 def choices(dataset):
     """What each control that is no slider offers for this table: `{control: tuple of names}`.
 

@@ -8,8 +8,7 @@ from privnb.evaluation import numbers
 from privnb.experiments.profiles import evaluated, number, profile_of
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted
-from privnb.explorer.place import called
-from privnb.explorer.setting import KINDS, STEPS, Setting, checked, choices, sanitizer
+from privnb.explorer.setting import KINDS, STEPS, Setting, called, checked, choices, sanitizer
 from privnb.results import join, tidy
 
 LEAST = 2  # the k beside an l, t or delta

@@ -39,7 +39,7 @@ class Loss:
         return self.measure.replace("_", " ") + (f" ({of})" if of else "")
 
 
-def points(results, *, privacy, utility):
+def points(results, *, privacy, utility, names=None):
     """The releases of `results` as points, one row a release: two losses, and whether another release dominates it.
 
     `privacy`, `utility`: each a `Loss`, or the name of a measure. Columns: `sanitizer`, `parameters`, `setting` (both,
@@ -55,6 +55,7 @@ def points(results, *, privacy, utility):
     whose own `high` is infinite, so that the upper bound is. Such a release may be dominated and dominates none. Nor
     does another undecided one unless its intervals say so. Equal releases do not dominate each other.
 
+    `names`: `{(sanitizer, parameters): what a person calls the release}`, where it is not to be the short form.
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
     Raises ValueError for results of several datasets, and for a measure, miner or target that is not there.
     """
@@ -71,7 +72,8 @@ def points(results, *, privacy, utility):
         table = table.merge(_losses(selected, wanted[axis].best, axis), on=SETTING, how="left")
         table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
         table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
-    table.insert(2, "setting", _names(table))
+    called = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(table)
+    table.insert(2, "setting", called)
     random = np.array([_draws(*setting) for setting in table[SETTING].itertuples(index=False)])
     for axis in AXES:
         low, high = table[f"{axis}_low"], table[f"{axis}_high"]

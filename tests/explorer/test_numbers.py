@@ -396,3 +396,9 @@ def test_a_number_can_be_sensitive():
 
 def test_identity_is_the_original():
     assert sanitizer(Setting("Identity"), CLINIC) == Identity()
+
+
+def test_releases_of_the_plane_are_named_by_all_that_is_asked_of_them():
+    settings = [Setting(k=5, t=0.5), Setting(k=10, t=0.5), Setting("Suppress")]
+    found = plane(CLINIC, settings, "accuracy_gain", "certainty_penalty")
+    assert found.setting.tolist() == ["Mondrian k=5, t=0.5", "Mondrian k=10, t=0.5", "Suppress"]
