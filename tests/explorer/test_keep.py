@@ -16,9 +16,12 @@ from privnb.dataset import load
 from privnb.draft import read
 from privnb.explorer import asked, keep
 from privnb.explorer.keep import Pins, code, command, save
+from privnb.explorer.numbers import measured
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.grading import grade
 from privnb.mined import stream
+from privnb.report import KEY
+from privnb.report import read as read_results
 from privnb.runs import choose, notebooks_folder
 from privnb.sanitizers import SanitizationError
 
@@ -223,6 +226,17 @@ def test_the_notebook_reads_the_command_as_the_setting(adult, setting):
     found = asked(**{field.name: values[field.name] for field in fields(Setting)})
     assert checked(found, adult) == checked(setting, adult)
     assert (values["study"], values["records"]) == ("sramka", 100)
+
+
+def test_the_command_reports_the_numbers_of_the_board(clinic, tmp_path):
+    """Every number that the board shows, counted or mined, is in the report's `results.csv`."""
+    setting = Setting("Mondrian", k=6, t=0.6, scenario="B", miner="decision stump", seed=3)
+    words = shlex.split(command(clinic, setting, source=CLINIC))
+    assert cli.main([*words[1:], "--out", str(tmp_path / "report")]) == 0
+    found = read_results(tmp_path / "report" / "results.csv").set_index(KEY).value
+    shown = measured(clinic, setting).astype({"seed": float}).fillna({"target": "", "miner": ""}).set_index(KEY).value
+    assert {"accuracy_gain", "good_utility", "anti_utility_B"} <= set(shown.index.get_level_values("measure"))
+    pd.testing.assert_series_equal(found[shown.index], shown, rtol=1e-9)
 
 
 def test_the_command_names_a_table_by_its_path(clinic, tmp_path):
