@@ -291,6 +291,7 @@ class Board:
         off = idle(self.setting, self.dataset)
         letters = [letter for letter in LETTERS if letter not in off]
         self.letter = self.letter if self.letter in letters else next(iter(letters), "")
+        self._put("form", controls.form(self.setting, self._offered, off))  # first: what can be moved now
         if self.reading:
             without, failed = unmined(self.setting, self.dataset), self._failed.get(self.setting, "")
             self._put("published", panels.published(self.reading))
@@ -300,7 +301,6 @@ class Board:
             self._soon("place", self._draw_place, SOON)
         self._state()
         undo = self.changes[-1][0] if self.changes else ""
-        self._put("form", controls.form(self.setting, self._offered, off))
         self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
 
     def _draw_place(self):
