@@ -198,13 +198,13 @@ def test_what_cannot_be_reached_is_said_and_the_board_goes_on(in_lab, adult):
 def test_a_process_that_dies_is_said_in_its_panel_and_the_board_goes_on(in_lab, adult):
     page = in_lab.page
     page.wait_for_function(IDLE)
-    page.locator("select[name=miner]").select_option("random forest")  # takes long enough
-    told(page, miner="random forest")
+    page.locator("select[name=miner]").select_option("tuned forest")  # takes long enough
+    told(page, miner="tuned forest")
     page.wait_for_function(f"() => !({IDLE})()")
     for process in browsing.processes(in_lab.lab["pid"], "privnb.explorer.work"):
         os.kill(process, signal.SIGKILL)
     page.get_by_role("alert").filter(has_text="The miner gave no number").first.wait_for()
-    agrees(page, adult, miner="random forest")
+    agrees(page, adult, miner="tuned forest")
     page.locator("button[name=again]").press("Enter")
     page.wait_for_function(f"() => !({IDLE})()")
     page.locator("select[name=miner]").select_option("naive Bayes")

@@ -42,7 +42,7 @@ def class_sizes(sizes):
 
 
 def plane(releases, *, current=None, pinned=(), sweeps=()):
-    """The plane of `frontier.points`, with the current setting ringed and a brush: a chart for `altair.JupyterChart`.
+    """The plane of `frontier.points`, with the current setting ringed and a brush: a chart.
 
     `current`, `pinned`: settings as results name them, `(sanitizer, parameters)`; `sweeps`: a list of such for each
     curve. Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value
@@ -63,7 +63,7 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
         channel: make(
             f"{axis}:Q",
             title=measured(axis, releases[f"{axis}_of"].iloc[0]),
-            scale=alt.Scale(domain=domains[axis], nice=False),
+            scale=alt.Scale(zero=False, nice=False),
             axis=alt.Axis(tickCount=6, grid=False),
         )
         for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True)
@@ -74,12 +74,14 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     ring = plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
     corner = drawn[here].iloc[0] if here.any() else None
     chart = alt.layer(
+        # The ends of the axes are data too: a chart of which only data change need not be made anew.
+        plain(pd.DataFrame(domains), AXES).mark_point(opacity=0).encode(**ends),
         stair(efficient, ends),
         *_curves(drawn, named, sweeps, ends),
         *intervals(drawn, ends),
         ring.encode(**ends),
         points(drawn, ends).add_params(alt.selection_interval(name=BRUSH, empty=False)),
-        *labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
+        labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
         height=HEIGHT,
     )
     return finish(chart, _place(releases, len(drawn), current), _marks(drawn, here, sweeps))

@@ -65,7 +65,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
             .mark_point(shape="circle", size=330, color="black", strokeWidth=1.6, opacity=1)
             .encode(**ends)
         )
-    layers += [points(drawn, ends), *labels(placed(drawn, efficient, corner, caps, domains), ends)]
+    layers += [points(drawn, ends), labels(placed(drawn, efficient, corner, caps, domains), ends)]
     return finish(
         alt.layer(*layers, height=HEIGHT),
         _title(releases, corner, caps),
@@ -155,13 +155,12 @@ def labels(names, ends):
     """The names of releases, where there is room: what `placed` tells."""
     import altair as alt
 
-    for align, rows in names.groupby("align"):
-        columns = [*AXES, "text"]
-        yield (
-            alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
-            .mark_text(align=align, baseline="middle", fontSize=11, color="#222222")
-            .encode(**ends, text="text:N")
-        )
+    columns = [*AXES, "text", "align"]
+    return (
+        alt.Chart(Aggregate(names, dict.fromkeys(columns, "")).rows)
+        .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color="#222222")
+        .encode(**ends, text="text:N")
+    )
 
 
 def placed(drawn, efficient, corner, caps, domains):

@@ -22,6 +22,25 @@ def page():
     return Page
 
 
+@cache
+def drawing():
+    """The widget of a chart: a class. Not `altair.JupyterChart`, which checks and draws all anew when a row changes."""
+    import anywidget
+    import traitlets
+    import vl_convert
+
+    class Drawing(anywidget.AnyWidget):
+        """A chart with a brush. `spec`: Vega-Lite with named data, `{}` for none; `box`: what the brush holds, two
+        numbers a field, `{}` for nothing.
+        """
+
+        _esm = vl_convert.javascript_bundle((HERE / "drawing.js").read_text(encoding="utf-8"))
+        spec = traitlets.Dict().tag(sync=True)
+        box = traitlets.Dict().tag(sync=True)
+
+    return Drawing
+
+
 def laid_out(pages, chart):
     """The controls above four panels, two by two where there is room."""
     from ipywidgets import GridBox, VBox

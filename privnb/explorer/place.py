@@ -1,6 +1,8 @@
 """The fourth panel: where a setting lies among those that were pinned or swept, and a brush that lists some of them."""
 
+import json
 import textwrap
+from functools import lru_cache
 
 import pandas as pd
 from markupsafe import Markup
@@ -10,6 +12,7 @@ from privnb.explorer.controls import button, select, together
 from privnb.explorer.figures import note, table, written
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import AXES, plane, recalled
+from privnb.explorer.page import drawing
 from privnb.explorer.setting import called
 
 LISTED = 12  # rows at most
@@ -22,12 +25,13 @@ HEAD = Markup(
 class Place:
     """The plane of one board: two measures, a chart, and what the brush holds.
 
-    `axes`: `{"privacy": measure, "utility": measure}`, of `numbers.AXES`. `chart`: an `altair.JupyterChart`. `moved`:
-    called when the brush moves.
+    `axes`: `{"privacy": measure, "utility": measure}`, of `numbers.AXES`. `chart`: see `page.drawing`. `moved`: called
+    when the brush moves.
     """
 
     def __init__(self, dataset, moved):
-        self.dataset, self.moved, self.chart = dataset, moved, _blank()
+        self.dataset, self.moved, self.chart = dataset, moved, drawing()()
+        self.chart.observe(self._brushed, "box")
         self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
         self.releases, self.box, self.lead, self.marks, self._drawn = pd.DataFrame(), None, "", "", None
 
@@ -39,38 +43,14 @@ class Place:
             for each, reading in readings.items()
             if reading and not reading.refused and each.roles == setting.roles
         }
-        new = setting, tuple(pinned), tuple(curve), tuple(named), tuple(self.axes.values())
-        if new == self._drawn:  # a brush on it stays
-            return
-        self._drawn = new
-        self.releases, self.box, self.lead, self.marks = pd.DataFrame(), None, "There is no release to draw.", ""
-        if not named:
-            return
-        try:
-            self.releases = plane(self.dataset, [*named], **self.axes)
-        except ValueError as error:  # none of them has such a number
-            self.lead = str(error)
-            return
-        line = [named[each] for each in curve if each in named]
-        found = charts.plane(
-            self.releases,
-            current=named.get(setting),
-            pinned=[named[each] for each in pinned if each in named],
-            sweeps=[line] if line else (),
-        )
-        if not hasattr(found, "mark_point") and not hasattr(found, "layer"):  # a sentence instead
-            self.lead = found.data
-            return
-        # Title and explanation stand above the chart, where they fold and follow the theme.
-        self.lead, self.marks = " ".join(found.title.text), " ".join(found.title.subtitle)
-        _fold(found)
-        # Item by item: `properties` would copy the whole chart, which takes as long as to draw it.
-        found["title"], found["width"], found["height"], found["background"] = "", "container", 300, "transparent"
-        self.chart.chart = found
-        self.chart.selections.observe(self._brushed, charts.BRUSH)
+        lists = ([named[each] for each in some if each in named] for some in (pinned, curve))
+        new = tuple(named), named.get(setting), *map(tuple, lists), *self.axes.values()
+        if new != self._drawn:  # else a brush on it stays
+            self._drawn, self.box = new, None
+            self.releases, self.lead, self.marks, self.chart.spec = _drawn(self.dataset, *new)
 
     def _brushed(self, change):
-        self.box = change["new"].value
+        self.box = change["new"]
         self.moved()
 
     def head(self):
@@ -100,6 +80,27 @@ class Place:
                 _pins(pinned, setting),
             ]
         )
+
+
+@lru_cache(maxsize=100)
+def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
+    """The releases of settings in the plane of two measures, what is said above and below it, and the chart itself.
+
+    `current`, `pinned`, `curve`: which of them are marked so, by sanitizer and parameters.
+    """
+    try:
+        releases = plane(dataset, settings, privacy, utility)
+    except ValueError as error:  # none of them has such a number
+        return pd.DataFrame(), str(error), "", {}
+    chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else ())
+    if not hasattr(chart, "layer"):  # a sentence instead
+        return releases, chart.data, "", {}
+    # Title and explanation stand above the chart, where they fold and follow the theme.
+    lead, marks = " ".join(chart.title.text), " ".join(chart.title.subtitle)
+    _fold(chart)
+    # Item by item: `properties` would copy the whole chart, which takes as long as to draw it.
+    chart["title"], chart["width"], chart["height"], chart["background"] = "", "container", 300, "transparent"
+    return releases, lead, marks, _named(chart.to_dict(validate=False))
 
 
 def _pins(pinned, setting):
@@ -138,8 +139,9 @@ def _loss(loss, measure):
     return "unknown" if pd.isna(loss) else written(measure, loss).split(" ")[0]
 
 
-def _blank():
-    import altair as alt
-
-    alt.JupyterChart.enable_offline(True)
-    return alt.JupyterChart(None)
+def _named(spec):
+    """A chart whose data are named by their place, not by what they hold: with other rows it stays the same chart."""
+    text = json.dumps(spec)
+    for place, name in enumerate(spec["datasets"]):
+        text = text.replace(name, f"rows{place}")
+    return json.loads(text)

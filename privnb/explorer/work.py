@@ -165,7 +165,9 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # an interrupt of the kernel is none of its business
+                # An interrupt of the kernel is none of its business. Not a session of its own: of those Linux makes
+                # each an equal, and a low priority would count for nothing.
+                process_group=0,
             )
         # Neither may keep the interface waiting: to fill a pipe that is not read yet, and for a killed process to go.
         threading.Thread(target=_attend, args=(self.process, self.line, shared), daemon=True).start()
@@ -238,7 +240,7 @@ def _ending(code, begun):
 def _serve(handle):
     """Get ready, then do one task after the other, until the other side closes the line, if only by being killed."""
     with contextlib.suppress(OSError):
-        os.nice(5)  # the interface comes first
+        os.nice(10)  # the interface comes first
     line, given = Connection(handle), queue.SimpleQueue()
 
     def say(*pair):

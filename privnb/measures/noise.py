@@ -17,6 +17,8 @@ from privnb.counts import combinations, distinct_codes
 from privnb.mechanisms import check_epsilon, kept
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse
 
+PAIRS = 2**18  # of released rows and persons who are compared at a time
+
 
 def response_channel(size, epsilon, prior=None):
     """k-ary randomized response over `size` categories, as `mechanisms.randomized_response` draws it."""
@@ -124,21 +126,33 @@ def identification(dataset, release, sanitizer, *, rng, rows=2000):
     group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
     if len(noisy) == 1:
         return _found(sanitizer, dataset, noisy[0], group) / len(dataset), np.nan, np.nan
-    members = np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1])
     true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
     seen = {name: _seen(dataset.schema[name], release.table[name]) for name in noisy}
-    rates = {name: _rate(sanitizer, dataset.schema[name]) for name in noisy}
-    numeric = {name: dataset.schema[name].numeric for name in noisy}
+    drawn = np.random.default_rng(rng).permutation(len(dataset))[:rows]
+    members, people = np.argsort(group, kind="stable"), np.bincount(group)
+    sizes, starts = people[group[drawn]], (np.cumsum(people) - people)[group[drawn]]
     shares = []
-    for row in np.random.default_rng(rng).permutation(len(dataset))[:rows]:
-        people, distance = members[group[row]], 0
+    for some in np.split(np.arange(len(drawn)), _cuts(sizes)):
+        row, size = np.repeat(drawn[some], sizes[some]), sizes[some]
+        begins = np.cumsum(size) - size
+        person = members[np.arange(len(row)) + np.repeat(starts[some] - begins, size)]
+        distance = np.zeros(len(row))
         for name in noisy:
-            apart = true[name][people] - seen[name][row]
-            distance = distance + rates[name] * (np.abs(apart) if numeric[name] else apart != 0)
-        # Each person's likelihood of this row falls by e for each unit of distance; the nearest one is guessed.
-        shares.append(1 / np.exp(distance.min() - distance).sum())
+            apart = true[name][person] - seen[name][row]
+            far = np.abs(apart) if dataset.schema[name].numeric else apart != 0
+            distance += _rate(sanitizer, dataset.schema[name]) * far
+        # Each person's likelihood of a row falls by e for each unit of distance; the nearest one is guessed.
+        nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
+        shares.append(1 / np.add.reduceat(np.exp(nearest - distance), begins))
+    shares = np.concatenate(shares)
     share, half = np.mean(shares), 1.96 * np.std(shares) / np.sqrt(len(shares))
     return share, max(share - half, 1 / len(dataset)), min(share + half, 1)
+
+
+def _cuts(sizes):
+    """Where to cut a list so that the parts, but for their first member, have sizes of less than `PAIRS` together."""
+    total = np.cumsum(sizes) // PAIRS
+    return np.flatnonzero(np.diff(total)) + 1
 
 
 def _found(sanitizer, dataset, name, group):

@@ -17,7 +17,7 @@ from privnb.hierarchy.categories import values_of
 
 POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
 VALUES = 2_000  # that are asked for one by one, at most
-_CELLS = 2**16  # of a table of boxes by groups at a time: it stays in the cache
+_CELLS = 2**18  # of a table of boxes by groups at a time: it stays in the cache
 
 
 class Line(NamedTuple):

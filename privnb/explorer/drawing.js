@@ -1,0 +1,41 @@
+// A Vega-Lite chart that keeps its drawing while nothing but its rows changes. Bundled with Vega by vl-convert.
+
+const EMBED = { renderer: "svg", actions: false };
+
+function render({ model, el }) {
+  let view, form;
+  const tell = lodashDebounce((_, box) => {
+    model.set("box", box ?? {});
+    model.save_changes();
+  }, 30);
+
+  async function draw() {
+    const { datasets, ...rest } = model.get("spec");
+    const next = JSON.stringify(rest);
+    const boxed = Object.keys(model.get("box")).length > 0; // a box on other rows would hold other numbers
+    if (view && next === form && !boxed) {
+      for (const [name, rows] of Object.entries(datasets)) view.data(name, structuredClone(rows));
+      await view.runAsync();
+    } else {
+      view?.finalize();
+      [view, form] = [undefined, next];
+      el.replaceChildren();
+      if (datasets) {
+        ({ view } = await vegaEmbed(el, structuredClone(model.get("spec")), EMBED));
+        view.addSignalListener("brush", tell);
+      }
+      if (boxed) tell(null, {});
+    }
+    el.dataset.drawn = Number(el.dataset.drawn ?? 0) + 1;
+  }
+
+  let last = draw();
+  const again = () => (last = last.catch(console.error).then(draw));
+  model.on("change:spec", again);
+  return () => {
+    model.off("change:spec", again);
+    view?.finalize();
+  };
+}
+
+export default { render };
