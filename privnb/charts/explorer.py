@@ -73,6 +73,8 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
     ring = plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
     corner = drawn[here].iloc[0] if here.any() else None
+    marks = points(drawn, ends)
+    marks["name"] = "releases"  # of which the brush is; else a number that changes
     chart = alt.layer(
         # The ends of the axes are data too: a chart of which only data change need not be made anew.
         plain(pd.DataFrame(domains), AXES).mark_point(opacity=0).encode(**ends),
@@ -80,7 +82,7 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
         *_curves(drawn, named, sweeps, ends),
         *intervals(drawn, ends),
         ring.encode(**ends),
-        points(drawn, ends).add_params(alt.selection_interval(name=BRUSH, empty=False)),
+        marks.add_params(alt.selection_interval(name=BRUSH, empty=False)),
         labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
         height=HEIGHT,
     )

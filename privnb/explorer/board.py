@@ -154,6 +154,7 @@ class Board:
     def again(self):
         """Start anew what was cancelled or went wrong."""
         self._failed.pop(self.setting, None)
+        self._draw()
         self._mine() if self.reading else self._count()
 
     def save(self, format="CSV"):
@@ -253,7 +254,7 @@ class Board:
             done(task())
             return
         self.work.start(task, done=later(done), failed=later(self._ended), progress=later(self._going))
-        self._draw()
+        self._state()
 
     def _in_turn(self, turn, call, *told):
         if turn is self._turn:

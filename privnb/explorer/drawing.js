@@ -10,12 +10,12 @@ function render({ model, el }) {
   }, 30);
 
   async function draw() {
-    const { datasets, ...rest } = model.get("spec");
+    const { datasets, description, ...rest } = model.get("spec");
     const next = JSON.stringify(rest);
     const boxed = Object.keys(model.get("box")).length > 0; // a box on other rows would hold other numbers
     if (view && next === form && !boxed) {
       for (const [name, rows] of Object.entries(datasets)) view.data(name, structuredClone(rows));
-      await view.runAsync();
+      await view.description(description).runAsync();
     } else {
       view?.finalize();
       [view, form] = [undefined, next];

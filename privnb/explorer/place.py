@@ -1,6 +1,5 @@
 """The fourth panel: where a setting lies among those that were pinned or swept, and a brush that lists some of them."""
 
-import json
 import textwrap
 from functools import lru_cache
 
@@ -140,8 +139,9 @@ def _loss(loss, measure):
 
 
 def _named(spec):
-    """A chart whose data are named by their place, not by what they hold: with other rows it stays the same chart."""
-    text = json.dumps(spec)
-    for place, name in enumerate(spec["datasets"]):
-        text = text.replace(name, f"rows{place}")
-    return json.loads(text)
+    """A chart whose data are named by their layer, not by what they hold: with other rows it stays the same chart."""
+    rows = {}
+    for place, layer in enumerate(spec["layer"]):
+        name = f"rows{place}"
+        rows[name], layer["data"] = spec["datasets"][layer["data"]["name"]], {"name": name}
+    return {**spec, "datasets": rows}
