@@ -150,11 +150,12 @@ def finish(chart, title, description):
     """
     import altair as alt
 
-    size = {"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}
-    # In one call, for each call of `properties` or `configure_...` copies the chart with all its layers.
-    return chart.properties(
-        **size,
-        title=alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
-        description=f"{title}. {description}",
-        config=alt.Config(**LOOKS),
-    )
+    looks = {
+        **({"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}),
+        "title": alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
+        "description": f"{title}. {description}",
+        "config": alt.Config(**LOOKS),
+    }
+    for name, look in looks.items():  # item by item: `properties` would copy the chart with all its layers
+        chart[name] = look
+    return chart

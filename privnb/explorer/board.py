@@ -21,7 +21,7 @@ from privnb.explorer.setting import LETTERS, Setting, called, checked, choices, 
 from privnb.explorer.work import Work
 from privnb.progress import track
 
-SOON = 0.02  # seconds in which another key press replaces this one
+SOON = 0.01  # seconds in which another key press replaces this one
 REST = 0.4  # seconds without a further change, before the miner takes the processor
 SLOW = ("KMember", "FullDomain")  # sanitizers that search for seconds
 FAULT = "This is a fault of the explorer. Change a control, or take back the last change; all else goes on."

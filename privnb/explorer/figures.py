@@ -40,8 +40,8 @@ BASELINES = {
 
 
 def numbers(rows):
-    """A list of numbers, one an explained line."""
-    lines = together(number(row) for row in rows.itertuples())
+    """A list of numbers, one an explained line. `rows`: those of tidy results, as tuples."""
+    lines = together(map(number, rows))
     return Markup('<ul class="privnb-numbers">{}</ul>').format(lines) if lines else Markup("")
 
 

@@ -42,7 +42,7 @@ def published(reading):
         "published",
         "What is published",
         lead(_says_published(results)),
-        _levels(results[results.measure == "level_achieved"]),
+        _levels(_of(results, "level_achieved")),
         numbers(cost),
         _sizes(reading.sizes),
         _rows(reading.rows),
@@ -147,12 +147,13 @@ def _says_gained(results):
 
 def _of(results, *starts):
     """Rows of measures that start so, in the order of the starts."""
-    return pd.concat([results[results.measure.str.startswith(start)] for start in starts])
+    rows = [*results.itertuples()]
+    return [row for start in starts for row in rows if row.measure.startswith(start)]
 
 
 def _levels(rows):
     """The level that the worst class reaches of each privacy model, beside the one asked for."""
-    if rows.empty:
+    if not rows:
         return note("Noise makes no classes, so k, l, t and delta say nothing of it: its promise is epsilon.")
     return numbers(rows)
 

@@ -87,17 +87,19 @@ def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
 
     `current`, `pinned`, `curve`: which of them are marked so, by sanitizer and parameters.
     """
+    from altair.utils import schemapi
+
     try:
         releases = plane(dataset, settings, privacy, utility)
     except ValueError as error:  # none of them has such a number
         return pd.DataFrame(), str(error), "", {}
-    chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else ())
+    with schemapi.debug_mode(False):  # which checks each part of a chart as it is made
+        chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else ())
     if not hasattr(chart, "layer"):  # a sentence instead
         return releases, chart.data, "", {}
     # Title and explanation stand above the chart, where they fold and follow the theme.
     lead, marks = " ".join(chart.title.text), " ".join(chart.title.subtitle)
     _fold(chart)
-    # Item by item: `properties` would copy the whole chart, which takes as long as to draw it.
     chart["title"], chart["width"], chart["height"], chart["background"] = "", "container", 300, "transparent"
     return releases, lead, marks, _named(chart.to_dict(validate=False))
 
