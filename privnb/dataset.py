@@ -20,6 +20,9 @@ import pandas as pd
 from privnb import hierarchy
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
+# Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
+pd.set_option("mode.string_storage", "python")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:

@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
 import os
 import re
@@ -185,8 +184,6 @@ def save(dataset, setting, folder, format="CSV"):
     setting = checked(setting, dataset)
     if format not in FORMATS:
         raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {format!r}.")
-    if format == "Parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise ValueError("Parquet needs pyarrow, which is not installed: `pip install pyarrow`, or save as CSV.")
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
     if release.form == "generalized" and release.bare:
         raise ValueError(
@@ -221,7 +218,7 @@ def _written(table, path, format):
         table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
     else:
         path = path.with_name(f"{path.name}.parquet")
-        table.to_parquet(path, engine="pyarrow", index=False)
+        table.to_parquet(path, index=False)
     return path
 
 

@@ -350,10 +350,23 @@ def test_saving_overwrites_nothing_and_leaves_nothing_half_done(clinic, tmp_path
     assert sorted((tmp_path / "new").iterdir()) == sorted(folders)
 
 
-def test_formats(clinic, tmp_path, monkeypatch):
+def test_parquet_holds_what_csv_holds(clinic, tmp_path):
+    path, provenance = save(clinic, FIVE, tmp_path, "Parquet")
+    assert path.suffix == ".parquet"
+    saved, seen = pd.read_parquet(path), pd.read_csv(save(clinic, FIVE, tmp_path)[0])
+    columns = list(seen)
+    assert list(saved) == columns
+    assert saved.value_counts().sort_index().equals(seen.value_counts().sort_index())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert json.loads(provenance.read_text())["files"] == {path.name: digest}
+
+
+def test_another_format_is_refused(clinic, tmp_path):
     with pytest.raises(ValueError, match="CSV or Parquet, got 'xlsx'"):
         save(clinic, FIVE, tmp_path, "xlsx")
-    monkeypatch.setattr(keep.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match="pip install pyarrow"):
-        save(clinic, FIVE, tmp_path, "Parquet")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("clinic")
+def test_text_is_kept_as_pythons_own_beside_arrow():
+    assert pd.Series(["a"]).dtype.storage == "python"
