@@ -94,6 +94,11 @@ def test_plane_rings_the_current_setting_and_names_it_and_the_pinned():
     assert title(chart) == "KMember k=5 is efficient among 5 releases"
 
 
+def test_plane_of_one_release_compares_it_with_nothing():
+    chart = charts.plane(points().query("sanitizer == 'KMember' and parameters == 'k=5'"), current=("KMember", "k=5"))
+    assert title(chart) == "KMember k=5 stands alone: pin or sweep settings to compare it with"
+
+
 def test_plane_says_what_beats_the_current_setting():
     chart = charts.plane(points(), current=("Mondrian", "k=5"))
     assert title(chart) == "Mondrian k=5 is dominated among 5 releases: KMember k=5 loses less of both"

@@ -19,7 +19,7 @@ from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb.dataset import load
 from privnb.explorer.numbers import counted, mined
-from privnb.explorer.setting import STEPS, Setting, checked, of_roles, sanitizer
+from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
 from privnb.mined import stream
 
 pytestmark = pytest.mark.browser
@@ -185,6 +185,30 @@ def test_a_sweep_draws_the_whole_curve_and_can_be_cancelled(in_lab, adult):
     agrees(page, adult, sanitizer="Mondrian")
 
 
+def test_a_box_lists_the_releases_inside_it_on_axes_of_ones_own(in_lab, adult):
+    page = in_lab.page
+    page.locator("select[name=privacy]").select_option("identity_vulnerability")
+    heading = page.get_by_role("heading", name="drawn")
+    heading.wait_for()
+    page.get_by_role("columnheader", name="Whose row it is").first.wait_for()
+    setting, numbers = told(page)
+    row = page.get_by_role("row", name=f"{called(setting)} ").first
+    assert row.locator("td").nth(1).text_content() == f"{numbers['identity_vulnerability']:.2%}"
+    everything = heading.text_content().replace("drawn", "in the box")
+
+    plane = page.locator(".privnb-chart svg .background").first
+    plane.scroll_into_view_if_needed()
+    within = plane.bounding_box()
+    page.mouse.move(within["x"] + 2, within["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(within["x"] + within["width"] - 2, within["y"] + within["height"] - 2, steps=5)
+    page.mouse.up()
+    page.get_by_role("heading", name=everything).wait_for()
+    page.mouse.click(within["x"] + 5, within["y"] + 5)  # which lets go of the box
+    heading.wait_for()
+    page.locator("select[name=privacy]").select_option("accuracy_gain")
+
+
 def test_what_cannot_be_reached_is_said_and_the_board_goes_on(in_lab, adult):
     page = in_lab.page
     press(page, "l", "End")
@@ -248,6 +272,20 @@ def test_pins_outlive_the_kernel_and_undo_takes_one_back(in_lab, adult):
     agrees(page, adult, k=10)
     rows.first.wait_for()
     assert rows.count() == 1
+
+
+def test_a_pinned_setting_is_gone_to_and_let_go(in_lab, adult):
+    page, rows = in_lab.page, in_lab.page.locator(".privnb-pins li")
+    press(page, "k", "ArrowRight")
+    told(page, k=20)
+    press(page, "pin", "Enter")
+    rows.nth(1).wait_for()
+    press(page, "go", "Enter")
+    agrees(page, adult, k=10)
+    page.get_by_role("heading", name="2 releases drawn").wait_for()
+    press(page, "unpin", "Enter")
+    rows.nth(1).wait_for(state="detached")
+    assert "k=20" in rows.first.text_content()
 
 
 def test_the_saved_notebook_and_its_widgets_show_no_record(in_lab, adult):

@@ -120,6 +120,8 @@ def _place(releases, drawn, current):
         efficient = (releases.status == "efficient").sum()
         return f"{efficient or 'None'} of {number} {'is' if efficient == 1 else 'are'} efficient"
     row = row.iloc[0]
+    if drawn == 1:
+        return f"{row.setting} stands alone: pin or sweep settings to compare it with"
     why = "" if row.status == "efficient" else f": {row.why}"
     return f"{row.setting} is {row.status} among {number}{why}"
 

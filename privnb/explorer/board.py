@@ -17,13 +17,12 @@ from privnb.explorer import controls, keep, panels
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
-from privnb.explorer.setting import LETTERS, Setting, called, checked, choices, idle, unmined
+from privnb.explorer.setting import LETTERS, SLOW, Setting, called, checked, choices, idle, unmined
 from privnb.explorer.work import Work
 from privnb.progress import track
 
 SOON = 0.01  # seconds in which another key press replaces this one
 REST = 0.4  # seconds without a further change, before the miner takes the processor
-SLOW = ("KMember", "FullDomain")  # sanitizers that search for seconds
 FAULT = "This is a fault of the explorer. Change a control, or take back the last change; all else goes on."
 RELEASES = "releases"  # the folder, beside the notebook, of what is saved
 FIELDS = {field.name: field.type for field in fields(Setting)}

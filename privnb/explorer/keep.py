@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from privnb import privacy_models, sanitizers
-from privnb.explorer.setting import Setting, checked, exposed, of_roles, sanitizer
+from privnb.explorer.setting import LETTERS, Setting, checked, exposed, of_roles, sanitizer
 from privnb.mined import stream
 from privnb.sanitizers import Bucketize
 from privnb.sanitizers.local_noise import LocalNoise
@@ -135,7 +135,7 @@ def code(dataset, setting, source=""):
 
 
 def command(dataset, setting, source=""):
-    """The command that reports the numbers of `setting`, quoted for a shell: what differs from `Setting()` alone.
+    """The command that reports the numbers of `setting`, quoted for a shell, without defaults and idle sliders.
 
     `dataset`, `source`: as of `code`. Raises ValueError for a setting that means nothing.
     """
@@ -144,7 +144,8 @@ def command(dataset, setting, source=""):
     given = {"STUDY": study} if study else {}
     given |= {"RECORDS": records} if records else {}
     asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
-    given |= {field.upper(): value for field, value in asked.items() if value != FIELDS[field].default}
+    read = [field for field in asked if field not in LETTERS or field in setting.asked]
+    given |= {field.upper(): asked[field] for field in read if asked[field] != FIELDS[field].default}
     words = ["privnb", "report", "--notebook", "09_explore", "--dataset", name]
     return shlex.join([*words, *(str(word) for item in given.items() for word in ("-p", *item))])
 

@@ -60,6 +60,7 @@ KINDS = {
 }  # fmt: skip
 NOISE = ("LaplaceNoise", "GeometricNoise", "RandomizedResponse")
 BUCKETS = ("Bucketize", "Anatomy")
+SLOW = ("KMember", "FullDomain")  # they search for seconds
 SCENARIOS = {
     "A": "everybody, any prediction nearer to the truth than what was released",
     "B": "everybody, exact predictions",

@@ -8,12 +8,11 @@ from privnb.evaluation import numbers
 from privnb.experiments.profiles import evaluated, number, profile_of
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import KINDS, STEPS, Setting, called, checked, choices, sanitizer
+from privnb.explorer.setting import KINDS, SLOW, STEPS, Setting, called, checked, choices, sanitizer
 from privnb.results import join, tidy
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings a task
-SLOW = ("KMember", "FullDomain")  # they search for seconds
 FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
 # What is shown of each setting, lower is better: with its unit, first what users lose.
 MEASURES = {

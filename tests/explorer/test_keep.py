@@ -195,6 +195,7 @@ def test_the_lines_are_few_and_name_what_they_use(adult):
     ("setting", "expected"),
     [
         (Setting(), {}),
+        (Setting(epsilon=0.3), {}),
         (Setting(k=20, l=1.5, seed=0), {"K": "20", "L": "1.5", "SEED": "0"}),
         (Setting("LaplaceNoise", epsilon=0.3, miner="decision tree"),
          {"SANITIZER": "LaplaceNoise", "EPSILON": "0.3", "MINER": "decision tree"}),
@@ -215,7 +216,7 @@ def test_the_command_reads_back_as_the_setting(adult, setting, expected):
     [
         Setting(),
         Setting("RandomizedResponse", epsilon=0.3, miner="decision tree", seed=0),
-        Setting("KMember", 20, 1.5, 0.25, 2, 0.5, "age, sex", "occupation", "decision stump", "C", 7),
+        Setting("KMember", 20, 1.5, 0.25, 2, 1.0, "age, sex", "occupation", "decision stump", "C", 7),
     ],
     ids=["defaults", "some", "all"],
 )
