@@ -204,7 +204,7 @@ def test_a_box_lists_the_releases_inside_it_on_axes_of_ones_own(in_lab, adult):
     page.mouse.move(within["x"] + within["width"] - 2, within["y"] + within["height"] - 2, steps=5)
     page.mouse.up()
     page.get_by_role("heading", name=everything).wait_for()
-    page.mouse.click(within["x"] + 5, within["y"] + 5)  # which lets go of the box
+    page.mouse.dblclick(within["x"] + 50, within["y"] + 50)  # which lets go of the box
     heading.wait_for()
     page.locator("select[name=privacy]").select_option("accuracy_gain")
 

@@ -133,4 +133,4 @@ def _marks(drawn, here, sweeps):
     said += ["Filled, with the line: efficient."] if "efficient" in there else []
     said += ["Grey: dominated."] if "dominated" in there else []
     said += ["Hollow: undecided."] if "undecided" in there else []
-    return " ".join([*said, "Drag a box to list the releases in it."])
+    return " ".join([*said, "Drag a box to list the releases in it; a double click lets it go."])
