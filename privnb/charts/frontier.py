@@ -198,7 +198,7 @@ def placed(drawn, efficient, corner, caps, domains):
     seen = {min(names, key=lambda name: len(drawn.parameters[name])) for names in alike.values()}
     ends = [name for name in efficient.index if name in seen]
     for name in dict.fromkeys([*(name for name in first if name in seen), *ends[:1], *ends[-1:], *ends]):
-        ring, width = 13 if name in first else 9, LETTER * len(short[name])
+        ring, width = 16 if name in first else 9, LETTER * len(short[name])
         # Nothing lies below the stair and to its left, so names are looked for there first.
         for across, up, align in (
             (-ring, 0, "right"), (-6, -ring - 5, "right"), (0, -ring - 5, "center"), (6, ring + 5, "left"),

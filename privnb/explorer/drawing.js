@@ -32,7 +32,12 @@ function render({ model, el }) {
   let last = draw();
   const again = () => (last = last.catch(console.error).then(draw));
   model.on("change:spec", again);
+  // Vega looks at the window alone, before JupyterLab has given its panels their new widths. The 0 makes it look again:
+  // a width that equals that of the plot without its axes would be no change to it.
+  const sized = new ResizeObserver(() => el.clientWidth && view?.width(0).width(el.clientWidth).runAsync());
+  sized.observe(el);
   return () => {
+    sized.disconnect();
     model.off("change:spec", again);
     view?.finalize();
   };

@@ -74,7 +74,7 @@ def listed(results):
             "beside it": ["; ".join(beside(row)) for row in rows],
             "what it means": [_meant(row)[1] for row in rows],
         }
-    )
+    ).style.hide(axis="index")
 
 
 def value(row):

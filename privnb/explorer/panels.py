@@ -78,6 +78,7 @@ def gained(reading, mined, why, trouble_said):
         "What the adversary gains",
         lead(_says_gained(reading.results)),
         numbers(_of(reading.results, *GAINS)),
+        note("A number without an interval is counted from everybody in the table, and exact for them."),
         # Of noise a gain is known by what a miner reaches.
         numbers(_of(mined, "accuracy_gain")) if mined is not None else "",
         Markup("<h4>Predictions nearer to the truth than the release</h4>"),

@@ -209,7 +209,7 @@ def test_buttons_that_do_nothing_now_stay_in_reach():
 def test_the_report_lists_the_same_numbers(clinic):
     setting = Setting(k=5)
     results = counted(clinic, setting).results
-    table = listed(results)
+    table = listed(results).data
     assert table.value.tolist() == [value(each) for each in results.itertuples()]
     assert set(table.release) == {f"Mondrian {made(setting, clinic).changed_params()}"}
     assert (table["what it means"] != "").all()
