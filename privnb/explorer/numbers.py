@@ -11,6 +11,7 @@ from privnb.charts.base import Aggregate
 from privnb.content import content
 from privnb.evaluation import good_utility
 from privnb.explorer.counting import class_sizes, rows
+from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.setting import NOISE, Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.frontier import points
 from privnb.mined import stream
@@ -114,8 +115,8 @@ def measured(dataset, setting, store=""):
 def plane(dataset, settings, privacy, utility):
     """The settings as points of the privacy-utility plane, from counts: see `frontier.points`.
 
-    `privacy`, `utility`: measures of `AXES`. Raises ValueError for settings whose roles differ: releases about other
-    attributes cannot replace each other.
+    `privacy`, `utility`: measures of `AXES`. Raises ValueError for a measure that none of them has, and for settings
+    whose roles differ: releases about other attributes cannot replace each other.
     """
     readings = [counted(dataset, setting) for setting in settings]
     roles = {reading.setting.roles for reading in readings}
@@ -127,6 +128,14 @@ def plane(dataset, settings, privacy, utility):
     there = [reading for reading in readings if not reading.refused]
     if not there:
         raise ValueError("none of these settings has a release to show. Ask for less.")
+    for axis, measure in (("privacy", privacy), ("utility", utility)):
+        found = {name for each in there for name in each.results.measure}
+        if measure not in found:
+            others = " or ".join(f"'{MEANINGS[name].title}'" for name in AXES[axis] if name in found)
+            raise ValueError(
+                f"nothing is known of '{MEANINGS[measure].title}' here. Choose another measure of {axis}"
+                + (f": {others}." if others else ", or another sanitizer.")
+            )
     # In full: beside k=10, a k=10 that is asked for t as well is another release.
     names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): called(each.setting) for each in there}
     return points(join(*(each.results for each in there)), privacy=privacy, utility=utility, names=names)

@@ -92,7 +92,7 @@ def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
     try:
         releases = plane(dataset, settings, privacy, utility)
     except ValueError as error:  # none of them has such a number
-        return pd.DataFrame(), str(error), "", {}
+        return pd.DataFrame(), f"{str(error)[0].upper()}{str(error)[1:]}", "", {}
     with schemapi.debug_mode(False):  # which checks each part of a chart as it is made
         chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else ())
     if not hasattr(chart, "layer"):  # a sentence instead
