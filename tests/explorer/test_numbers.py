@@ -384,7 +384,7 @@ def test_releases_about_other_attributes_are_no_alternatives():
         plane(CLINIC, [Setting(), Setting(sensitive="ward")], "privacy_loss", "utility_loss")
     with pytest.raises(ValueError, match="none of these settings has a release"):
         plane(CLINIC, [Setting(k=500)], "privacy_loss", "utility_loss")
-    with pytest.raises(ValueError, match="'Accuracy gain' here. Choose another measure of privacy: 'Whose row it is'"):
+    with pytest.raises(ValueError, match=r"'Accuracy gain' here. Choose another measure of privacy: 'Whose row it is'"):
         plane(CLINIC, [Setting("LaplaceNoise")], "accuracy_gain", "utility_loss")
 
 
