@@ -32,6 +32,8 @@ TOLD = """asked => {
     return Object.entries(asked).every(([name, value]) => setting[name] === value) && { ...mark.dataset };
 }"""
 IDLE = """() => document.querySelector(".privnb-state")?.dataset.working === "false" """
+MOVED = """before => before !==
+    document.querySelector(".privnb-chart svg [stroke='#D55E00']")?.getAttribute("transform")"""
 SAVED = """async () => {
     const { commands } = window.jupyterapp;
     await commands.execute("@jupyter-widgets/jupyterlab-manager:saveWidgetState");
@@ -195,6 +197,14 @@ def test_a_box_lists_the_releases_inside_it_on_axes_of_ones_own(in_lab, adult):
     row = page.get_by_role("row", name=f"{called(setting)} ").first
     assert row.locator("td").nth(1).text_content() == f"{numbers['identity_vulnerability']:.2%}"
     everything = heading.text_content().replace("drawn", "in the box")
+
+    ring = page.locator(".privnb-chart svg [stroke='#D55E00']").first
+    before = ring.get_attribute("transform")
+    press(page, "k", "ArrowRight")
+    page.wait_for_function(MOVED, arg=before)
+    press(page, "k", "ArrowLeft")
+    told(page, k=setting.k)
+    page.wait_for_function(f"before => !({MOVED})(before)", arg=before)
 
     plane = page.locator(".privnb-chart svg .background").first
     plane.scroll_into_view_if_needed()

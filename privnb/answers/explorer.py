@@ -51,8 +51,8 @@ def _kept(results, asked):
         if end in good.index and end != asked
     ]
     return (
-        f"A user's {row.miner} predicts {row.target} rightly of {people(row, row.value)}{interval(row, ',.0f')}; of "
-        f"{' and '.join(ends)}; to name the commonest value is right of {people(row, row.baseline)}. Higher is better."
+        f"A user's {row.miner} rightly predicts the {row.target} of {people(row, row.value)}{interval(row, ',.0f')}; "
+        f"of {' and '.join(ends)}; the commonest value for all is that of {people(row, row.baseline)}. Higher is better."
     )
 
 

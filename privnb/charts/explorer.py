@@ -64,7 +64,8 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
             f"{axis}:Q",
             title=measured(axis, releases[f"{axis}_of"].iloc[0]),
             scale=alt.Scale(zero=False, nice=False),
-            axis=alt.Axis(tickCount=6, grid=False),
+            # In words of its own: Vega's tell the range of the rows that it was drawn with first.
+            axis=alt.Axis(tickCount=6, grid=False, description=measured(axis, releases[f"{axis}_of"].iloc[0])),
         )
         for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True)
     }
@@ -96,7 +97,8 @@ def inside(releases, box):
     """
     if not box:
         return releases.iloc[:0]
-    within = [releases[axis].between(*sorted(box[axis])) for axis in AXES if axis in box]
+    drawn = {axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES}
+    within = [drawn[axis].between(*sorted(box[axis])) for axis in AXES if axis in box]
     return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
 
 

@@ -26,8 +26,8 @@ REST = 0.4  # seconds without a further change, before the miner takes the proce
 FAULT = "This is a fault of the explorer. Change a control, or take back the last change; all else goes on."
 RELEASES = "releases"  # the folder, beside the notebook, of what is saved
 FIELDS = {field.name: field.type for field in fields(Setting)}
-DOING = {"miner": "Miner", "sweep": "Sweep", "count": "Counting", "save": "Saving"}
-ASKED = ("sweep", "save")  # which go on while controls move
+DOING = {"miner": "Miner", "sweep": "Sweep", "count": "Counting", "pins": "Pinned settings", "save": "Saving"}
+ASKED = ("sweep", "save", "pins")  # which go on while controls move
 PAGES = ("form", "actions", "state", "published", "kept", "gained", "place", "listed", "take")
 
 
@@ -154,7 +154,7 @@ class Board:
         """Start anew what was cancelled or went wrong."""
         self._failed.pop(self.setting, None)
         self._draw()
-        self._mine() if self.reading else self._count()
+        self._go_on()
 
     def save(self, format="CSV"):
         """Write the release and its provenance into a new folder of `releases`, with noise drawn afresh; not while one
@@ -162,6 +162,8 @@ class Board:
         """
         if self._doing == "save":
             return
+        if not self.reading:
+            raise ValueError("This setting has no numbers yet. Save it once you have seen them.")
         folder = Path(RELEASES).resolve()
         self._start("save", partial(keep.save, self.dataset, self.setting, folder, format), self._saved)
 
@@ -202,12 +204,24 @@ class Board:
         """Count the setting: here, or beside the interface if its sanitizer takes seconds."""
         began, self.fault = time.perf_counter(), ""
         if self._open and self.setting.sanitizer in SLOW and not recalled(self.dataset, self.setting):
-            self._beside("count", [self.setting])
+            if self._doing != "save":  # which is not broken off: what is left is counted after it
+                self._beside("count", [self.setting])
             return
         self.reading = counted(self.dataset, self.setting)
         self.seconds = time.perf_counter() - began
         self._draw()
-        self._soon("miner", self._mine, REST)
+        self._soon("miner", self._go_on, REST)
+
+    def _go_on(self):
+        """Do what is left: count the setting, then the pins of an earlier kernel, then mine."""
+        if not self.reading:
+            self._count()
+        elif self._doing:
+            return
+        elif self._open and any(not recalled(self.dataset, pin) for pin in self.pinned):
+            self._beside("pins", self.pinned)
+        else:
+            self._mine()
 
     def _beside(self, doing, settings):
         missing = [setting for setting in settings if not recalled(self.dataset, setting)]
@@ -219,9 +233,7 @@ class Board:
             remember(self.dataset, reading)
         if self.reading:
             self._draw()
-            self._mine()
-        else:
-            self._count()
+        self._go_on()
 
     def _mine(self):
         """Start the miner, if somebody looks on, and it has not told yet and can."""
@@ -263,7 +275,7 @@ class Board:
         places = [os.path.relpath(path) for path in paths]
         self._doing, self.said = "", f"Saved as {' and '.join(places)}."
         self._draw()
-        self._mine()
+        self._go_on()
 
     def _going(self, *told):
         self._progress = told
@@ -281,8 +293,10 @@ class Board:
         else:
             self.fault = f"{DOING[doing]}: {text}"
         self._draw()
-        if doing in ASKED and self.reading:
+        if self.reading:
             self._mine()
+        elif doing in ASKED:
+            self._count()
 
     # --- what is shown ---
 
@@ -299,9 +313,23 @@ class Board:
             self._put("gained", panels.gained(self.reading, self.mined, without.get("adversary", ""), failed))
             self._put("take", self._take())
             self._soon("place", self._draw_place, SOON)
+        elif not self._busy:
+            self._clear()
         self._state()
         undo = self.changes[-1][0] if self.changes else ""
         self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
+
+    @property
+    def _busy(self):
+        return not self.reading and bool(self._doing or not self.fault)
+
+    def _clear(self):
+        """Show no numbers: those of an older setting are not to be taken for this one's."""
+        for name in ("published", "kept", "gained", "take"):
+            self._put(name, "")
+        self.place.clear()
+        self._put("place", self.place.head())
+        self._list()
 
     def _draw_place(self):
         self.place.draw(self.setting, self.pinned, self.curve)
@@ -312,7 +340,7 @@ class Board:
         self._put("listed", self.place.listed(self.pinned, self.setting))
 
     def _state(self):
-        busy = not self.reading and not self.fault
+        busy = self._busy
         how = f"counted in {self.seconds:.2f} s." if self.seconds > 0.005 else "counted before."
         if not self.reading:
             how = "counting …" if busy else "no numbers."
@@ -340,11 +368,15 @@ class Board:
             with self._lock:
                 call(*given, **options)
         except (ValueError, OSError) as error:
-            self.fault = str(error)
-            self._state()
+            self._wrong(str(error))
         except Exception as error:  # an interface has no caller who could do better
-            self.fault = f"{type(error).__name__}: {error}. {FAULT}"
-            self._state()
+            self._wrong(f"{type(error).__name__}: {error}. {FAULT}")
+
+    def _wrong(self, text):
+        self.fault = text
+        if not self.reading and not self._busy:
+            self._clear()
+        self._state()
 
     def _heard(self, page, content, __):
         if content.get("name") == "shown":
@@ -356,7 +388,7 @@ class Board:
         self.fault = "" if self.reading else self.fault
         if name == "shown" and not self._open:
             self._open = True
-            self._beside("count", self.pinned)  # those of an earlier kernel
+            self._go_on()
         elif name in FIELDS:
             self.ask(**{name: _read(name, value)})
         elif name in self.place.axes:

@@ -29,8 +29,9 @@ function render({ model, el }) {
     el.dataset.drawn = Number(el.dataset.drawn ?? 0) + 1;
   }
 
-  let last = draw();
-  const again = () => (last = last.catch(console.error).then(draw));
+  let last = Promise.resolve();
+  const again = () => (last = last.then(draw).catch(console.error));
+  again();
   model.on("change:spec", again);
   // Vega looks at the window alone, before JupyterLab has given its panels their new widths. The 0 makes it look again:
   // a width that equals that of the plot without its axes would be no change to it.

@@ -195,7 +195,7 @@ def save(dataset, setting, folder, format="CSV"):
     if release.form == "generalized" and exact:
         raise ValueError(
             f"{release.provenance.sanitizer} is not saved: it has {', '.join(exact)} as they are, by which people can "
-            "be found in it. Let an adversary know them, or make them neutral in the description file."
+            "be found in it. Let an adversary know them, or give them another role in the description file."
         )
     published, _ = release.publish(None)
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]

@@ -57,8 +57,11 @@ def counted(dataset, setting):
 def recalled(dataset, setting):
     """The `Reading` of a setting if it was counted before, else None."""
     setting = checked(setting, dataset)
-    found = _readings.get(_key(dataset, setting))
-    return found and replace(found, setting=setting)
+    key = _key(dataset, setting)
+    if key not in _readings:
+        return None
+    _readings.move_to_end(key)  # what is looked at is kept longest
+    return replace(_readings[key], setting=setting)
 
 
 def remember(dataset, reading):
@@ -149,11 +152,14 @@ def _reading(dataset, setting):
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
         return Reading(setting, tidy([]), refused=str(error))
     # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
+    names = exposed(setting, dataset)
     shown = "No rows are shown: each is one person's own record, as it is or with noise."
-    if not release.bare:
+    if setting.sensitive in names:
+        shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
+    elif not release.bare:
         shown = release.show(rng=stream(setting.seed, made, "show"))
     found = rows(data, setting, made, release)
-    exact = ", ".join(exposed(setting, dataset))
+    exact = ", ".join(names)
     told = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
     note = " ".join(filter(None, [release.provenance.note, told]))
     return Reading(setting, found, class_sizes(release), shown, note)

@@ -17,7 +17,7 @@ GAINS = (
     "bucket_vulnerability", "identity_vulnerability", "attribute_vulnerability",
 )  # fmt: skip
 TAKEN = Markup(
-    '<section class="privnb-panel" aria-label="Take it along"><h3>Take it along</h3>'
+    '<section class="privnb-panel privnb-take" aria-label="Take it along"><h3>Take it along</h3>'
     '<p class="privnb-note">Python that makes this release:</p><pre tabindex="0">{code}</pre>'
     '<p class="privnb-note">A report of the same numbers:</p><pre tabindex="0">{command}</pre>'
     '<div class="privnb-actions">{format}{save}<span role="status">{said}</span></div></section>'
@@ -111,7 +111,7 @@ def taken(code, command, formats, format, said):
 
 
 def _says_published(results):
-    found = results[results.target == "k"].value
+    found = results[(results.measure == "level_achieved") & (results.target == "k")].value
     if found.empty:
         return "Each row is one person's, with noise."
     least = f"In every class at least {found.iloc[0]:,.0f} people are alike."
@@ -125,10 +125,12 @@ def _says_kept(mined, sanitizer):
         return ""
     told = [
         f"{abs(more):,.0f} people {'more' if more > 0 else 'fewer'} than from the {said}"
+        if more
+        else f"as many as from the {said}"
         for end, said in (("Identity", "original"), ("Suppress", "trivial release"))
         if end != sanitizer and pd.notna(more := right[sanitizer] - right[end])
     ]
-    return f"The miner is right of {' and '.join(told)}." if told else ""
+    return f"The miner is right about {' and '.join(told)}." if told else ""
 
 
 def _says_gained(results):
@@ -141,8 +143,8 @@ def _says_gained(results):
             f"Fewer than ten people's {row.target} is not guessed: the gains, which would tell how many, are withheld."
         )
     return (
-        f"Whoever knows a person's {group} guesses {row.target} of {row.value:+.1%} of the people more, "
-        f"{row.baseline:+.1%} of them by chance."
+        f"Whoever knows people's {group} guesses the {row.target} of {row.value:.1%} more of them; were the values "
+        f"dealt out at random, of {row.baseline:.1%} more."
     )
 
 

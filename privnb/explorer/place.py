@@ -14,7 +14,6 @@ from privnb.explorer.numbers import AXES, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import called
 
-LISTED = 12  # rows at most
 HEAD = Markup(
     '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'
     '<p class="privnb-note">{marks}</p>'
@@ -37,19 +36,25 @@ class Place:
     def draw(self, setting, pinned, curve):
         """Draw a setting among those of the same roles that are counted; `curve`: the settings of a sweep."""
         readings = {each: recalled(self.dataset, each) for each in dict.fromkeys((setting, *pinned, *curve))}
-        named = {
-            each: tuple(reading.results.iloc[0][charts.SETTING])
-            for each, reading in readings.items()
-            if reading and not reading.refused and each.roles == setting.roles
-        }
+        named = {}
+        for each, reading in readings.items():
+            if reading and not reading.refused and each.roles == setting.roles:
+                name = tuple(reading.results.iloc[0][charts.SETTING])
+                if name not in named.values():  # of several seeds the first, such as the current one
+                    named[each] = name
         lists = ([named[each] for each in some if each in named] for some in (pinned, curve))
         new = tuple(named), named.get(setting), *map(tuple, lists), *self.axes.values()
         if new != self._drawn:  # else a brush on it stays
             self._drawn, self.box = new, None
             self.releases, self.lead, self.marks, self.chart.spec = _drawn(self.dataset, *new)
 
+    def clear(self):
+        """Show nothing."""
+        self._drawn, self.box, self.releases, self.lead, self.marks = None, None, pd.DataFrame(), "", ""
+        self.chart.spec = {}
+
     def _brushed(self, change):
-        self.box = change["new"]
+        self.box = change["new"] if len(self.releases) else None
         self.moved()
 
     def head(self):
@@ -66,7 +71,7 @@ class Place:
         inside = charts.inside(self.releases, self.box) if self.box else self.releases
         rows = [
             (row.setting, *(_loss(getattr(row, axis), measure) for axis, measure in self.axes.items()), row.status)
-            for row in inside.head(LISTED).itertuples()
+            for row in inside.itertuples()
         ]
         where = "in the box" if self.box else "drawn"
         columns = ["release", *map(_headed, self.axes.values()), "among these"]
@@ -74,7 +79,6 @@ class Place:
             [
                 Markup("<h4>{} {} {}</h4>").format(len(inside), "release" if len(inside) == 1 else "releases", where),
                 table(columns, rows, f"Releases {where}", right=(1, 2)) if rows else "",
-                note(f"{len(inside) - LISTED} more are not listed: drag a smaller box." * (len(inside) > LISTED)),
                 Markup("<h4>Pinned</h4>"),
                 _pins(pinned, setting),
             ]
@@ -107,9 +111,16 @@ def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
 def _pins(pinned, setting):
     if not pinned:
         return note("Nothing yet. Pin a setting to keep it for comparison; pins outlive the kernel.")
+    differ = [name for name in ("miner", "scenario", "seed") if len({getattr(each, name) for each in pinned}) > 1]
     rows = together(
         Markup("<li><span>{}</span>{}{}</li>").format(
-            f"{called(each)}{'' if each.roles == setting.roles else ', other attributes'}",
+            ", ".join(
+                [
+                    called(each),
+                    *(f"{name} {getattr(each, name)}" for name in differ),
+                    *(["other attributes"] if each.roles != setting.roles else []),
+                ]
+            ),
             button("go", "Go to", "You are there." if each == setting else "", value=at, label=f"Go to {called(each)}"),
             button("unpin", "Unpin", value=at, label=f"Unpin {called(each)}"),
         )

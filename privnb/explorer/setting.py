@@ -235,9 +235,12 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
 
 
 def exposed(setting, dataset):
-    """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown."""
-    neutral = of_roles(dataset, setting).schema.names(Role.NEUTRAL)
-    return [name for name in dataset.schema.quasi_identifiers if name in neutral]
+    """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown. Of
+    buckets not the sensitive one: whose its values are is not told.
+    """
+    setting = checked(setting, dataset)
+    known = setting.quasi_identifiers.split(", ") + [setting.sensitive] * (setting.sanitizer in BUCKETS)
+    return [name for name in dataset.schema.quasi_identifiers if name not in known]
 
 
 def sanitizer(setting, dataset):

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from collections import OrderedDict
 from dataclasses import replace
 from html import unescape
 
@@ -253,6 +254,92 @@ def test_what_is_cancelled_can_be_tried_again(make):
         assert 'data-working="true"' in page(board, "state")
 
     asyncio.run(scene())
+
+
+async def until(done):
+    async with asyncio.timeout(120):
+        while not done():
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def unknown(monkeypatch):
+    """Nothing was counted before."""
+    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+
+
+@pytest.fixture
+def slow(unknown, monkeypatch):
+    """Mondrian is counted beside the interface, as are sanitizers that search for seconds."""
+    monkeypatch.setattr(module, "SLOW", ("Mondrian",))
+
+
+@pytest.mark.usefixtures("slow")
+def test_what_is_saved_or_swept_while_a_setting_is_counted_leaves_it_to_be_counted(make, tmp_path):
+    async def scene():
+        board = make()
+        use(board, "shown")
+        for asked_meanwhile in ("save", "sweep"):
+            use(board, "k", board.setting.k + 1)
+            await until(lambda: board._doing == "count")
+            assert told(board)[0], "it says that it counts"
+            use(board, asked_meanwhile)
+            if asked_meanwhile == "save":
+                assert "has no numbers yet" in page(board, "state")
+            await until(lambda: board.reading)
+            assert board.reading.setting == board.setting
+            use(board, "cancel")
+        use(board, "save")
+        use(board, "k", 20)
+        await until(lambda: board.reading)
+        assert board.reading.setting.k == 20
+
+    asyncio.run(scene())
+    assert len([*(tmp_path / "releases").rglob("*.csv")]) == 1, "a slow count does not break it off"
+
+
+@pytest.mark.usefixtures("slow")
+def test_no_number_of_an_older_setting_stands_where_counting_was_cancelled(make):
+    async def scene():
+        board = make()
+        use(board, "shown")
+        assert "release = " in page(board, "take")
+        use(board, "k", 20)
+        await until(lambda: board._doing == "count")
+        use(board, "cancel")
+        assert not told(board)[0]
+        assert [page(board, name) for name in ("published", "kept", "gained", "take")] == [""] * 4
+        assert board.place.chart.spec == {}
+        use(board, "again")
+        await until(lambda: board.reading)
+        assert "release = " in page(board, "take")
+
+    asyncio.run(scene())
+
+
+def test_pins_of_an_earlier_kernel_are_counted_whatever_one_does_meanwhile(make, monkeypatch):
+    for k in (10, 20):
+        use(make(Setting(k=k)), "pin")
+    monkeypatch.setattr("privnb.explorer.numbers._readings", OrderedDict())
+
+    async def scene():
+        board = make()
+        use(board, "shown")
+        use(board, "k", 50)
+        await until(lambda: "3 releases drawn" in page(board, "listed"))
+
+    asyncio.run(scene())
+
+
+def test_of_two_seeds_the_plane_shows_the_one_that_the_panels_tell(make):
+    board = make(Setting("LaplaceNoise", seed=1))
+    use(board, "privacy", "identity_vulnerability")
+    use(board, "pin")
+    use(board, "seed", "2")
+    use(board, "pin")
+    assert list(board.place.releases.utility) == [numbers(board.reading.results, "utility_loss")]
+    assert "seed 1" in page(board, "listed")
+    assert "seed 2" in page(board, "listed")
 
 
 # --- what is shown ---

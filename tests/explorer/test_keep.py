@@ -326,6 +326,8 @@ def test_a_release_in_which_somebody_stands_alone_is_not_saved(clinic, tmp_path,
 def test_a_release_with_quasi_identifiers_as_they_are_is_not_saved(clinic, tmp_path, kind):
     with pytest.raises(ValueError, match=r"has weight, postcode as they are.*Let an adversary know them"):
         save(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region"), tmp_path)
+    with pytest.raises(ValueError, match=r"has weight as they are"):
+        save(clinic, replace(FIVE, sanitizer=kind, sensitive="weight"), tmp_path)
     assert not list(tmp_path.iterdir())
     save(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region, weight, postcode, ward"), tmp_path)
 

@@ -122,6 +122,9 @@ def test_rows_that_are_shown_are_sanitized(case):
     if reading.setting.sanitizer in (*NOISE, *BUCKETS, "Identity"):
         assert "one person's own record" in reading.rows
         return
+    if "education" == reading.setting.sensitive:  # which the dataset counts among what is known
+        assert "'education' is in them as it is" in reading.rows
+        return
     assert 0 < len(reading.rows) <= 12
     known = dataset.schema.quasi_identifiers
     assert list(reading.rows) == [n for n in dataset.table if n in (*known, *dataset.schema.sensitive)]

@@ -182,7 +182,14 @@ def test_roles_are_as_chosen():
 
 def test_quasi_identifiers_taken_for_unknown_are_exposed():
     assert exposed(Setting(), CLINIC) == []
-    assert exposed(Setting(quasi_identifiers="age, ward", sensitive="region"), CLINIC) == ["weight", "postcode"]
+    assert exposed(Setting(quasi_identifiers="age, ward", sensitive="region"), CLINIC) == [
+        "weight",
+        "postcode",
+        "region",
+    ]
+    assert exposed(Setting("Anatomy", l=2, quasi_identifiers="age, ward", sensitive="region"), CLINIC) == [
+        "weight", "postcode",
+    ]  # fmt: skip
 
 
 def test_noise_needs_a_number_among_those_chosen():
