@@ -41,7 +41,8 @@ def test_each_number_stands_beside_its_baseline(measured):
     assert f"{gain.baseline:.2%}" in text
     assert f"{found.value:.2%}; without the release {found.baseline:.2g}" in text
     assert (
-        f"rightly predicts the {good.target} of {good.value:,.0f} people (95 % interval {good.low:,.0f} to {good.high:,.0f})"
+    predicted = f"rightly predicts the {good.target} of {good.value:,.0f} people"
+    assert f"{predicted} (95 % interval {good.low:,.0f} to {good.high:,.0f})" in text
         in text
     )
     assert f"{of(measured, 'good_utility', sanitizer='Suppress').value:,.0f} people from the trivial release" in text

@@ -52,7 +52,8 @@ def _kept(results, asked):
     ]
     return (
         f"A user's {row.miner} rightly predicts the {row.target} of {people(row, row.value)}{interval(row, ',.0f')}; "
-        f"of {' and '.join(ends)}; the commonest value for all is that of {people(row, row.baseline)}. Higher is better."
+        f"of {' and '.join(ends)}; the commonest value for all is that of {people(row, row.baseline)}. "
+        "Higher is better."
     )
 
 
