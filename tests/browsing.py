@@ -144,7 +144,7 @@ def _served(root, command, answering, seconds=120):
 
 def processes(ancestor, words):
     """The processes below `ancestor` whose command says `words`."""
-    rows = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = subprocess.run(["ps", "-wweo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     table = [row.split(None, 2) for row in rows.splitlines()]
     below = {ancestor}
     while more := {int(pid) for pid, parent, _ in table if int(parent) in below} - below:

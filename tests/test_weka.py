@@ -302,7 +302,7 @@ def test_training_and_guessing_have_one_limit(java):
     assert lazy.predict(encoded).tolist() == first.tolist()
     assert lazy.spent < 1
     with pytest.raises(Unfinished, match=r"'lazy\.IBk' did not finish within 30 CPU seconds"):
-        replace(lazy, spent=29.9).predict(encoded)
+        replace(lazy, spent=29.999).predict(encoded)
 
 
 def test_an_interrupt_stops_the_miner(java):

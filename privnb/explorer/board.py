@@ -102,11 +102,14 @@ class Board:
     # --- what a person does ---
 
     def ask(self, **changes):
-        """Move controls: fields of `Setting`. What nobody should learn is taken from what is known."""
+        """Move controls: fields of `Setting`. What nobody should learn is taken from what is known; what was so before
+        is known again if the dataset says that it is.
+        """
         words = f"the change of {', '.join(name.replace('_', ' ') for name in changes)}"
         if "sensitive" in changes:
-            known = self.setting.quasi_identifiers.split(", ")
-            changes["quasi_identifiers"] = ", ".join(name for name in known if name != changes["sensitive"])
+            known = {*self.setting.quasi_identifiers.split(", ")}
+            known |= {self.setting.sensitive} & {*self.dataset.schema.quasi_identifiers}
+            changes["quasi_identifiers"] = ", ".join(known - {changes["sensitive"]})
         self._go(replace(self.setting, **changes), words)
 
     def go(self, setting):

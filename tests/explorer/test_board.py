@@ -95,6 +95,8 @@ def test_what_nobody_should_learn_is_not_known(make):
     assert board.setting.sensitive == "postcode"
     assert "postcode" not in board.setting.quasi_identifiers
     assert board.fault == ""
+    use(board, "sensitive", "diagnosis")
+    assert "postcode" in board.setting.quasi_identifiers, "the dataset says that it is known"
 
 
 def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
