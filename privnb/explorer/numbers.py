@@ -151,12 +151,12 @@ def _reading(dataset, setting):
         release = made.sanitize(data, rng=stream(setting.seed, made, "sanitize"))
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
         return Reading(setting, tidy([]), refused=str(error))
-    # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
     names = exposed(setting, dataset)
     shown = "No rows are shown: each is one person's own record, as it is or with noise."
     if setting.sensitive in names:
         shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
     elif not release.bare:
+        # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
         shown = release.show(rng=stream(setting.seed, made, "show"))
     found = rows(data, setting, made, release)
     exact = ", ".join(names)

@@ -204,6 +204,15 @@ def test_who_is_behind_a_row_with_one_noisy_attribute_is_exact():
     assert np.isnan(found[1:]).all()
 
 
+@pytest.mark.parametrize("pairs", [1, 50])
+def test_it_does_not_matter_how_many_are_compared_at_a_time(pairs, monkeypatch):
+    data, sanitizer = made({**SMALL, "age": Numbers(20, 60)}, 200, seed=5), RandomizedResponse(1.2)
+    release = sanitizer.sanitize(data, rng=1)
+    together = noise.identification(data, release, sanitizer, rng=1)
+    monkeypatch.setattr(noise, "PAIRS", pairs)
+    assert noise.identification(data, release, sanitizer, rng=1) == pytest.approx(together, rel=1e-12)
+
+
 def test_who_is_behind_a_row_with_several_is_estimated_without_bias():
     """Over 100 releases of 60 people: the mean is right, and 95 % intervals hold about so often."""
     data, sanitizer = made({**SMALL, "age": Numbers(20, 60)}, 60, seed=4), RandomizedResponse(1.2)
