@@ -3,6 +3,7 @@
 import numpy as np
 
 from privnb.measures.base import t_interval
+from privnb.measures.mining import interest_of
 from privnb.results import COLUMNS, tidy
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
@@ -48,8 +49,10 @@ def check(scenarios, min_good, *, weights="", there=None):
     """The names of the scenarios asked for, in their order. Before an hour of mining, for what comes after it.
 
     `there`: those to choose from; without them, those that the adversary has with these `weights`. Raises ValueError
-    for another name, and for a `min_good` that is no share.
+    for another name, for a `min_good` that is no share, and for `weights` that `mining.interest_of` cannot read.
     """
+    if weights:
+        interest_of(weights)
     if not 0 <= min_good <= 1:
         raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {min_good!r}.")
     there = SCENARIOS | ({"W"} if weights else set()) if there is None else there

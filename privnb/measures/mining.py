@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb.measures import conditions
 from privnb.measures.base import measure
 
 
@@ -207,21 +208,13 @@ def first_occurrences(table):
 def interest(condition, weight, otherwise=1.0):
     """Interest weights by a condition on the columns: a function of the table that gives a float array (n,).
 
-    `condition`: as `DataFrame.eval` reads it, a name with a hyphen in backticks. It is the owner's own text, and is
-    run. Section 2.3: `interest("sex == 'Female' and age > 55", 10)`.
+    `condition`: see `conditions.condition`, which refuses what is none with a ValueError. Section 2.3:
+    `interest("sex == 'Female' and age > 55", 10)`.
     """
+    holds = conditions.condition(condition)
 
     def weights(table, released=None):
-        try:
-            holds = np.asarray(table.eval(condition))
-        except Exception as error:
-            raise ValueError(
-                f"{condition!r} cannot be read as a condition: {error}. Write it as sex == 'Female' and age > 55, with "
-                f"names of {', '.join(table)}; a name with a hyphen stands in backticks."
-            ) from error
-        if holds.dtype != bool or holds.shape != (len(table),):
-            raise ValueError(f"{condition!r} is no condition: it does not say yes or no of each record.")
-        return np.where(holds, float(weight), float(otherwise))
+        return np.where(holds(table), float(weight), float(otherwise))
 
     return weights
 
@@ -231,6 +224,8 @@ def interest_of(text):
 
     >>> interest_of("age > 80: 1, 0")(pd.DataFrame({"age": [81, 30]})).tolist()
     [1.0, 0.0]
+
+    Raises ValueError for what is not written so.
     """
     condition, _, numbers = text.rpartition(":")
     try:
@@ -240,6 +235,8 @@ def interest_of(text):
         others = [numbers]
     if others or not condition.strip():
         raise ValueError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
+    if not all(0 <= number < math.inf for number in (weight, otherwise)):
+        raise ValueError(f"an interest weight is a number from 0, got {numbers.strip()!r}.")
     return interest(condition.strip(), weight, otherwise)
 
 

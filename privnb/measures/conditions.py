@@ -1,0 +1,143 @@
+"""Conditions on the columns of a table, as an owner writes them: `sex == 'Female' and age > 55`.
+
+A condition may come with a command line from somebody else, so it is read with `ast` and computed here: it names
+columns and constants, and there is no way from it to a function, an attribute or a file (which pandas's `eval` has).
+"""
+
+import ast
+import operator
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+ARITHMETIC = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+}  # fmt: skip
+COMPARED = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.In: lambda values, among: values.isin(among),
+    ast.NotIn: lambda values, among: ~values.isin(among),
+}  # fmt: skip
+SIGNS = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+WORDS = {"&": " and ", "|": " or "}
+TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]*)`|[&|]""")
+ALLOWED = "It may hold names of columns, numbers, texts, == != < <= > >=, in [...], and, or, not, + - * / // % **"
+
+
+class _Wrong(Exception):
+    """What is wrong with a condition."""
+
+
+def condition(text):
+    """A function of a table (n records) that says of whom `text` holds: boolean array (n,).
+
+    `text` holds names of columns (in backticks where they are no words: `marital-status`), numbers, texts in quotes,
+    comparisons (chained too), `in [...]`, `and`, `or`, `not` (or `&`, `|`, `~`, of the same rank), and arithmetic.
+    Raises ValueError for anything else; the function raises it for a name that is no column, for texts compared with
+    numbers, and for what does not say yes or no of each record.
+
+    >>> condition("20 < age <= 60 and not sex == 'F'")(pd.DataFrame({"age": [30, 30, 70], "sex": ["F", "M", "M"]}))
+    array([False,  True, False])
+    """
+    try:
+        # `a b` becomes {'a b'}, which Python can read and which means nothing else here.
+        plain = TOKENS.sub(lambda token: f"{{{token[1]!r}}}" if token[1] else WORDS.get(token[0], token[0]), text)
+        tree = ast.parse(plain.strip(), mode="eval").body
+        for node in ast.walk(tree):
+            _allowed(node)
+    except (_Wrong, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _refused(text, getattr(error, "msg", None) or str(error) or "it is too long") from None
+
+    def holds(table):
+        try:
+            found = np.asarray(_value(tree, table))
+        except (_Wrong, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise _refused(text, error, table) from None
+        if found.dtype != bool or found.shape != (len(table),):
+            raise ValueError(f"{text!r} is no condition: it does not say yes or no of each record.")
+        return found
+
+    return holds
+
+
+def _refused(text, reason, table=None):
+    named = "names of columns" if table is None else f"names of {', '.join(map(str, table))}"
+    return ValueError(
+        f"{text!r} cannot be read as a condition: {reason}. Write it as sex == 'Female' and age > 55, with {named}; "
+        "a name with a hyphen stands in backticks."
+    )
+
+
+def _allowed(node):
+    """Whatever is not listed here is refused, before anything is computed."""
+    match node:
+        case ast.BoolOp() | ast.Compare() | ast.Name() | ast.boolop() | ast.unaryop() | ast.expr_context():
+            return
+        case ast.UnaryOp() | ast.BinOp(op=ast.operator()) | ast.Set(elts=[ast.Constant(value=str())]):
+            return
+        case ast.Constant(value=str() | int() | float()):  # bool is an int
+            return
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) if all(_constant(part) for part in parts):
+            return
+        case ast.operator() | ast.cmpop() if type(node) in ARITHMETIC or type(node) in COMPARED:
+            return
+    raise _Wrong(f"`{ast.unparse(node) or type(node).__name__}` is not allowed. {ALLOWED}")
+
+
+def _constant(node):
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+
+
+def _value(node, table):
+    """What a part of a condition comes to: a column of n values, or one value."""
+    match node:
+        case ast.Constant(value=value):
+            # Numbers as floats: a power of whole numbers could fill the memory.
+            return float(value) if type(value) is int else value
+        case ast.Name(id=name) | ast.Set(elts=[ast.Constant(value=name)]):
+            if name not in table:
+                raise _Wrong(f"there is no column {name!r}")
+            return table[name]
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return [_value(part, table) for part in parts]
+        case ast.BoolOp(op=op, values=parts):
+            join = operator.and_ if isinstance(op, ast.And) else operator.or_
+            first, *others = (_truth(part, table) for part in parts)
+            for other in others:
+                first = join(first, other)
+            return first
+        case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=part):
+            return np.logical_not(_truth(part, table))
+        case ast.UnaryOp(op=op, operand=part):
+            return SIGNS[type(op)](_value(part, table))
+        case ast.BinOp(left=left, op=op, right=right):
+            return ARITHMETIC[type(op)](_value(left, table), _value(right, table))
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            sides = [_value(side, table) for side in (left, *others)]
+            held = [_compared(type(op), *pair) for op, pair in zip(ops, pairwise(sides), strict=True)]
+            return np.logical_and.reduce(held)
+
+
+def _truth(node, table):
+    value = np.asarray(_value(node, table))
+    if value.dtype != bool:
+        raise _Wrong(f"`{ast.unparse(node)}` does not say yes or no of each record")
+    return value
+
+
+def _compared(op, left, right):
+    among = op in (ast.In, ast.NotIn)
+    if among != isinstance(right, list) or isinstance(left, list) or (among and not isinstance(left, pd.Series)):
+        raise _Wrong("a column stands before `in`, and a list of values, as in ['a', 'b'], after it and nowhere else")
+    kinds = {_numeric(side) for side in (left, *(right if among else [right]))}
+    if len(kinds) > 1:
+        raise _Wrong("it compares numbers with texts, which stand in quotes")
+    return COMPARED[op](left, right)
+
+
+def _numeric(side):
+    return is_numeric_dtype(side) if isinstance(side, pd.Series) else not isinstance(side, str)
