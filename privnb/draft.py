@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import re
+import stat
 import tempfile
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
@@ -102,9 +103,10 @@ def _header(path, cells):
 def draft(file, name=None, folder="data"):
     """Write the folder `<folder>/<name>` for the owner to correct; return the path of its `<name>.toml`.
 
-    The folder holds a copy of `file`, `<name>.toml` and `hierarchies/default/<attribute>.csv`. `name` defaults to the
-    file's name. All or nothing is written, and nothing that exists is changed. Raises FileExistsError if the folder is
-    there, OSError if it cannot be written, SchemaError for a table that cannot be read (see `read`) or has one record.
+    The folder holds a copy of `file`, `<name>.toml` and `hierarchies/default/<attribute>.csv`. The copy has the file's
+    mode, and the folder is open only to whoever may read the file. `name` defaults to the file's name. All or nothing
+    is written, and nothing that exists is changed. Raises FileExistsError if the folder is there, OSError if it cannot
+    be written, SchemaError for a table that cannot be read (see `read`) or has one record.
     """
     file = Path(file)
     text = read(file)
@@ -121,9 +123,11 @@ def draft(file, name=None, folder="data"):
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
-            work = Path(unfinished) / name
+            work, mode = Path(unfinished) / name, stat.S_IMODE(file.stat().st_mode)
+            work.mkdir(mode=0o700 | mode & 0o44 | (mode & 0o44) >> 2)  # open to whom the file is open
             (work / "hierarchies" / "default").mkdir(parents=True)
             (work / file.name).write_bytes(file.read_bytes())
+            (work / file.name).chmod(mode)
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")

@@ -1,7 +1,8 @@
 """Notebooks by name and parameters, run with papermill, each in a process and a kernel of its own.
 
 A notebook that fails leaves a copy in `<destination>-failed/`, its failing cell marked. The copy holds a traceback,
-which may show values of the data: it is for the owner's eyes, and no part of a report.
+which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and no part of a
+report.
 """
 
 import ast
@@ -324,6 +325,7 @@ def _failure(ended, reason, work, out):
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
     failed = _failed_folder(out)
     failed.mkdir(exist_ok=True)
+    failed.chmod(0o700)
     (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
     return ReportError(
         f"{notebook.path.name} failed in {cell}:\n{reason}\n"

@@ -1,5 +1,7 @@
 import errno
 import hashlib
+import os
+import stat
 import tomllib
 from pathlib import Path
 
@@ -48,6 +50,19 @@ def confirmed(path):
     assert text.count("\ndraft = true\n") == 1
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     return load(path)
+
+
+@pytest.mark.parametrize(("mode", "folder"), [(0o600, 0o700), (0o400, 0o700), (0o640, 0o750), (0o644, 0o755)])
+def test_who_cannot_read_the_file_cannot_read_its_copy(here, mode, folder):
+    Path(FILE).write_text(TEXT)
+    Path(FILE).chmod(mode)
+    before = os.umask(0o022)
+    try:
+        place = draft(FILE).parent
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((place / FILE).stat().st_mode) == mode
+    assert stat.S_IMODE(place.stat().st_mode) == folder
 
 
 def test_what_is_written(here):

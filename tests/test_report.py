@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -406,6 +407,7 @@ def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write
     assert files(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notebooks", "out", "out-failed"]
     assert [path.name for path in (tmp_path / "out-failed").iterdir()] == ["02_bad.ipynb"]
+    assert stat.S_IMODE((tmp_path / "out-failed").stat().st_mode) == 0o700, "a traceback may show records"
     cells = json.loads((tmp_path / "out-failed" / "02_bad.ipynb").read_text())["cells"]
     marks = [
         place for place, cell in enumerate(cells) if "papermill-error-cell-tag" in cell["metadata"].get("tags", [])

@@ -84,6 +84,7 @@ class Pins:
         partial = self.path.with_name(f".{self.path.name}-{secrets.token_hex(4)}")
         try:
             with open(partial, "w", encoding="utf-8") as file:
+                partial.chmod(0o600)  # the owner's alone, as a release's files
                 file.write(text + "\n")
                 file.flush()
                 os.fsync(file.fileno())  # else a crash of the machine can leave an empty file in place of the old one
@@ -168,6 +169,8 @@ def _origin(dataset, source):
 def save(dataset, setting, folder, format="CSV"):
     """Publish: write the release of `setting` with its provenance into a new folder of `folder`; returns their paths.
 
+    Folder and files are the owner's alone (modes 700 and 600), until they are handed on.
+
     Returns `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`. They are made whole or
     not at all. Nothing is overwritten: a second release of a setting is numbered. `folder` is made where it is missing.
     `format`: "CSV", which `privnb check` reads, or "Parquet".
@@ -202,11 +205,13 @@ def save(dataset, setting, folder, format="CSV"):
     name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
     tables = {name: published.table} | ({} if published.buckets is None else {f"{name}.buckets": published.buckets})
     made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
-    made.mkdir(parents=True)
+    made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
     try:
         files = [_written(table, made / each, format) for each, table in tables.items()]
         provenance = made / f"{name}.json"
         provenance.write_text(json.dumps(_provenance(release, files), indent=1) + "\n", encoding="utf-8")
+        for path in made.iterdir():
+            path.chmod(0o600)
         place = _moved(made, Path(folder) / name)
     finally:
         shutil.rmtree(made, ignore_errors=True)

@@ -1,6 +1,8 @@
 import hashlib
 import json
+import os
 import shlex
+import stat
 import subprocess
 import sys
 import textwrap
@@ -67,6 +69,31 @@ def test_pins_outlive_their_object(path):
     with pytest.raises(ValueError, match="not pinned"):
         pins.remove(FIVE)
     assert json.loads(path.read_text())["settings"] == [asdict(ROLES)]
+
+
+@pytest.fixture
+def usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_pins_are_the_owners_alone(path):
+    Pins(path).add(FIVE)
+    assert mode(path) == 0o600
+
+
+@pytest.mark.usefixtures("usual_umask")
+@pytest.mark.parametrize("format", keep.FORMATS)
+def test_a_saved_release_is_the_owners_alone_until_it_is_handed_on(clinic, tmp_path, format):
+    saved = save(clinic, FIVE, tmp_path / "releases", format=format)
+    assert {mode(path) for path in saved} == {0o600}
+    assert mode(saved[0].parent) == 0o700
 
 
 def test_undo_takes_back_one_change_after_the_other(path):
