@@ -10,7 +10,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from privnb import weka
+from privnb import weka, withholding
 from privnb.evaluation import first_number, gain_rows, groups, reordered, sensitive_name
 from privnb.hierarchy import flat
 from privnb.measures import mining
@@ -24,7 +24,18 @@ DRAWS = 39  # how often labels are dealt out: a value above all draws has a chan
 BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
 
 
-def anti_utility(dataset, sanitizer, *, miners="five", target=None, c=0, share=0.05, weights="", seed=1, fewest=10):
+def anti_utility(
+    dataset,
+    sanitizer,
+    *,
+    miners="five",
+    target=None,
+    c=0,
+    share=0.05,
+    weights="",
+    seed=1,
+    fewest=withholding.LIMIT,
+):
     """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
 
     `seed` says the noise and the order of the records. Each miner learns from the release and predicts the released
@@ -34,6 +45,7 @@ def anti_utility(dataset, sanitizer, *, miners="five", target=None, c=0, share=0
     `nearer_share`: whom the worst miner of scenario A hits, by group. Of Weka's miners, which are run one by one, their
     own rows alone, or a row `unfinished`, `unavailable` or `refused` with the CPU seconds that a miner was given.
     """
+    withholding.check(fewest)
     target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
     release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
     order = stream(seed, sanitizer, "publish")

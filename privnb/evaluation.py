@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privnb import weka
+from privnb import weka, withholding
 from privnb.attacks import Linkage
 from privnb.counts import combinations
 from privnb.information_loss import certainty_penalty, displacement
@@ -107,19 +107,21 @@ def groups(dataset, name, about=10):
     return pd.Series(pd.Categorical(first.map(labels), categories=list(labels.values()), ordered=True), name=name)
 
 
-def tells_few(release, sensitive, fewest=10):
+def tells_few(release, sensitive, fewest=withholding.LIMIT):
     """Whether a number of the worst-off class could tell how many people have a sensitive value that fewer than
     `fewest` have: the table has such a value, and the release a class of so few.
     """
+    withholding.check(fewest)
     classes, values = release.by_class(sensitive)
     return pd.Series(values).value_counts().min() < fewest and np.bincount(classes).min() < fewest
 
 
-def uniqueness(dataset, *, fewest=10):
+def uniqueness(dataset, *, fewest=withholding.LIMIT):
     """Share of people whom a set of quasi-identifiers singles out, for every set; `target` names the set.
 
     A share of fewer than `fewest` people has no value, only bounds.
     """
+    withholding.check(fewest)
     row = rows_of(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
@@ -144,13 +146,14 @@ def example(dataset, sanitizers):
     return "None of these releases is shown: their rows are people's own records, blurred or not."
 
 
-def costs(dataset, sanitizers, *, fewest=10):
+def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     """What each sanitizer publishes and costs: classes or buckets, k, suppressed records, certainty penalty or
     displacement.
 
     The k of a bucketized release is that of its exact quasi-identifiers, and its certainty penalty is 0: what it costs
     is the link to the sensitive values, which no penalty of cells counts.
     """
+    withholding.check(fewest)
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
         row = rows_of(dataset, sanitizer, seed)

@@ -9,7 +9,7 @@ from itertools import chain, combinations
 import numpy as np
 import pandas as pd
 
-from privnb import counts
+from privnb import counts, withholding
 from privnb.evaluation import sensitive_name
 from privnb.hierarchy import SUPPRESSED
 from privnb.measures import channel, noise
@@ -21,7 +21,7 @@ from privnb.sanitizers import SanitizationError
 from privnb.workload import released
 
 
-def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
+def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What someone can tell of a person of whom they know some quasi-identifiers, for every set of these.
 
     Rows for each set, in `target`: `identity_vulnerability` "age, sex", how likely a guess at the person's row is right
@@ -60,7 +60,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
     return tidy(rows)
 
 
-def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
+def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What each release leaks of a person: generalization, buckets and noise on one scale.
 
     Rows come in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the release), and
@@ -99,7 +99,7 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=10):
     return tidy(rows)
 
 
-def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=10):
+def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
     if not price >= 0:
         raise ValueError(f"the price of a wrong guess must be 0 or more, got {price}.")
@@ -109,7 +109,7 @@ def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=10)
     return worth(dataset, sanitizers, gain, sensitive=name, seed=seed, fewest=fewest)
 
 
-def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=10):
+def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What a guess at the sensitive value is worth to an adversary with aims of their own: g-vulnerability.
 
     `gain`: DataFrame, a row a guess (or any other action), a column a value of the attribute: what each guess gains for
@@ -140,8 +140,7 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=10):
 
 def _asked(dataset, sensitive, fewest):
     """The sensitive attribute by name. Raises ValueError for one that the adversary knows, or if persons were told."""
-    if fewest < 2:
-        raise ValueError(f"fewest must be 2 or more, got {fewest}: a share of one is a person.")
+    withholding.check(fewest)
     name = sensitive_name(dataset, sensitive)
     if name in dataset.schema.quasi_identifiers:
         raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")

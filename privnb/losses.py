@@ -7,7 +7,7 @@ the original. Populations and queries are found once for all the sanitizers of a
 
 import numpy as np
 
-from privnb import workload
+from privnb import withholding, workload
 from privnb.dataset import Dataset
 from privnb.evaluation import sensitive_name, tells_few
 from privnb.hierarchy import Ordered, Ranges, Taxonomy
@@ -34,7 +34,7 @@ def trade_off(
     support=0.05,
     hierarchies=None,
     seed=1,
-    fewest=10,
+    fewest=withholding.LIMIT,
 ):
     """Privacy loss and utility loss of each release: the points of Figure 2.
 
@@ -50,6 +50,7 @@ def trade_off(
     large populations that the release is more wrong about than that one. Noise has no rows of privacy loss, and a table
     without large populations none of utility loss.
     """
+    withholding.check(fewest)
     sensitive, rows = _asked(dataset, sensitive), []
     populations = large_populations(dataset, sensitive, support, hierarchies)
     if populations is not None:
@@ -72,7 +73,7 @@ def trade_off(
     return tidy(rows)
 
 
-def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=10):
+def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT):
     """How the losses are to be read: what somebody loses whose sensitive value is told for certain, and how many large
     populations there are.
 
@@ -80,6 +81,7 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     Sales", rising by loss; values of fewer than `fewest` people are withheld, together with as many others as hide
     them. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
+    withholding.check(fewest)
     sensitive = _asked(dataset, sensitive)
     row, revealed = rows_of(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     people = dataset.table[sensitive].value_counts().reindex(revealed.index)

@@ -8,6 +8,7 @@ people.
 import numpy as np
 import pandas as pd
 
+from privnb import withholding
 from privnb.measures.base import t_interval, wilson
 
 COLUMNS = [
@@ -119,8 +120,7 @@ def _mean(part):
 
 def withheld(results, fewest):
     """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
-    if fewest < 2:
-        raise ValueError(f"fewest must be 2 or more, got {fewest}: a count of one is a person.")
+    withholding.check(fewest)
     counts, results = results.measure.str.startswith(PEOPLE), results.copy()
     few = counts & results.value.between(0, fewest, inclusive="neither")
     results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from privnb import progress
+from privnb import progress, withholding
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
@@ -87,7 +87,7 @@ def choose(folder, names=None, parameters=None):
 
     `names`: file names with or without `.ipynb`. `parameters`: `{name: value}`, values typed or as text; each goes to
     all the notebooks that have it. Raises ReportError for an unknown notebook, a parameter that none of the chosen
-    has, and a value that is not of its default's type.
+    has, a value that is not of its default's type, and a limit FEWEST that `withholding.check` refuses.
     """
     known = _numbered(Path(folder).resolve())
     wanted = [str(name).removesuffix(".ipynb") for name in names] if names else list(known)
@@ -152,12 +152,18 @@ def _offered(path, source):
 def _typed(path, name, default, value):
     kind = type(default)
     try:
-        return {"true": True, "false": False}[str(value).lower()] if kind is bool else kind(str(value))
+        typed = {"true": True, "false": False}[str(value).lower()] if kind is bool else kind(str(value))
     except (KeyError, ValueError):
         word = {bool: "True or False", int: "a whole number", float: "a number"}[kind]
         raise ReportError(
             f"parameter {name} of {path.name} is {word} (by default {default}), got {str(value)!r}. Give {word}."
         ) from None
+    if name == "FEWEST":
+        try:
+            withholding.check(typed, name)
+        except ValueError as error:
+            raise ReportError(f"{path.name}: {error}") from None
+    return typed
 
 
 # --- running them ---

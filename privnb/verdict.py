@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from privnb import withholding
 from privnb.measures import mining
 from privnb.mined import miners_of, stream
 from privnb.results import join, rows_of, summary, tidy
@@ -100,7 +101,7 @@ class Scenario:
     good: GoodUtility
     bad: AntiUtility
 
-    def judge(self, dataset, sanitizer, *, rng=1, fewest=10):
+    def judge(self, dataset, sanitizer, *, rng=1, fewest=withholding.LIMIT):
         """The `Verdict` on one sanitizer. `rng`: int seed or Generator; the noise of a seed is that of `evaluation`.
 
         Raises ValueError where a miner's good utility on the original is not positive, since no decline is defined
@@ -108,8 +109,9 @@ class Scenario:
         """
         return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
 
-    def compare(self, dataset, sanitizers, *, rng=1, fewest=10):
+    def compare(self, dataset, sanitizers, *, rng=1, fewest=withholding.LIMIT):
         """The verdicts on several sanitizers, in their order; the original is mined once."""
+        withholding.check(fewest)
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         as_is = Identity()
         original = self.good.scored(dataset, as_is.sanitize(dataset, rng=seed), seed, as_is)

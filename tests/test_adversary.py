@@ -620,7 +620,10 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
     [
         (lambda d: adversary.anti_utility(d, KMember(5), target="wait"), "has no attribute 'wait'; it has age"),
         (lambda d: adversary.anti_utility(d, LaplaceNoise(1), miners="naive Bayes"), "Add another miner to MINERS"),
-        (lambda d: adversary.anti_utility(d, KMember(5), miners="majority", fewest=1), "fewest must be 2 or more"),
+        (
+            lambda d: adversary.anti_utility(d, KMember(5), miners="majority", fewest=1),
+            "fewest must be a whole number from 2",
+        ),
         (lambda d: adversary.anti_utility(d, KMember(5), miners="majority", share=0), "selects nobody for scenario C"),
         (
             lambda d: adversary.anti_utility(d, KMember(5), miners="majority", weights="10"),

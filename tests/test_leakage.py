@@ -309,7 +309,7 @@ def test_what_cannot_be_asked_is_refused(ward):
     for function in (leakage.known_subsets, leakage.leakage):
         with pytest.raises(ValueError, match="'sex' is a quasi-identifier of 'ward': it is known and no secret"):
             function(ward, [Identity()], sensitive="sex")
-        with pytest.raises(ValueError, match="fewest must be 2 or more, got 1: a share of one is a person"):
+        with pytest.raises(ValueError, match="fewest must be a whole number from 2, got 1"):
             function(ward, [Identity()], fewest=1)
 
 

@@ -136,5 +136,5 @@ def test_counts_of_people_alone_are_withheld_and_the_given_results_stay():
     assert given.value.tolist() == [9, 10, 0]
     gain = tidy([row("", 0.5, measure="accuracy_gain")])
     pd.testing.assert_frame_equal(withheld(gain, 10), gain)
-    with pytest.raises(ValueError, match="fewest must be 2 or more, got 1"):
+    with pytest.raises(ValueError, match="fewest must be a whole number from 2, got 1"):
         withheld(gain, 1)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from privnb import withholding
 from privnb.results import CASE, over_seeds
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
-FEWEST = 10
 WIDTH = 520
 # Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -37,9 +37,10 @@ class Aggregate:
 
     rows: pd.DataFrame
     titles: dict[str, str]
-    fewest: int = FEWEST
+    fewest: int = withholding.LIMIT
 
     def __post_init__(self):
+        withholding.check(self.fewest)
         missing = [name for name in self.titles if name not in self.rows]
         if missing:
             raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
@@ -53,7 +54,7 @@ class Aggregate:
         return self.rows.rename(columns=self.titles).to_html(index=False, border=0)
 
 
-def merge_small(counts, fewest=FEWEST):
+def merge_small(counts, fewest=withholding.LIMIT):
     """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
 
     `counts`: Series of people by ordered label. Returns one of the same kind; a merged label reads "first to last".
@@ -61,6 +62,7 @@ def merge_small(counts, fewest=FEWEST):
     >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
     {'80-84': 60, '85-89 to 90-94': 13}
     """
+    withholding.check(fewest)
     merged = []
     for label, people in counts.items():
         if merged and 0 < merged[-1][2] < fewest:

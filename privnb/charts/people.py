@@ -1,9 +1,10 @@
 """Who the people of a table are: charts of counts, before any release."""
 
-from privnb.charts.base import COLOURS, FEWEST, Aggregate, finish, merge_small, percent
+from privnb import withholding
+from privnb.charts.base import COLOURS, Aggregate, finish, merge_small, percent
 
 
-def people(counts, fewest=FEWEST):
+def people(counts, fewest=withholding.LIMIT):
     """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
     neighbours.
     """

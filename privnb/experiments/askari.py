@@ -6,7 +6,7 @@ is, or their sensitive value. Both are channels, and measured alike.
 
 from functools import partial
 
-from privnb import gallery, leakage, small_channels
+from privnb import gallery, leakage, small_channels, withholding
 from privnb.evaluation import adversary_gains, ends, numbers
 from privnb.experiments.profiles import evaluated, together
 from privnb.privacy_models import KAnonymity
@@ -43,25 +43,28 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
     return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
 
 
-def known_attributes(dataset, *, k="10", fewest=10, store=""):
+def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
     """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`."""
+    withholding.check(fewest)
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
     tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "every set of attributes").values())
 
 
-def priced(dataset, sanitizers, *, price=1.0, fewest=10, store=""):
+def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
     """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones."""
+    withholding.check(fewest)
     tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "worth of guesses").values())
 
 
-def leaked(dataset, sanitizers, *, fewest=10, store=""):
+def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
     and Shmatikov, `evaluation.adversary_gains`, unless they would tell a share that is withheld.
 
     A sanitizer that this table cannot have leaves a row `classes` of 0.
     """
+    withholding.check(fewest)
     tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")
     capacity = r"(sensitive|bucket)_additive_capacity"

@@ -4,6 +4,7 @@ from functools import partial
 
 from pandas.api.types import is_numeric_dtype
 
+from privnb import withholding
 from privnb.adversary import anti_utility, gains_with_predictions, scenarios
 from privnb.evaluation import first_number, good_utility, sensitive_name
 from privnb.experiments.profiles import evaluated, profile_of, sets_of, together
@@ -57,7 +58,7 @@ def adversaries(
     share=0.05,
     weights="",
     seeds=0,
-    fewest=10,
+    fewest=withholding.LIMIT,
     store="",
 ):
     """Table 2: `adversary.anti_utility` of each set, sanitizer and seed, with `average` and `worst` of each set.
@@ -65,6 +66,7 @@ def adversaries(
     Rows of sets beside the main one have the set's name before `average`, `worst`, fusions and controls. Parameters as
     of `users` and of `adversary.anti_utility`.
     """
+    withholding.check(fewest)
     for scenario in scenarios(
         target or first_number(dataset), len(dataset), c=c, share=share, weights=weights
     ).values():

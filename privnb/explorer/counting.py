@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import losses
-from privnb.charts.base import FEWEST, Aggregate, merge_small
+from privnb.charts.base import Aggregate, merge_small
 from privnb.counts import class_value_counts, combinations
 from privnb.evaluation import gain_rows
 from privnb.explorer.setting import MODELS
@@ -25,6 +25,7 @@ from privnb.mined import stream
 from privnb.privacy_models import JensenShannonCloseness
 from privnb.results import rows_of, tidy, withheld
 from privnb.sanitizers import Suppress
+from privnb.withholding import LIMIT
 
 
 def rows(dataset, setting, made, release):
@@ -39,7 +40,7 @@ def rows(dataset, setting, made, release):
         found = _of_noise(row, dataset, release, made, original, setting)
     else:
         found = _of_classes(row, release, made, original, setting)
-    return withheld(tidy(found + _of_populations(row, release, original, setting.sensitive)), FEWEST)
+    return withheld(tidy(found + _of_populations(row, release, original, setting.sensitive)), LIMIT)
 
 
 class _Original(NamedTuple):
@@ -86,7 +87,7 @@ def _of_classes(row, release, made, original, setting):
     sensitive, n = setting.sensitive, len(release)
     # All models of sensitive values count alike, so they are counted once.
     counts, sizes = MODELS["t"](1, sensitive).counted(release), np.bincount(release.classes)
-    few = original.rarest < FEWEST and sizes.min() < FEWEST  # as `evaluation.tells_few`
+    few = original.rarest < LIMIT and sizes.min() < LIMIT  # as `evaluation.tells_few`
     names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
     suppressed, cells = release.suppressed, suppressed_cells(release)
     found = _found(register_vulnerability(release.indistinguishable, original.true) * n, n)
@@ -129,9 +130,9 @@ def _losses(row, release, made, counts, original, few, setting):
     reached, bounds = int((lost >= original.scale - 1e-12).sum()), (np.nan, np.nan)
     share = reached / n
     if _few(reached):
-        share, bounds = np.nan, (1 / n, (FEWEST - 1) / n)
+        share, bounds = np.nan, (1 / n, (LIMIT - 1) / n)
     elif _few(n - reached):
-        share, bounds = np.nan, (1 - (FEWEST - 1) / n, 1 - 1 / n)
+        share, bounds = np.nan, (1 - (LIMIT - 1) / n, 1 - 1 / n)
     worst = (np.nan, np.nan) if few and lost.max() > 0 else (lost.max(), chance[0])
     return [
         row("privacy_loss", worst[0], "", sensitive, baseline=worst[1], better="lower"),
@@ -177,26 +178,26 @@ def _of_noise(row, dataset, release, made, original, setting):
 
 def _share(row, measure, people, commonest, target, n):
     """A row of a share of people beside the commonest value's."""
-    told = (np.nan, 1 / n, (FEWEST - 1) / n) if _few(people) else _found(people, n)
+    told = (np.nan, 1 / n, (LIMIT - 1) / n) if _few(people) else _found(people, n)
     return row(measure, told[0], "", target, *told[1:], np.nan if _few(commonest) else commonest / n, "lower")
 
 
 def _found(people, n):
     """The share of people found (share, low, high): where a few are missed, only its bounds."""
     if _few(n - people):
-        return np.nan, max(n - FEWEST + 1, 1) / n, (n - 1) / n
+        return np.nan, max(n - LIMIT + 1, 1) / n, (n - 1) / n
     return people / n, np.nan, np.nan
 
 
 def _few(people):
-    return 1e-9 < people < FEWEST - 1e-9
+    return 1e-9 < people < LIMIT - 1e-9
 
 
 def class_sizes(release):
     """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
     class`, or `people in a bucket`, and `people`, small ones merged; None of noise, and of fewer than ten people.
     """
-    if release.classes is None or len(release) < FEWEST:
+    if release.classes is None or len(release) < LIMIT:
         return None
     sizes = np.bincount(release.classes)
     edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]

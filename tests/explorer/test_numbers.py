@@ -10,7 +10,7 @@ import pytest
 
 from privnb import evaluation, leakage, losses
 from privnb.adversary import anti_utility
-from privnb.charts.base import FEWEST, Aggregate
+from privnb.charts.base import Aggregate
 from privnb.dataset import Dataset, load
 from privnb.explorer import numbers
 from privnb.explorer.counting import class_sizes
@@ -21,6 +21,7 @@ from privnb.mined import stream
 from privnb.privacy_models import achieved
 from privnb.results import COLUMNS
 from privnb.sanitizers import Identity, Suppress
+from privnb.withholding import LIMIT
 from privnb.workload import disclosure
 
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
@@ -143,7 +144,7 @@ def test_class_sizes_hold_everybody_and_no_few(case):
     of = "bucket" if reading.setting.sanitizer in BUCKETS else "class"
     assert list(people) == [f"people in a {of}", "people"]
     assert people["people"].sum() == len(dataset)
-    assert (people["people"].between(1, FEWEST - 1)).sum() == 0
+    assert (people["people"].between(1, LIMIT - 1)).sum() == 0
 
 
 # Sizes
