@@ -22,6 +22,8 @@ from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaEr
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
 pd.set_option("mode.string_storage", "python")
+# What stands between two $ in a table that a notebook shows is text, no formula.
+pd.set_option("display.html.use_mathjax", False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ import tomllib
 from importlib import metadata, resources
 from pathlib import Path
 
+from privnb import sentences
 from privnb.charts import V5
 from privnb.ledger import count_by_status
 
@@ -158,7 +159,7 @@ def _templates():
         "number": _number,
         "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
     }
-    templates.globals |= {"V5": V5, "version": metadata.version("privnb")}
+    templates.globals |= {"V5": V5, "SENTENCES": sentences.OPEN, "version": metadata.version("privnb")}
     return templates
 
 
@@ -167,7 +168,7 @@ def _markdown(text, cell=None):
     from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
     attachments = cell.get("attachments", {}) if cell else {}
-    renderer = IPythonRenderer(escape=False, attachments=attachments, exclude_anchor_links=True)
+    renderer = IPythonRenderer(escape=True, attachments=attachments, exclude_anchor_links=True)
     return Markup(MarkdownWithMath(renderer=renderer).render(text))
 
 

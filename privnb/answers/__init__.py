@@ -1,7 +1,7 @@
 """What results say, in plain sentences computed from them: each notebook ends with one of these.
 
 A sentence names its number, what a guess without the release would reach, and which direction is better. Each function
-takes tidy results and returns Markdown. What the results at hand do not show is left out.
+takes tidy results and returns `sentences.Sentences`. What the results at hand do not show is left out.
 """
 
 from privnb.answers.adversary import what_predictions_add, what_the_adversary_gains, whom_it_hits

@@ -2,9 +2,10 @@
 
 import pandas as pd
 
-from privnb.answers.base import by_strictness, from_to, interval, listed, name, people, say
+from privnb.answers.base import by_strictness, from_to, interval, listed, name, people
 from privnb.measures.base import t_interval
 from privnb.results import over_seeds, set_of
+from privnb.sentences import B, say
 
 CONTROLS = {"control: ZeroR": "one answer for everybody (ZeroR)", "control: by chance": "its guesses dealt at random"}
 FUSIONS = {
@@ -49,7 +50,7 @@ def _beside_controls(top, nearer, mined):
     """One setting: the worst miner, what needs no attack, what is left beyond that, and what others' rows teach."""
     here = _here(nearer, top).set_index("miner")
     said = (
-        f"**{name(top)}: the worst miner{_who(here, top)} comes nearer to the truth for {people(top, top.value)}**"
+        f"{B}{name(top)}: the worst miner{_who(here, top)} comes nearer to the truth for {people(top, top.value)}{B}"
         f"{interval(top, ',.0f') if pd.notna(top.value) else ''}. The guess without the release does so for "
         f"{people(top, top.baseline)}"
     )
@@ -65,7 +66,7 @@ def _beside_controls(top, nearer, mined):
         return f"{said}. Too few people are hit, or too few by a guess, to set the numbers apart."
     strongest = against.mean().idxmax()
     left, more = _apart(worst.value - against[strongest])
-    said += f". Beyond {strongest} that is {left}" + ("." if more else ": **no more than needs no attack at all.**")
+    said += f". Beyond {strongest} that is {left}" + ("." if more else f": {B}no more than needs no attack at all.{B}")
     if "control: unseen" in wide and wide["control: unseen"].notna().all():
         own, more = _apart(worst.value - wide["control: unseen"])
         said += f" Of people whom it did not learn from it comes nearer for {wide['control: unseen'].mean():,.0f}: "
@@ -126,8 +127,8 @@ def _under_noise(worst):
             yield (
                 f"From {name(first)} to {name(last)}, with ever more noise, the number of nearer predictions rises "
                 f"from {first.value:,.0f} to {last.value:,.0f}, and so does the guess, from {first.baseline:,.0f} to "
-                f"{last.baseline:,.0f}: a record thrown further is easier to come nearer to. **The number measures the "
-                f"noise, not a leak**; less the guess it is {first.value - first.baseline:,.0f} and "
+                f"{last.baseline:,.0f}: a record thrown further is easier to come nearer to. {B}The number measures "
+                f"the noise, not a leak{B}; less the guess it is {first.value - first.baseline:,.0f} and "
                 f"{last.value - last.baseline:,.0f} people."
             )
 
@@ -226,7 +227,7 @@ def what_predictions_add(results):
             _verdict(where, pd.concat([wide for _, reading, _, wide in found if reading == where]))
             for where in dict.fromkeys(where for _, where, _, _ in found)
         ),
-        "\n".join(f"- {_added(wide, gain, where, miner)}" for gain, where, miner, wide in found),
+        [_added(wide, gain, where, miner) for gain, where, miner, wide in found],
         "A new label takes a record out of its class. To split a class can only raise either gain, whatever the label "
         "says; where the record joins another class, that may lower them. An increase that random labels show as well "
         "is no evidence that the miner learned anything. Lower gains protect more.",
@@ -241,15 +242,15 @@ def _verdict(where, wide):
     """
     above, below = (wide.mined > wide.high + CLOSE).sum(), (wide.mined < wide.low - CLOSE).sum()
     said = (
-        f"**{where[0].upper()}{where[1:]} the predictions raise a gain beyond all draws of as many random labels in "
-        f"{above} of {len(wide)} comparisons** (gain, miners, setting and seed), and stay below all of them in "
+        f"{B}{where[0].upper()}{where[1:]} the predictions raise a gain beyond all draws of as many random labels in "
+        f"{above} of {len(wide)} comparisons{B} (gain, miners, setting and seed), and stay below all of them in "
         f"{below}; by chance {len(wide) / 40:.2g} would lie above. "
     )
     if above > len(wide) / 2:
         return said + "There the predictions do more than random labels."
     if above > len(wide) / 40:
         return said + "That is too few, of comparisons that hang together, to say that they do more than random labels."
-    return said + "No more than by chance: **the increase is no evidence of an attack.**"
+    return said + f"No more than by chance: {B}the increase is no evidence of an attack.{B}"
 
 
 def _wide(results, gain, mined, random, miner):

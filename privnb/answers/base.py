@@ -7,12 +7,6 @@ import pandas as pd
 from privnb.results import bound
 
 
-def say(*sentences):
-    from IPython.display import Markdown
-
-    return Markdown("\n\n".join(sentences))
-
-
 def of(results, measure):
     return results[results.measure == measure]
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from privnb.answers.base import from_to, listed, name, of, say
+from privnb.answers.base import from_to, listed, name, of
 from privnb.enumeration.errata import KINDS as ERRATA
 from privnb.experiments.askari import KINDS
 from privnb.results import over_seeds
+from privnb.sentences import B, E, say
 from privnb.small_channels import EITHER, HIGHEST, LOWEST, NOTHING, RANDOM, TABLE
 
 SAME = 1e-9  # sums of shares in another order
@@ -31,7 +32,7 @@ def what_choosing_at_random_gains(results):
     last, costs = risk.iloc[-1], lost.iloc[-1]
     order = list(last.sort_values().index)
     said = (
-        f"**{claim}** Always to publish the lowest level makes the table easier to guess than to draw a level "
+        f"{B}{claim}{B} Always to publish the lowest level makes the table easier to guess than to draw a level "
         f"at random in {easier[LOWEST]} of {len(risk)} spaces; always to suppress all quasi-identifiers, which is as "
         f"deterministic, in {easier[HIGHEST]}. In {_space(risk.index[-1])} the guess is wrong with probability "
         f"{listed([f'{last[level]:.5f} ({level})' for level in order])}; higher protects more."
@@ -50,7 +51,7 @@ def what_users_lose(results):
     if rows.empty:
         return say("These results tell of no users.")
     lost = listed([f"{bits:.3f} ({knew})" for knew, bits in rows.items()])
-    return say(f"**Of an attribute's utility users lose on average, in bits: {lost}**; lower is better.")
+    return say(f"{B}Of an attribute's utility users lose on average, in bits: {lost}{B}; lower is better.")
 
 
 def which_attributes_give_away(results):
@@ -76,14 +77,14 @@ def how_gains_are_leakage(results):
         return say("None of these releases has classes or buckets in which gains could be compared with leakage.")
     if worst > SAME:
         return say(
-            f"**Gains and leakage differ by up to {worst:.2g} in {len(pairs)} releases**: classes whose members know "
+            f"{B}Gains and leakage differ by up to {worst:.2g} in {len(pairs)} releases{B}: classes whose members know "
             "themselves apart by their labels are not those that the gains are counted in."
         )
     largest = of(results, "accuracy_gain").dropna(subset="value")
     largest = largest.loc[largest.value.idxmax()]
     return say(
-        f"**Brickell and Shmatikov's gains are leakage of this channel: in all {len(pairs)} releases with classes "
-        "or buckets** posterior minus prior vulnerability of the sensitive value equals their accuracy gain, and the "
+        f"{B}Brickell and Shmatikov's gains are leakage of this channel: in all {len(pairs)} releases with classes "
+        f"or buckets{B} posterior minus prior vulnerability of the sensitive value equals their accuracy gain, and the "
         "mean total variation, the channel's additive capacity, their knowledge gain. The one is what a guess "
         "adds, the other the most that the release adds for anybody with that prior "
         "whose gains differ by 1 at most. The largest accuracy gain here is "
@@ -98,14 +99,14 @@ def what_leaks(results):
 
 def erratum_by_erratum(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
-    meanings = " ".join(f"*{each}*: {means}." for each, means in ERRATA.items())
+    meanings = " ".join(f"{E}{each}{E}: {means}." for each, means in ERRATA.items())
     lines = [
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "
         f"the second. {meanings.replace('under `here`', 'the second')}"
     ]
     lines += [
-        f"{place + 1}. **{row.place[0].upper()}{row.place[1:]}** (*{row.kind}*): {row.erratum}. "
-        f"{row.example[0].upper()}{row.example[1:]}: **{row.printed:.6g}, {row.here:.6g}**."
+        f"{place + 1}. {B}{row.place[0].upper()}{row.place[1:]}{B} ({E}{row.kind}{E}): {row.erratum}. "
+        f"{row.example[0].upper()}{row.example[1:]}: {B}{row.printed:.6g}, {row.here:.6g}{B}."
         for place, row in enumerate(errata.rename(columns={"as printed": "printed"}).itertuples(index=False))
     ]
     return say(*lines)
@@ -120,9 +121,9 @@ def _guessed(results):
         here = results[(results.dataset == row.dataset) & (results.sanitizer == row.sanitizer)]
         here = here[here.miner == row.miner].set_index("measure").value
         sentences.append(
-            f"**In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in with "
-            f"probability {row.value:.4f}**, without the release {row.baseline:.2f}; lower is better. They are wrong "
-            f"with probability {here['bayes_risk']:.4f}; the uncertainty that is left allows at most "
+            f"{B}In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in "
+            f"with probability {row.value:.4f}{B}, without the release {row.baseline:.2f}; lower is better. They are "
+            f"wrong with probability {here['bayes_risk']:.4f}; the uncertainty that is left allows at most "
             f"{here['santhi_vardy_bound']:.4f}."
         )
         certain = example[example.miner != NOTHING]
@@ -133,8 +134,8 @@ def _guessed(results):
     if len(listed_spaces):
         row = listed_spaces.iloc[-1]
         sentences.append(
-            f"**Of {tables[row.dataset]:,.0f} possible tables ({_space(row.dataset)}) the right one is guessed with "
-            f"probability {row.value:.4f}** if k-anonymity publishes any level that is allowed, "
+            f"{B}Of {tables[row.dataset]:,.0f} possible tables ({_space(row.dataset)}) the right one is guessed with "
+            f"probability {row.value:.4f}{B} if k-anonymity publishes any level that is allowed, "
             f"{row.value / row.baseline:,.0f} times as likely as without the release."
         )
     return sentences
@@ -149,8 +150,8 @@ def _aims(results):
     aided = known.loc[TABLE]
     return [
         f"Other aims are easier than the exact table. In {_space(rows.dataset.iloc[0])} the best guess gains "
-        f"{listed(told)}; the second and third are our reading of a *close* table, which the paper announces and does "
-        f"not define. Who knows one person in it guesses the table with probability {aided.value:.3f} instead of "
+        f"{listed(told)}; the second and third are our reading of a {E}close{E} table, which the paper announces and "
+        f"does not define. Who knows one person in it guesses the table with probability {aided.value:.3f} instead of "
         f"{aided.baseline:.3f}."
     ]
 
@@ -174,7 +175,7 @@ def _given_away(results):
         if ((original["size"] == top.name) & (original.value == top.value)).sum() > 1:
             verb = "are among those that tell most" if ", " in top.names else "is one that tells most"
         said = (
-            f"**Of {every} {listed(top.names.split(', '))} {verb} of {secret}.** Who knows that in the original "
+            f"{B}Of {every} {listed(top.names.split(', '))} {verb} of {secret}.{B} Who knows that in the original "
             f"guesses rightly with probability {top.said}, without a release {_share(top.baseline)}; lower is better."
         )
         if len(best) > 2:
@@ -202,8 +203,8 @@ def _family(results):
                 values = dict.fromkeys(part.said[[part.value.idxmin(), part.value.idxmax()]])
                 ends.append(f"{' to '.join(values)} under {kind}")
         sentences.append(
-            "**On one axis: who looks at a row and has a register of everybody's quasi-identifiers finds its person "
-            f"with probability {listed(ends)}**; without a release with {_share(inner.baseline.iloc[0])}, lower is "
+            f"{B}On one axis: who looks at a row and has a register of everybody's quasi-identifiers finds its person "
+            f"with probability {listed(ends)}{B}; without a release with {_share(inner.baseline.iloc[0])}, lower is "
             f"better. {_bits(inner)}"
         )
     told = _at_least(of(results, "sensitive_vulnerability"))

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from privnb.answers.base import interval, name, of, people, say
+from privnb.answers.base import interval, name, of, people
+from privnb.sentences import B, say
 
 ENDS = {"Identity": "original", "Suppress": "trivial release"}  # which a release is compared with
 
@@ -10,7 +11,7 @@ ENDS = {"Identity": "original", "Suppress": "trivial release"}  # which a releas
 def what_one_setting_gives(results, refused=""):
     """One release: by counts and, where they ran, by miners. `refused`: why there is none, or empty."""
     if refused:
-        return say(f"**There is no such release.** {refused}")
+        return say(f"{B}There is no such release.{B} {refused}")
     # What was counted is of the release that was asked for; the miner is shown the ends as well.
     asked = results.sanitizer.iloc[0]
     own = results[results.sanitizer == asked]
@@ -37,7 +38,7 @@ def _published(own):
     ):
         parts += [said.format(value) for value in of(own, measure).value]
     called = name(row) if row.parameters else row.sanitizer
-    return f"**{called}:** {'; '.join(parts)}." if parts else f"**{called}** is the release."
+    return f"{B}{called}:{B} {'; '.join(parts)}." if parts else f"{B}{called}{B} is the release."
 
 
 def _kept(results, asked):

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from privnb import frontier
-from privnb.answers.base import listed, say
+from privnb.answers.base import listed
 from privnb.frontier import AXES
+from privnb.sentences import B, say
 
 
 def which_to_publish(results, releases, table):
@@ -37,7 +38,7 @@ def _mined(results, releases):
             f"Of classes and buckets the accuracy gain is exact for an adversary who knows the class. "
             f"{listed(noisy)} {'have' if many else 'has'} no classes: there it is what the best of "
             f"{listed(list(dict.fromkeys(mined.miner)))} reaches, or 0, for anybody can guess the commonest value. "
-            f"**A better attack may reach more**, so in truth {'they' if many else 'it'} may lie further right: "
+            f"{B}A better attack may reach more{B}, so in truth {'they' if many else 'it'} may lie further right: "
             f"{'they dominate' if many else 'it dominates'} no other release and {'keep' if many else 'keeps'} no cap."
         )
 
@@ -65,8 +66,8 @@ def what_the_search_found(tuned, cap, whole=None, **axes):
     else:
         row = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
         found = (
-            f"**{row.setting}** has the least utility loss, {row.utility:.3g}, of those with a privacy loss of at most "
-            f"{cap:g} (its own: {row.privacy_high:.3g}), after the search tried {tried}."
+            f"{B}{row.setting}{B} has the least utility loss, {row.utility:.3g}, of those with a privacy loss of at "
+            f"most {cap:g} (its own: {row.privacy_high:.3g}), after the search tried {tried}."
         )
     if tuned.unreachable:
         found += f" At {len(tuned.unreachable)} of them the table cannot be sanitized so."

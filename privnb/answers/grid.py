@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from privnb.answers.base import listed, say
+from privnb.answers.base import listed
 from privnb.frontier import AXES
+from privnb.sentences import B, say
 
 SETTING = ["sanitizer", "parameters"]
 
@@ -19,8 +20,8 @@ def what_every_setting_gives(steps, results, releases):
         _reached(steps, there),
         _efficient(releases),
         *_along(steps[there], releases),
-        "No miner was run here: these are counts of what a release tells whoever reads it as it stands. **Efficient is "
-        "said of these settings, by these two measures. It does not mean safe.**",
+        f"No miner was run here: these are counts of what a release tells whoever reads it as it stands. {B}Efficient "
+        f"is said of these settings, by these two measures. It does not mean safe.{B}",
     )
 
 
@@ -34,8 +35,8 @@ def _efficient(releases):
     of = [releases[f"{axis}_of"].iloc[0] for axis in AXES]
     status = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     said = (
-        f"By {of[0]} and {of[1]} no other setting beats **{status.efficient} of {len(releases)}**; {status.dominated} "
-        "are dominated: another one loses as little of both and less of one."
+        f"By {of[0]} and {of[1]} no other setting beats {B}{status.efficient} of {len(releases)}{B}; "
+        f"{status.dominated} are dominated: another one loses as little of both and less of one."
     )
     counts = releases[releases.status == "efficient"].sanitizer.value_counts()
     if len(counts):

@@ -1,8 +1,9 @@
 """What an owner asks: how much honest users keep, and which sanitizer to choose."""
 
-from privnb.answers.base import by_strictness, criterion, interval, listed, name, say
+from privnb.answers.base import by_strictness, criterion, interval, listed, name
 from privnb.measures.base import t_interval
 from privnb.results import over_seeds, set_of
+from privnb.sentences import B, say
 
 TIED = 1e-9  # sums of the same weights differ by less
 
@@ -27,8 +28,8 @@ def what_users_keep(results):
         top = part.loc[part.value.idxmax()]
         settings = listed([row.parameters.split(", ")[0] for row in part.itertuples()])
         sentences.append(
-            f"**{sanitizer} ({settings}) is ({1 - top.value:.4f}, {{{miners}}})-utility-preserving on this table: no "
-            f"miner of the set loses more than {top.value:.2%}**{interval(top, '.2%')} of what it predicts right on "
+            f"{B}{sanitizer} ({settings}) is ({1 - top.value:.4f}, {{{miners}}})-utility-preserving on this table: no "
+            f"miner of the set loses more than {top.value:.2%}{B}{interval(top, '.2%')} of what it predicts right on "
             f"the original, and {_at(members, top)} loses that at {name(top)}{over}. 0 % keeps all; lower is better."
         )
     good = rows[(rows.measure == "good_utility") & (rows["set"] == "")]
@@ -112,11 +113,11 @@ def _beside_absence(results, members):
         f"more (beyond the 95 % intervals) in {more}, clearly less in {less}."
     )
     if not more and not less:
-        told += f" **The noise cannot be told from leaving {left} out altogether.**"
+        told += f" {B}The noise cannot be told from leaving {left} out altogether.{B}"
     elif not more:
-        told += f" **Nowhere is noise seen to cost more than leaving {left} out altogether.**"
+        told += f" {B}Nowhere is noise seen to cost more than leaving {left} out altogether.{B}"
     elif not less:
-        told += f" **Where it costs more, a user does better without {left}: the noise misleads the miner.**"
+        told += f" {B}Where it costs more, a user does better without {left}: the noise misleads the miner.{B}"
     yield told
 
 
@@ -163,7 +164,7 @@ def what_the_owner_chooses(chosen):
         picks[scenario] = named["worst"]
         by_worst = first[first.miner == "worst"].iloc[0]
         others = chosen[chosen.measure == f"more_than_chosen_{scenario}"]
-        pick = f"**Scenario {scenario}: by the worst miner the owner chooses {named['worst']}**"
+        pick = f"{B}Scenario {scenario}: by the worst miner the owner chooses {named['worst']}{B}"
         said = [
             f"{pick}{_seeds(by_worst, others)}.",
             _survives(named),

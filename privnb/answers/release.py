@@ -1,6 +1,7 @@
 """What a table and its releases are like: who stands out, what sanitizing costs."""
 
-from privnb.answers.base import from_to, of, say, share
+from privnb.answers.base import from_to, of, share
+from privnb.sentences import B, say
 
 
 def who_stands_out(results):
@@ -10,8 +11,8 @@ def who_stands_out(results):
     pairs = unique[unique.known == min(2, unique.known.max())].dropna(subset="value")
     records = of(results, "records").value.iloc[0]
     sentences = [
-        f"**{share(whole)} of the {records:,.0f} people are the only one with their {whole.known} "
-        f"quasi-identifiers** (95 % interval {whole.low:.1%} to {whole.high:.1%}): whoever knows those finds their "
+        f"{B}{share(whole)} of the {records:,.0f} people are the only one with their {whole.known} "
+        f"quasi-identifiers{B} (95 % interval {whole.low:.1%} to {whole.high:.1%}): whoever knows those finds their "
         "record in an unsanitized release. Without any release nobody is singled out; lower is better."
     ]
     if len(pairs):
@@ -28,8 +29,8 @@ def what_it_costs(results):
     cost = cost[cost.sanitizer == "KMember"]
     if len(cost):
         sentences.append(
-            f"**A published cell spans {from_to(cost, '.0%')} of its attribute's domain on average.** 0 % keeps every "
-            "value, 100 % is the table without quasi-identifiers; lower keeps more."
+            f"{B}A published cell spans {from_to(cost, '.0%')} of its attribute's domain on average.{B} 0 % keeps "
+            "every value, 100 % is the table without quasi-identifiers; lower keeps more."
         )
         reached = of(results, "k_achieved").query("sanitizer == 'KMember'")
         levels = ", ".join(f"{row.value:.0f} ({row.parameters})" for row in reached.itertuples())
@@ -52,8 +53,8 @@ def what_detail_remains(results):
         strictest = part[bound == (bound.min() if letter == "t" else bound.max())]
         best, worst = strictest.loc[strictest.value.idxmin()], strictest.loc[strictest.value.idxmax()]
         sentences.append(
-            f"**At {strictest.parameters.iloc[0].split(', suppress')[0]} a cell spans {best.value:.1%} of its domain "
-            f"under {best.sanitizer} and {worst.value:.1%} under {worst.sanitizer}.**"
+            f"{B}At {strictest.parameters.iloc[0].split(', suppress')[0]} a cell spans {best.value:.1%} of its domain "
+            f"under {best.sanitizer} and {worst.value:.1%} under {worst.sanitizer}.{B}"
         )
     sentences.append(
         "All of them keep the same bound; lower keeps more detail. What that detail is worth to a miner is "

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from privnb import frontier
-from privnb.answers.base import listed, of, say
+from privnb.answers.base import listed, of
 from privnb.experiments.li_li import FORMS, MODELS, SMALL, pairs
 from privnb.results import over_seeds
+from privnb.sentences import B, say
 
 CRITIQUES = ["accuracy_gain", "workload_gain", "privacy_loss", "utility_loss"]
 
@@ -20,8 +21,8 @@ def how_losses_read(results):
     if len(told):
         first, last = told.iloc[0], told.iloc[-1]
         sentences.append(
-            f"**Whose value is told for certain loses {first.value:.3f} ({first.target}, the smallest) to "
-            f"{last.value:.3f} ({last.target}, the largest of those shown).** Below the lower end nobody's value is "
+            f"{B}Whose value is told for certain loses {first.value:.3f} ({first.target}, the smallest) to "
+            f"{last.value:.3f} ({last.target}, the largest of those shown).{B} Below the lower end nobody's value is "
             "certain. Above it somebody's may be, or a class only makes a rare value likely: the loss does not say "
             "which. 0 is what is lost without quasi-identifiers; lower is better."
         )
@@ -29,14 +30,14 @@ def how_losses_read(results):
     if len(trivial) and len(count):
         base = trivial.baseline.iloc[0]
         sentences.append(
-            f"**A release without quasi-identifiers has a utility loss of {base:.4f}**, the mean over "
+            f"{B}A release without quasi-identifiers has a utility loss of {base:.4f}{B}, the mean over "
             f"{count.iloc[0]:,.0f} large populations: only what lies below tells something about groups. 0 is what the "
             "original loses."
         )
     elif len(count):
         sentences.append(
-            "No group of people is large enough, or the sensitive attribute has too many values to ask for: **there is "
-            "no utility loss here**. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
+            f"No group of people is large enough, or the sensitive attribute has too many values to ask for: {B}there "
+            f"is no utility loss here{B}. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
         )
     return say(*sentences)
 
@@ -86,12 +87,12 @@ def where_critics_disagree(results):
     miners = of(results, "workload_gain").query("sanitizer == 'Mondrian'").miner.nunique()
     best = f"; in each the best of {miners} miners" if miners > 1 else ""
     return say(
-        "**By the direct comparison a researcher who predicts the sensitive attribute does not clearly gain more than "
-        f"the adversary in {(~wide.ahead).sum()} of {len(wide)} releases** (95 % intervals{best}): "
+        f"{B}By the direct comparison a researcher who predicts the sensitive attribute does not clearly gain more "
+        f"than the adversary in {(~wide.ahead).sum()} of {len(wide)} releases{B} (95 % intervals{best}): "
         f"{points['workload_gain']} percentage points of people against {points['accuracy_gain']}. Neither has neutral "
         "attributes, so both learn the same thing from the same table, and the comparison is decided before it is run "
         "(Li and Li, section 3.1). Its privacy is a mean over people.",
-        f"**By the two losses the same releases avoid {kept.min():.0%} to {kept.max():.0%}** of what is lost about "
+        f"{B}By the two losses the same releases avoid {kept.min():.0%} to {kept.max():.0%}{B} of what is lost about "
         f"large populations without quasi-identifiers; the worst-off person loses {wide.privacy_loss.min():.3f} to "
         f"{wide.privacy_loss.max():.3f}. At {_short(least)}, which loses least privacy, it is {kept[least]:.0%}. "
         "Whether that is worth it is the owner's to say: the two cannot be subtracted.",
@@ -108,7 +109,7 @@ def what_examples_show(examples):
         nothing, one, other = (wide.iloc[i] for i in range(3))
         said = {name: _both(one[name], other[name]) for name in wide}
         sentences.append(
-            f"**{_upper(case)}.** {_upper(wide.index[1])}, or {wide.index[2]}: the worst-off person loses "
+            f"{B}{_upper(case)}.{B} {_upper(wide.index[1])}, or {wide.index[2]}: the worst-off person loses "
             f"{said['privacy_loss']}. The utility loss, {nothing.utility_loss:.4f} where nothing is told, is "
             f"{said['utility_loss']}. The mean over people by which a direct comparison goes is "
             f"{said['knowledge_gain']}."
@@ -130,7 +131,9 @@ def _dominance(results):
             f"{(each.status == 'efficient').sum()} of {len(each)} under {model}"
             for model, each in rows.groupby("model", sort=False)
         ]
-        said = f"**{_upper(form)}, efficient are {listed(efficient)}**: no other release here is as good in both losses"
+        said = (
+            f"{B}{_upper(form)}, efficient are {listed(efficient)}{B}: no other release here is as good in both losses"
+        )
         said += " and better in one."
         rows = rows.dropna(subset="privacy").sort_values("privacy")  # a withheld loss lies nowhere
         close, others = rows[rows.letter == "t"], rows[rows.letter != "t"]

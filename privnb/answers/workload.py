@@ -6,14 +6,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from privnb.answers.adversary import what_predictions_add
-from privnb.answers.base import listed, say
+from privnb.answers.base import listed
 from privnb.results import over_seeds
+from privnb.sentences import B, C, say
 
 ENDS = ("Identity", "Suppress")
 NOTHING = (
-    "**Adversary and researcher cannot be compared here**: both are counted in people guessed right, which takes a "
+    f"{B}Adversary and researcher cannot be compared here{B}: both are counted in people guessed right, which takes a "
     "sensitive attribute of categories, and no study of this table has one. Give a column of categories that role in "
-    "the description file. `06_li_li` has losses for numbers too."
+    f"the description file. {C}06_li_li{C} has losses for numbers too."
 )
 CLOSE = 1e-9  # shares of information are sums of logarithms
 
@@ -177,16 +178,16 @@ def _overall(parts):
     useful = [part for part in known if _whole(part).low > 0 and len(_held(part))]
     gain = sum(_whole(part).low > 0 for part in known)
     said = (
-        f"**In {gain} of {len(known)} workloads the original gives the researcher more than the better trivial "
-        "sanitization, beyond the 95 % interval.**"
+        f"{B}In {gain} of {len(known)} workloads the original gives the researcher more than the better trivial "
+        f"sanitization, beyond the 95 % interval.{B}"
     )
     if gain < len(known):
         said += " In the others there is no utility that privacy could cost."
     if not useful:
         return said
     return (
-        f"{said} **Where releases hold the adversary to half of what the original gives them, the best of them keeps "
-        f"of the researcher's gain: {listed([_kept(part) for part in useful])}.** 100 % costs nothing, 0 % is the "
+        f"{said} {B}Where releases hold the adversary to half of what the original gives them, the best of them keeps "
+        f"of the researcher's gain: {listed([_kept(part) for part in useful])}.{B} 100 % costs nothing, 0 % is the "
         "trivial sanitization's. The 95 % intervals take the original's gain as exact; and the best of several "
         "releases, chosen by the same numbers, looks better than it is."
     )

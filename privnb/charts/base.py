@@ -13,6 +13,7 @@ import pandas as pd
 
 from privnb import withholding
 from privnb.results import CASE, over_seeds
+from privnb.sentences import say
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
@@ -141,9 +142,7 @@ def axis(format):
 
 def none(what):
     """Said instead of an empty chart."""
-    from IPython.display import Markdown
-
-    return Markdown(f"None of these settings has {'an' if what[0] in 'aeio' else 'a'} {what.replace('_', ' ')}.")
+    return say(f"None of these settings has {'an' if what[0] in 'aeio' else 'a'} {what.replace('_', ' ')}.")
 
 
 def finish(chart, title, description):

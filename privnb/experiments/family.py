@@ -30,6 +30,7 @@ from privnb.sanitizers import (
     TopDownSpecialization,
 )
 from privnb.sanitizers.local_noise import LocalNoise
+from privnb.sentences import C, say
 from privnb.store import Store
 
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
@@ -113,18 +114,16 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
 
 
 def left_out(dataset, sanitizers, results):
-    """Which sanitizers cannot do what is asked of this table, and why, in Markdown."""
-    from IPython.display import Markdown
-
+    """Which sanitizers cannot do what is asked of this table, and why, in sentences."""
     reasons = []
     for sanitizer in (each for each in sanitizers if _refused(each, results)):
         try:
             sanitizer.sanitize(dataset, rng=1)
         except SanitizationError as error:
-            reasons.append(f"- `{sanitizer!r}`: {str(error).split(' cannot be reached: ')[-1]}")
+            reasons.append(f"{C}{sanitizer!r}{C}: {str(error).split(' cannot be reached: ')[-1]}")
     if not reasons:
-        return Markdown(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
-    return Markdown("\n".join([f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:\n", *reasons]))
+        return say(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
+    return say(f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:", reasons)
 
 
 def settings_along(dataset, tuned, values):

@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb import weka
 from privnb.mined import miners_of
 from privnb.results import join
+from privnb.sentences import B, C, say
 from privnb.store import Store, run
 
 
@@ -57,15 +58,13 @@ PROFILES = {
 
 
 def weka_here(results):
-    """Whether the real Weka made a part of `results`, and what to do if not, in Markdown."""
-    from IPython.display import Markdown
-
+    """Whether the real Weka made a part of `results`, and what to do if not, in sentences."""
     lacks, ran = weka.missing(), results.miner.str.extract(r"^(Weka [\d.]+) ")[0].dropna()
     if len(ran):
-        return Markdown(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
+        return say(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
     if lacks:
-        return Markdown(f"**Weka is not here**: {lacks} scikit-learn's miners stand in.")
-    return Markdown(f"Weka {weka.version()} is here; this run did without. `make report PROFILE=full` runs it.")
+        return say(f"{B}Weka is not here{B}: {lacks} scikit-learn's miners stand in.")
+    return say(f"Weka {weka.version()} is here; this run did without. {C}make report PROFILE=full{C} runs it.")
 
 
 def profile_of(name):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.frontier.points import AXES, SEEDS, bounded, comparable, same
+from privnb.sentences import B
 
 
 def knee(releases):
@@ -144,11 +145,11 @@ def sentences(table, releases):
     for row in table.itertuples():
         question = row.question[0].upper() + row.question[1:]
         if row.setting == "none":
-            said.append(f"{question}: **none**; {row.why}.")
+            said.append(f"{question}: {B}none{B}; {row.why}.")
             continue
         losses = " and ".join(f"{axis} loss {_interval(row, axis)}" for axis in AXES)
         costs = f" It costs {row.costs}." if row.costs else ""
-        said.append(f"{question}: **{row.setting}**, {losses}; {row.why}.{costs}")
+        said.append(f"{question}: {B}{row.setting}{B}, {losses}; {row.why}.{costs}")
     return said
 
 

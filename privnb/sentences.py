@@ -1,0 +1,64 @@
+"""Sentences for people, in which a name or a value of a table stands as it is written and is nothing more.
+
+A sentence is plain text. `say` alone makes HTML of it, and escapes all of it: what stands in a table can be no element,
+no link and no formula in a notebook or a page. What our own words stress they mark with `B`, `E` and `C`.
+"""
+
+import re
+from html import escape
+
+# Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
+# use: no text has them, where every other mark might be part of a name.
+B, E, C = "\ufdd0", "\ufdd1", "\ufdd2"
+MARKS = {B: ("strong", "**"), E: ("em", "*"), C: ("code", "`")}
+OPEN = '<div class="text mathjax_ignore">'  # without the second class JupyterLab draws what stands between two $
+
+
+class Sentences:
+    """What a notebook shows of `parts`: a text is a paragraph, a list of texts a list. `data`: as plain text."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    @property
+    def data(self):
+        """Paragraphs as Markdown writes them, with names and values as they are: to read, not to render."""
+        paragraphs = ["\n".join(f"- {line}" for line in part) if _many(part) else part for part in self.parts]
+        text = "\n\n".join(paragraphs)
+        for mark, (_, written) in MARKS.items():
+            text = text.replace(mark, written)
+        return text
+
+    def __repr__(self):
+        return self.data
+
+    def _repr_html_(self):
+        return f"{OPEN}{''.join(map(_html, self.parts))}</div>"
+
+
+def say(*parts):
+    """Sentences to show: each of `parts` is a text, which becomes a paragraph, or a list of them.
+
+    >>> say(f"{B}All{B} of <b>", ["a", "b"])._repr_html_().removeprefix(OPEN)
+    '<p><strong>All</strong> of &lt;b&gt;</p><ul><li>a</li><li>b</li></ul></div>'
+    """
+    return Sentences(*parts)
+
+
+def _many(part):
+    return not isinstance(part, str)
+
+
+def _html(part):
+    return (
+        f"<ul>{''.join(f'<li>{_inline(line)}</li>' for line in part)}</ul>"
+        if _many(part)
+        else f"<p>{_inline(part)}</p>"
+    )
+
+
+def _inline(text):
+    text = escape(text)
+    for mark, (element, _) in MARKS.items():
+        text = re.sub(f"{mark}([^{mark}]*){mark}", rf"<{element}>\1</{element}>", text).replace(mark, "")
+    return text
