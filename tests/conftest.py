@@ -1,7 +1,10 @@
-"""What several tests share: a browser without network, a JupyterLab, notebooks made up; the slowest file first."""
+"""What several tests share: a browser without network, a JupyterLab, notebooks made up; the slowest file first; what
+was skipped, in a line at the end."""
 
 import os
 import signal
+from collections import Counter
+from pathlib import Path
 
 import browsing
 import pytest
@@ -63,6 +66,26 @@ def write_notebook():
         nbformat.write(notebook, folder / f"{name}.ipynb")
 
     return write
+
+
+@pytest.fixture(scope="session")
+def arx():
+    """The folder of ARX's adult_hierarchy_<attribute>.csv, as the environment names it; else the test is skipped."""
+    if not os.environ.get("HIERARCHIES"):
+        pytest.skip("ARX's hierarchies are not here: HIERARCHIES=FOLDER names where they are")
+    return Path(os.environ["HIERARCHIES"])
+
+
+def pytest_terminal_summary(terminalreporter):
+    reasons = [report.longrepr[-1].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])]
+    if reasons:
+        terminalreporter.write_line(skipped(reasons))
+
+
+def skipped(reasons):
+    """How many tests were skipped and why, in a line."""
+    told = "; ".join(f"{number}: {reason.rstrip('.')}" for reason, number in Counter(reasons).most_common())
+    return f"{len(reasons)} skipped. {told}."
 
 
 def pytest_collection_modifyitems(items):

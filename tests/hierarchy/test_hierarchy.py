@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.dataset import PROJECT, load
+from privnb.dataset import load
 from privnb.hierarchy import Intervals, Ordered, RangedIntervals, Ranges, Sets, Taxonomy, flat
 from privnb.schema import Attribute, Categories, Numbers, Role, SchemaError
 
-ARX = PROJECT.parent / "shared" / "data" / "arx"
 COLOURS = (
     ("red", "warm", "*"),
     ("blue", "cold", "*"),
@@ -195,11 +194,10 @@ def test_a_file_with_a_byte_order_mark(tmp_path):
     assert Taxonomy.read(path, Categories(("F", "M"))).leaves == ("F", "M")
 
 
-@pytest.mark.skipif(not ARX.is_dir(), reason="ARX's hierarchies are not at ../shared/data/arx next to the project")
-def test_hierarchies_of_arx_are_read_as_they_are(tmp_path):
+def test_hierarchies_of_arx_are_read_as_they_are(arx, tmp_path):
     heights = {}
     for attribute in load("adult", "sramka-taxonomy", records=2).schema.attributes:
-        file = ARX / f"adult_hierarchy_{'salary-class' if attribute.name == 'salary' else attribute.name}.csv"
+        file = arx / f"adult_hierarchy_{'salary-class' if attribute.name == 'salary' else attribute.name}.csv"
         tree = Taxonomy.read(file, attribute.domain)
         heights[attribute.name] = tree.height
         assert len(tree.leaves) == len(range(17, 100) if attribute.numeric else attribute.domain.values)
@@ -211,9 +209,8 @@ def test_hierarchies_of_arx_are_read_as_they_are(tmp_path):
     }  # fmt: skip
 
 
-@pytest.mark.skipif(not ARX.is_dir(), reason="ARX's hierarchies are not at ../shared/data/arx next to the project")
-def test_hierarchies_of_arx_are_written_as_they_are(tmp_path):
-    files = sorted(ARX.glob("*.csv"))
+def test_hierarchies_of_arx_are_written_as_they_are(arx, tmp_path):
+    files = sorted(arx.glob("*.csv"))
     assert len(files) == 9
     for file in files:
         given = file.read_bytes()

@@ -5,11 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.dataset import PROJECT
 from privnb.hierarchy import Taxonomy, taxonomies
 from privnb.schema import Attribute, Categories, Numbers, Role, SchemaError
-
-ARX = PROJECT.parent / "shared" / "data" / "arx"
 
 
 def numbers(low=0, high=19, step=1):
@@ -72,10 +69,9 @@ def test_an_origin_between_two_values_is_refused():
         taxonomies.widths(numbers(), (5,), origin=0.5)
 
 
-@pytest.mark.skipif(not ARX.is_dir(), reason="ARX's hierarchies are not at ../shared/data/arx next to the project")
-def test_arxs_groups_of_ages_are_built_in_a_line():
+def test_arxs_groups_of_ages_are_built_in_a_line(arx):
     """Its file groups 1 to 100 by 5, 10 and 20 years from 1 on, though it prints 0-4 for 1 to 5."""
-    tree = Taxonomy.read(ARX / "adult_hierarchy_age.csv", Numbers(1, 100))
+    tree = Taxonomy.read(arx / "adult_hierarchy_age.csv", Numbers(1, 100))
     built = taxonomies.widths(numbers(1, 100), (5, 10, 20), origin=1)
     assert tree.leaves == built.leaves
     for one, other in zip(tree.groups, built.groups, strict=True):
