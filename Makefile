@@ -1,4 +1,5 @@
-# Needs Python 3.11 to 3.13 and make; everything else goes into .venv, in the versions of requirements.lock.
+# Needs Python 3.11 to 3.13 and make; everything else goes into .venv, in the versions and with the hashes of
+# requirements.lock: uv, which installs it, and hatchling, which builds the package, among them.
 PYTHON ?= python3
 BIN    := .venv/bin
 STAMP  := .venv/.installed
@@ -29,20 +30,22 @@ weka: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python tests/benchmarks/bench.py
 
-# The lock is made on purpose, never on the way: it decides what everybody installs.
+# The lock is made on purpose, never on the way: it decides what everybody installs. `uv` and `hatchling` are pinned in
+# pyproject.toml.
 lock: $(BIN)/uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group test --generate-hashes \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group test --group build --generate-hashes \
 	  --no-emit-index-url --no-header pyproject.toml --output-file requirements.lock
 
 $(STAMP): $(BIN)/uv requirements.lock pyproject.toml
 	@$(BIN)/python -c '$(FITS)' || { echo ".venv was made with `$(BIN)/python --version`. privnb needs Python 3.11 to 3.13:" \
 	  "remove .venv and try again."; exit 1; }
 	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(BIN)/uv:
 	@$(PYTHON) -c '$(FITS)' || { echo "privnb needs Python 3.11 to 3.13, and $(PYTHON) is `$(PYTHON) --version 2>&1`." \
 	  "Install one and name it: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.10,<1'
+	awk '/^[^ #]/ { found = /^uv==/ } found' requirements.lock > .venv/uv.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement .venv/uv.txt

@@ -57,9 +57,21 @@ def test_python_is_within_the_bounds():
 def test_lock_pins_every_package_with_hashes_and_no_address():
     text = (ROOT / "requirements.lock").read_text()
     pinned = {canonicalize_name(n): v for n, v in re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE)}
-    wanted = WANTED | declared(PROJECT["dependency-groups"]["test"])
+    wanted = WANTED | declared(PROJECT["dependency-groups"]["test"]) | declared(PROJECT["dependency-groups"]["build"])
     assert {name for name, bounds in wanted.items() if pinned.get(name, "0") not in bounds} == set()
     assert "://" not in text
     packages = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
     assert len(packages) > len(wanted)
     assert [package.split()[0] for package in packages if "--hash=sha256:" not in package] == []
+
+
+def test_what_installs_and_builds_the_project_is_one_version_with_its_hashes():
+    build = declared(PROJECT["dependency-groups"]["build"])
+    assert [name for name in ("uv", "hatchling") if not re.fullmatch(r"==[\d.]+", str(build[name]))] == []
+    assert declared(PROJECT["build-system"]["requires"]) == {"hatchling": build["hatchling"]}
+    makefile = (ROOT / "Makefile").read_text()
+    installs = re.findall(r"pip (?:install|sync).*", makefile)
+    assert len(installs) == 3
+    assert "--require-hashes --requirement .venv/uv.txt" in installs[2], "of uv itself, whose hashes the lock has"
+    assert installs[0].endswith("requirements.lock")
+    assert "--no-build-isolation" in installs[1], "or hatchling would be fetched without a hash"
