@@ -40,7 +40,7 @@ import pandas as pd
 from privnb.miners import SETS
 
 SOURCES = ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009", "askari-2012", "aggarwal-yu-2008")
-STATUSES = ("exact", "within", "differs", "not reproducible", "not run")
+STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run")
 COLUMNS = ("source", "item", "published", "measured", "difference", "tolerance", "status", "note")
 SELECTOR = ("dataset", "sanitizer", "parameters", "measure", "miner", "target")
 CASE = tuple(column for column in SELECTOR if column != "miner")
@@ -60,7 +60,7 @@ def compare(results, published=None):
     """The ledger: one row for each printed number, in the order of `published` (default: `read_published()`).
 
     `results` are tidy results with at least the columns of `SELECTOR`, `seed` and `value`. Several seeds are
-    averaged. A missing value was withheld because it would tell a count of few people; its row stays `not run`.
+    averaged. A missing value was withheld because it would tell a count of few people, and so is its row.
     Where the miners have rows of their own, the note names those that an average is over, the one that attains a worst
     case, and those of Weka's that gave no result. A Weka row that was not measured says what to run.
 
@@ -103,7 +103,7 @@ def _row(entry, cases):
     value = nan if found is None else found["value"].mean(skipna=False)
     value *= 100 if entry["unit"] == "%" else 1
     measured = difference = nan
-    status = "not run"
+    status = "not run" if found is None else "withheld"
     if not pd.isna(value):
         settled = _settled(value)
         measured, difference = float(settled), float(settled - Decimal(entry["published"]))

@@ -27,7 +27,8 @@ STATUSES = {
     "within": "off by no more than the tolerance, which was written down before the run",
     "differs": "off by more than the tolerance; the note gives the reason where it is known",
     "not reproducible": "no reading of the paper is known that gives this number; the note says why",
-    "not run": "this run did not measure it, or withheld it because it would tell a count of few people",
+    "withheld": "measured, and not shown because it would tell a count of few people",
+    "not run": "this run did not measure it",
 }
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",

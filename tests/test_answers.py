@@ -111,8 +111,9 @@ def test_noise_is_set_beside_leaving_out_what_it_blurs():
 
 
 def test_noise_is_compared_seed_by_seed():
-    # Intervals over people overlap, yet the noise costs .0015 more in every repeat.
-    seeds = [noisy(0.03 + step, 0.0285 + step, seed=seed) for seed, step in enumerate((0, 0.001, 0.002), start=1)]
+    # Intervals over people overlap, yet the noise costs about .0015 more in every repeat.
+    costs = ((0.03, 0.0285), (0.031, 0.0296), (0.032, 0.0304))
+    seeds = [noisy(*pair, seed=seed) for seed, pair in enumerate(costs, start=1)]
     text = answers.what_users_keep(pd.concat(seeds)).data
     assert "clearly more (beyond the 95 % intervals) in 1" in text
     assert "mean over 3 seeds" in text
@@ -461,3 +462,11 @@ def test_predictions_of_another_set_are_measured_from_the_same_release():
 
 def test_no_predictions_at_all():
     assert "no increase to speak of" in answers.what_predictions_add(LINKS).data
+
+
+def test_seeds_that_are_all_alike_are_no_proof_and_no_all_clear():
+    from privnb.answers.adversary import _apart
+
+    said, more = _apart(pd.Series([500.0, 500.0, 500.0]))
+    assert said == "+500 people (3 seeds so alike that they do not tell how sure that is)"
+    assert more

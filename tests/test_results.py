@@ -117,7 +117,25 @@ def test_one_repeat_says_nothing_of_others(values):
     assert np.isnan(t_interval(values)).all()
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20))
+@pytest.mark.parametrize("values", [[4, 4], [9, 9, 9], [9, 9, 10], [0.1 + 0.2, 0.3, 1.0], [0, 0, 0, 0, 0, 1, 2]])
+def test_repeats_that_give_one_of_few_values_have_no_interval(values):
+    """With one of few values a seed, three alike would have an interval of width 0."""
+    assert np.isnan(t_interval(values)).all()
+
+
+def test_the_intervals_over_seeds_that_are_given_cover_where_a_seed_gives_one_of_few_values():
+    """A count that follows from a rounded mean of noise, as in scenario B of the majority miner."""
+    drawn = np.random.default_rng(1).normal(0, 1.1, (2000, 3)).round()
+    triples = 900 - 150 * abs(drawn)
+    given = np.array([np.isfinite(t_interval(triple)[0]) for triple in triples.tolist()])
+    half = stats.t.ppf(0.975, 2) * triples.std(axis=1, ddof=1) / np.sqrt(3)
+    covers = abs(triples.mean(axis=1) - triples.mean()) <= half + 1e-9
+    assert covers.mean() < 0.9  # of all triples Student's t covers too few
+    assert covers[given].mean() > 0.95
+    assert 0.1 < given.mean() < 0.9
+
+
+@given(st.lists(st.integers(-(10**6), 10**6).map(float), min_size=2, max_size=20, unique=True))
 def test_students_interval(values):
     low, high = t_interval(values)
     error = stats.sem(values)

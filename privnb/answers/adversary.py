@@ -78,11 +78,12 @@ def _apart(differences):
     """(text, whether it is more): by how many people the worst miner and a control differ, one number a seed.
 
     One seed has no interval: its two numbers are of the same people, and how they go together is not in the results.
+    Nor have several that are too much alike, see `t_interval`.
     """
-    mean = differences.mean()
-    if len(differences) == 1:
-        return f"{mean:+,.0f} people (one seed, which does not tell how sure that is)", mean > 0
-    low, high = t_interval(differences.tolist())
+    mean, (low, high) = differences.mean(), t_interval(differences.tolist())
+    if pd.isna(low):
+        seeds = "one seed, which does" if len(differences) == 1 else f"{len(differences)} seeds so alike that they do"
+        return f"{mean:+,.0f} people ({seeds} not tell how sure that is)", differences.min() > 0
     return f"{mean:+,.0f} people (95 % interval {low:+,.0f} to {high:+,.0f})", low > 0
 
 

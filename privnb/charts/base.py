@@ -105,7 +105,7 @@ def intervals(results):
     seeds = results.groupby([*CASE, "miner"], dropna=False).size()
     if not len(seeds) or seeds.max() == 1:
         return "95 % intervals over people (one seed)"
-    text = f"95 % intervals of the mean over {seeds.max()} seeds"
+    text = f"95 % intervals of the mean over {seeds.max()} seeds, none where they are too much alike"
     return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
 
 

@@ -105,7 +105,7 @@ def test_of_equal_costs_the_one_that_protects_more():
 
 def test_the_upper_bound_of_a_random_release_counts():
     """Ten values from .25 to .35: the mean .3, its upper bound .324 (by hand: .0319 * 2.262 / sqrt(10) more)."""
-    losses = {"LaplaceNoise epsilon=1.0": (noise(0.3), [0.1] * 10), "Suppress": (0.0, 1.0)}
+    losses = {"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "Suppress": (0.0, 1.0)}
     table = points(losses)
     assert table.privacy_high[0] == pytest.approx(0.3 + 0.0336416 * 2.2621572 / np.sqrt(10), abs=1e-4)
     assert row(choices(table, privacy_cap=0.31), "at most").setting == "Suppress"
@@ -213,7 +213,7 @@ def test_sentences_say_losses_baselines_and_costs():
 
 
 def test_sentences_with_intervals_withheld_numbers_and_no_choice():
-    table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), [0.1] * 10), "KMember k=2": ((None, 1, 9), 0.2)})
+    table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "KMember k=2": ((None, 1, 9), 0.2)})
     said = sentences(choices(table, privacy_cap=0.1), table)
     assert said[1].startswith("The least utility loss with a privacy loss of at most 0.1: **none**; no release keeps")
     assert "privacy loss 0.3 (95 % interval 0.2" in said[2]

@@ -41,6 +41,10 @@ def around(mean, spread=0.01, seeds=10):
     return mean + spread * np.linspace(-1, 1, seeds)
 
 
+# Ten losses, all but one small; half of their 95 % interval is 2.2621572 standard errors.
+SKEWED = [step / 1000 for step in range(9)] + [0.109]
+SKEWED_HALF = 2.2621572 * np.std(SKEWED, ddof=1) / np.sqrt(10)
+
 # Exact numbers
 
 
@@ -213,17 +217,25 @@ def test_the_same_number_of_ten_seeds_is_exact_of_a_random_measure():
     [("risk", True), ("accuracy_gain", False), ("knowledge_gain", False), ("kl_decline", False)],
 )
 def test_only_what_cannot_be_negative_is_bounded_by_zero(measure, clipped):
-    """Ten values from 0 to .1, nine of them 0: the mean is .01, and t reaches .0126 below 0."""
-    losses = {"LaplaceNoise epsilon=1.0": ([0.0] * 9 + [0.1], 0.2)}
+    """Ten values from 0 to .109, nine of them below .01: the mean is .0145, and t reaches .0091 below 0."""
+    losses = {"LaplaceNoise epsilon=1.0": (SKEWED, 0.2)}
     found = frontier.points(results(losses).replace("risk", measure), privacy=measure, utility="cost")
-    assert found.privacy_low[0] == (0 if clipped else pytest.approx(0.01 - 0.0226216, abs=1e-6))
+    assert found.privacy_low[0] == (0 if clipped else pytest.approx(np.mean(SKEWED) - SKEWED_HALF, abs=1e-6))
 
 
 def test_what_counts_down_from_a_best_may_be_negative():
-    rows = results({"LaplaceNoise epsilon=1.0": (0.1, [0.9] * 9 + [0.8])})
+    rows = results({"LaplaceNoise epsilon=1.0": (0.1, [0.9 - loss for loss in SKEWED])})
     rows.loc[rows.measure == "cost", "better"] = "higher"
     found = frontier.points(rows, privacy="risk", utility=Loss("cost", best=0.9))
-    assert found.utility_low[0] == pytest.approx(0.01 - 0.0226216, abs=1e-6)
+    assert found.utility_low[0] == pytest.approx(np.mean(SKEWED) - SKEWED_HALF, abs=1e-6)
+
+
+def test_ten_seeds_of_noise_that_are_too_much_alike_decide_nothing():
+    """Nine of ten values equal: Student's t would say more than is known."""
+    losses = {"LaplaceNoise epsilon=1.0": ([0.1] * 9 + [0.2], around(0.1)), "Suppress": (0.0, 1.0)}
+    found = frontier.points(results(losses), privacy="risk", utility="cost")
+    assert found.status.tolist() == ["undecided", "efficient"]
+    assert "too much alike in 10 seeds" in found.why[0]
 
 
 # Known from below only
