@@ -176,7 +176,7 @@ def linked(dataset, sanitizers, *, seeds=1):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        published, key = release.publish(stream(seed, sanitizer, "publish"))
+        published, key = release._published(stream(seed, sanitizer, "publish"))
         attack = Linkage().fit(published)
         share, low, high = linkage.correct_links(attack, dataset, key)
         row = rows_of(dataset, sanitizer, seed)

@@ -14,6 +14,7 @@ from privnb.evaluation import numbers
 from privnb.information_loss import certainty_penalty
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.progress import track
+from privnb.release import by_content
 from privnb.results import rows_of, tidy
 from privnb.sanitizers import (
     Anatomy,
@@ -93,15 +94,15 @@ def generalizing(dataset, *models):
 def made_up(dataset, people=3, *, rng=0):
     """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
 
-    Each value is drawn by itself from its attribute's, until nobody has the same quasi-identifiers.
+    Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: whoever
+    knows the seed does not know whose it was.
     """
     names = dataset.schema.quasi_identifiers
     generator = np.random.default_rng(rng)
+    values = {name: by_content(dataset.table[[name]])[name].to_numpy() for name in dataset.table}
     found = dataset.table.iloc[:0]
     for _ in range(100):
-        drawn = pd.DataFrame(
-            {name: dataset.table[name].to_numpy()[generator.integers(len(dataset), size=10)] for name in dataset.table}
-        )
+        drawn = pd.DataFrame({name: held[generator.integers(len(dataset), size=10)] for name, held in values.items()})
         index = combinations(pd.concat([dataset.table[names], drawn[names]])).index
         nobody = ~np.isin(index[len(dataset) :], index[: len(dataset)])
         found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)

@@ -41,7 +41,7 @@ def mine(release, target, names, *, rng):
     Section 2.4 of Sramka et al. 2010, M(S(DB), S(x)). The attack sees the shuffled published table alone; `rng`
     shuffles. Miners that cannot guess such a column are left out; raises ValueError if that is all of them.
     """
-    published, key = _attackable(release).publish(rng)
+    published, key = _attackable(release)._published(rng)
     encoded = _encoded(published, published.table, target)  # once for all miners
 
     def guess(miner):
@@ -124,5 +124,5 @@ def _each(release, target, names, guess):
             guesses[miner.name] = np.where(nothing, column.to_numpy(), guessed) if nothing.any() else guessed
     # The guess without the release asks for nothing but the target: any one other column will do to learn it from.
     other = next(name for name in release.schema.published if name != target)
-    simplest = MinerInference(reference_set("majority")[0], target, (other,)).fit(release.publish(0)[0])
+    simplest = MinerInference(reference_set("majority")[0], target, (other,)).fit(release._published(0)[0])
     return Mined(guesses, simplest.baseline(release.table), failed)

@@ -1,6 +1,7 @@
 """What was published: the table, its equivalence classes, its provenance; `publish()` is all that an attacker gets."""
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,8 +53,9 @@ class Provenance:
     """How a release was made, complete enough to make it again.
 
     `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
-    only the mechanism can give. `noisy`: columns with noise. `simulation`: the noise was seeded, so not for
-    publication. `note`: why the release came out as it did, in a sentence or two, where its labels do not tell.
+    only the mechanism can give. `noisy`: columns with noise. `simulation`: something was drawn with a seed, which can
+    undo it, so not for publication. `note`: why the release came out as it did, in a sentence or two, where its labels
+    do not tell.
     """
 
     dataset: str
@@ -175,15 +177,27 @@ class Release:
         hidden = [np.asarray(self.table[name]) == SUPPRESSED for name in self.schema.quasi_identifiers]
         return int(np.logical_and.reduce(hidden).sum()) if hidden else 0
 
-    def publish(self, rng):
+    def publish(self):
         """The attacker's view and, apart from it, the key: for each published row the record that it came from.
 
-        Rows are shuffled with `rng` (an unsorted matching attack would use their order). The buckets' table says the
-        same in any order of the records. The key is the evaluator's alone.
+        The order of the rows and the buckets' numbers are drawn from the operating system, which nobody can repeat:
+        with a seed, two releases of the same people could be put side by side. The key is the evaluator's alone.
         """
+        key, buckets = _drawn(len(self)), self.buckets
+        table = self.table.iloc[key]
+        if buckets is not None:
+            numbers = _drawn(int(buckets["bucket"].max()) + 1)
+            table, buckets = (each.assign(bucket=numbers[each["bucket"]]) for each in (table, buckets))
+            buckets = by_content(buckets)
+        return self._handed_out(table, buckets), key
+
+    def _published(self, rng):
+        """As `publish`, for evaluations alone: rows in an order that the seed repeats, buckets as they are numbered."""
         key = np.random.default_rng(rng).permutation(len(self))
-        table = self.table.iloc[key].reset_index(drop=True)
-        return Published(table, self.schema, self.hierarchies, self.provenance.noisy, self.buckets), key
+        return self._handed_out(self.table.iloc[key], self.buckets), key
+
+    def _handed_out(self, table, buckets):
+        return Published(_cells(table), self.schema, self.hierarchies, self.provenance.noisy, buckets)
 
     @property
     def bare(self):
@@ -197,6 +211,7 @@ class Release:
         """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
 
         Neutral attributes are published as they are and would single out people beside them, so they are left out.
+        `rng` draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
         Raises ValueError for a `bare` release.
         """
         if rows > 12:
@@ -208,4 +223,33 @@ class Release:
                 "own record. Show counts instead."
             )
         shown = np.random.default_rng(rng).choice(len(self), min(rows, len(self)), replace=False)
-        return self.table[names].iloc[shown].reset_index(drop=True)
+        return by_content(self.table[names]).iloc[shown].reset_index(drop=True)
+
+
+def by_content(table):
+    """The rows of a DataFrame sorted by what they hold, from the first column on: their order then tells nothing else.
+
+    >>> by_content(pd.DataFrame({"ward": ["b", "a"], "people": [2, 1]}))["people"].tolist()
+    [1, 2]
+    """
+    cells = _cells(table)
+    return cells.iloc[np.argsort(combinations(cells).index, kind="stable")].reset_index(drop=True)
+
+
+def _cells(table):
+    """A table's cells and nothing else: no index, no attributes or names of pandas' own, no categories, which may stand
+    in the order of the records, or name a value that nobody has any more.
+    """
+    columns = {
+        name: np.asarray(column) if isinstance(column.dtype, pd.CategoricalDtype) else column.array
+        for name, column in table.items()
+    }
+    return pd.DataFrame(columns)
+
+
+def _drawn(size):
+    """The numbers from 0 to `size` - 1 in an order that nobody can repeat.
+
+    From the operating system, not from a generator: known rows could give away its state, and so where the others went.
+    """
+    return np.argsort(np.frombuffer(os.urandom(8 * size), dtype=np.uint64), kind="stable")

@@ -252,7 +252,7 @@ def _of_classes(row, release, sensitive, known, label, *, rng):
 
 
 def _of_miners(row, dataset, release, sensitive, known, label, miners, seeds):
-    published, key = release.publish(stream(*seeds, "publish"))
+    published, key = release._published(stream(*seeds, "publish"))
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
     lots = gains.deal(groups, np.random.default_rng(stream(*seeds, "deal")))

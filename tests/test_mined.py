@@ -44,7 +44,7 @@ def encoded(release):
 def test_each_miner_guesses_what_it_would_alone(release):
     """`MinerInference` encodes what it is asked for anew; here all miners share one encoding of the shuffled table."""
     found = mined.mine(release, "age", names(release), rng=7)
-    published, _ = release.publish(7)
+    published, _ = release._published(7)
     assert list(found.guesses) == names(release).split(", ")
     for miner in reference_set(names(release)):
         attack = MinerInference(miner, "age").fit(published)

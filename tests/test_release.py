@@ -48,7 +48,7 @@ def ward(rows=30):
 def test_a_release_and_what_it_publishes_have_one_form(form):
     for sanitizer in SANITIZERS[form]:
         release = sanitizer.sanitize(ward(), rng=1)
-        assert release.form == release.publish(2)[0].form == form
+        assert release.form == release._published(2)[0].form == form
 
 
 def test_what_is_published_by_class():
@@ -78,16 +78,16 @@ def test_classes_are_buckets_and_look_alikes_are_not():
 
 def test_buckets_are_handed_out_with_the_shuffled_rows():
     release = Bucketize(KMember(3)).sanitize(ward(), rng=1)
-    published, key = release.publish(2)
+    published, key = release._published(2)
     assert sorted(key) == list(range(30)) != list(key)
     pd.testing.assert_frame_equal(published.table, release.table.iloc[key].reset_index(drop=True))
     pd.testing.assert_frame_equal(published.buckets, release.buckets)
-    assert Identity().sanitize(ward(), rng=1).publish(2)[0].buckets is None
+    assert Identity().sanitize(ward(), rng=1)._published(2)[0].buckets is None
 
 
 def test_no_text_of_a_release_shows_a_row():
     release = Bucketize(KMember(3)).sanitize(ward(), rng=1)
-    published, _ = release.publish(2)
+    published, _ = release._published(2)
     assert repr(published) == "Published(30 rows of age, sex, room, bucket)"
     assert repr(release) == "Release(30 rows of ward by Bucketize(partition=KMember(k=3, start=0)))"
 

@@ -15,10 +15,9 @@ from pathlib import Path
 from privnb import privacy_models, sanitizers
 from privnb.explorer.setting import LETTERS, Setting, checked, exposed, of_roles, sanitizer
 from privnb.mined import stream
-from privnb.sanitizers import Bucketize
-from privnb.sanitizers.local_noise import LocalNoise
 
 FORMATS = ("CSV", "Parquet")
+CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 FIELDS = {field.name: field for field in fields(Setting)}
 
 
@@ -103,7 +102,7 @@ def _setting(entry):
 
 
 def code(dataset, setting, source=""):
-    """Lines of Python that make the release of `setting`, the very one that is measured.
+    """Lines of Python that make the release of `setting`, the very one that is measured, and its published form.
 
     `dataset`: as `load` gave it, all of it or a sample. `source`: what `load` was given as its name, where that is the
     path of a description file. Raises ValueError for a setting that means nothing.
@@ -123,15 +122,14 @@ def code(dataset, setting, source=""):
             if named & set(home.__all__)
         ),
     ]
-    seeded = made.randomized or isinstance(made, Bucketize)
-    rng = stream(setting.seed, made, "sanitize") if seeded else setting.seed
-    caution = "# Noise from a seed is for trying out; rng=None draws noise that may be published.\n"
+    rng = stream(setting.seed, made, "sanitize") if made.draws else setting.seed
     return (
         "\n".join(filter(None, imports))
         + f"\n\ndataset = load({name!r}{study}{records})\n"
         + f"dataset = of_roles(dataset, Setting({roles}))\n" * bool(own)
-        + caution * isinstance(made, LocalNoise)
+        + CAUTION * made.draws
         + f"release = {made!r}.sanitize(dataset, rng={rng!r})\n"
+        + f"published, _ = {f'{made!r}.sanitize(dataset, rng=None)' if made.draws else 'release'}.publish()\n"
     )
 
 
@@ -200,7 +198,7 @@ def save(dataset, setting, folder, format="CSV"):
             f"{release.provenance.sanitizer} is not saved: it has {', '.join(exact)} as they are, by which people can "
             "be found in it. Let an adversary know them, or give them another role in the description file."
         )
-    published, _ = release.publish(None)
+    published, _ = release.publish()
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
     name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
     tables = {name: published.table} | ({} if published.buckets is None else {f"{name}.buckets": published.buckets})

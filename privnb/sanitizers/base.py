@@ -20,12 +20,17 @@ class SanitizationError(ValueError):
 class Sanitizer(ABC):
     """A sanitization mechanism. Subclasses are frozen dataclasses of their parameters; nothing learned stays on them.
 
-    `order_free`: the same records in another order give the same rows. `randomized`: the seed matters. `get_params`
-    and `repr` follow scikit-learn, so that `sklearn.base.clone` works.
+    `order_free`: the same records in another order give the same rows. `randomized`: the seed matters to results, so
+    evaluations repeat it. `draws`: anything in the release is drawn, were it only the numbers of its buckets; whoever
+    knows the seed can undo that. `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works.
     """
 
     order_free = True
     randomized = False
+
+    @property
+    def draws(self):
+        return self.randomized
 
     def __sklearn_clone__(self):
         return self  # nothing learned stays on it, so there is nothing to leave behind
@@ -44,8 +49,9 @@ class Sanitizer(ABC):
     def sanitize(self, dataset, *, rng):
         """Make a Release of `dataset`, one row a record; the dataset is not changed.
 
-        `rng`: an int seed or a numpy Generator, or None for noise from OpenDP that no seed can undo. It is recorded in
-        the provenance. Raises SanitizationError when the table cannot give what was asked.
+        `rng`: an int seed or a numpy Generator: what is drawn with it is a simulation, for a seed undoes it. None draws
+        afresh what may be published, noise from OpenDP. It is recorded in the provenance. Raises SanitizationError when
+        the table cannot give what was asked.
         """
         original = dataset.table[dataset.schema.published]
         table, facts = self._sanitize(dataset, original.copy(), rng)
@@ -60,6 +66,7 @@ class Sanitizer(ABC):
                 for name in original
                 if name in table and name not in facts.get("noisy", ()) and table[name].equals(original[name])
             ),
+            simulation=self.draws and rng is not None,
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )

@@ -27,6 +27,7 @@ class Bucketize(Sanitizer):
     """
 
     partition: Sanitizer
+    draws = True  # the buckets' numbers, which mean nothing
 
     def __post_init__(self):
         if not isinstance(self.partition, Sanitizer):
@@ -37,7 +38,7 @@ class Bucketize(Sanitizer):
         return self.partition.order_free
 
     @property
-    def randomized(self):  # beyond the buckets' numbers, which mean nothing
+    def randomized(self):
         return self.partition.randomized
 
     def _sanitize(self, dataset, table, rng):

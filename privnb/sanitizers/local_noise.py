@@ -13,8 +13,7 @@ class LocalNoise(Sanitizer):
     """A mechanism with a proven epsilon, run on each value by itself, in every column that it can change.
 
     Epsilon is spent per attribute, locally: a record with two noisy values costs 2 epsilon, between neighbouring
-    tables that differ in one record's values. With a seed the release is a simulation; only `rng=None` (OpenDP) may
-    promise its epsilon.
+    tables that differ in one record's values. Only `rng=None` (OpenDP) may promise its epsilon.
     """
 
     order_free = False
@@ -30,7 +29,7 @@ class LocalNoise(Sanitizer):
         for attribute in noisy:
             table[attribute.name] = self._draw(table[attribute.name], attribute, source)
         names = tuple(attribute.name for attribute in noisy)
-        facts = {"noisy": names, "simulation": rng is not None}
+        facts = {"noisy": names}
         if rng is None and all(self._proven(attribute) for attribute in noisy):
             rest = [name for name in table if name not in names]
             facts["promise"] = Promise.local(dict.fromkeys(names, self.epsilon), rest)

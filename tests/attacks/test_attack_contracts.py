@@ -22,7 +22,7 @@ def adult():
 
 def right(attack, dataset, release, guess):
     """How many of the guesses that `guess(fitted attack, known)` makes are right."""
-    published, key = release.publish(3)
+    published, key = release._published(3)
     known = dataset.table[dataset.schema.quasi_identifiers]
     fitted = attack.fit(published)
     truth = fitted.truth(dataset, key) if "key" in inspect.signature(fitted.truth).parameters else fitted.truth(dataset)
@@ -60,7 +60,7 @@ def test_better_than_the_baseline_where_nothing_is_hidden(attack, adult):
 @every
 @pytest.mark.parametrize("sanitizer", [Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())], ids=repr)
 def test_reads_the_forms_that_it_states_and_refuses_others(attack, adult, sanitizer):
-    published, _ = sanitizer.sanitize(adult, rng=0).publish(1)
+    published, _ = sanitizer.sanitize(adult, rng=0)._published(1)
     assert set(attack.reads) <= set(FORMS)
     if published.form in attack.reads:
         attack.fit(published)

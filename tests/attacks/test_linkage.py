@@ -56,7 +56,7 @@ def recoded(dataset, clusters):
 
 
 def attacked(dataset, release, known=None):
-    published, key = release.publish(7)
+    published, key = release._published(7)
     return Linkage(known).fit(published), key
 
 
@@ -220,8 +220,8 @@ def test_index_labels_are_no_record_names():
 
 def test_one_attack_serves_many_releases():
     dataset, attack = people(30, 10), Linkage(["age"])
-    first = attack.fit(Identity().sanitize(dataset, rng=0).publish(1)[0])
-    attack.fit(Suppress().sanitize(dataset, rng=0).publish(1)[0])
+    first = attack.fit(Identity().sanitize(dataset, rng=0)._published(1)[0])
+    attack.fit(Suppress().sanitize(dataset, rng=0)._published(1)[0])
     assert first.candidates(dataset.table).max() < 30
     assert repr(attack) == "Linkage(known=('age',))"
     with pytest.raises(ValueError, match="has not seen a release"):
@@ -230,7 +230,7 @@ def test_one_attack_serves_many_releases():
 
 def test_refusals():
     dataset = people(30, 11)
-    published, key = Identity().sanitize(dataset, rng=0).publish(1)
+    published, key = Identity().sanitize(dataset, rng=0)._published(1)
     with pytest.raises(SchemaError, match=r"no column \['zip'\]; it has age, weight"):
         Linkage(["age", "zip"]).fit(published)
     with pytest.raises(ValueError, match="a list of one or more columns, got 'age'"):

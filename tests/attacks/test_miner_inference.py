@@ -52,7 +52,7 @@ def generalized(dataset, width=10):
 
 TOWN = town()
 RELEASE = generalized(TOWN)
-TOLD = RELEASE.publish(5)[0]
+TOLD = RELEASE._published(5)[0]
 OTHERS = town(seed=1)
 
 
@@ -66,7 +66,7 @@ def test_learned_from_a_generalized_table_it_guesses_for_exact_records(miner):
 @pytest.mark.parametrize("miner", MINING, ids=lambda m: m.name)
 def test_learned_from_an_exact_table_it_guesses_for_generalized_records(miner):
     """Intervals of width 10 do not straddle 50 and jobs of a kind are paid alike: nothing that matters is lost."""
-    attack = MinerInference(miner, "pay", ("age", "job")).fit(Identity().sanitize(TOWN, rng=0).publish(0)[0])
+    attack = MinerInference(miner, "pay", ("age", "job")).fit(Identity().sanitize(TOWN, rng=0)._published(0)[0])
     asked = generalized(OTHERS).table
     right = np.mean(attack.predict(asked) == attack.truth(OTHERS))
     assert right > 0.9 > np.mean(attack.baseline(asked) == attack.truth(OTHERS))
@@ -77,7 +77,7 @@ def test_learned_from_an_exact_table_it_guesses_for_generalized_records(miner):
 def test_no_better_than_the_baseline_against_suppression(miner, what):
     """With nothing to go by every miner falls back on the column alone."""
     target = "pay" if what == "quasi-identifiers" else "job"
-    published, key = Suppress(what).sanitize(TOWN, rng=0).publish(3)
+    published, key = Suppress(what).sanitize(TOWN, rng=0)._published(3)
     if not miner.predicts(published.table[target]):
         assert miner.name == "linear regression"
         return
@@ -96,7 +96,7 @@ def test_a_column_published_as_labels_is_guessed_as_labels_and_numbers_as_number
     numeric, left_out = able(MINERS, noisy.table["age"])
     assert left_out == ["naive Bayes"]
     for miner in numeric:
-        guesses = MinerInference(miner, "age").fit(noisy.publish(0)[0]).predict(noisy.table)
+        guesses = MinerInference(miner, "age").fit(noisy._published(0)[0]).predict(noisy.table)
         assert guesses.dtype == float
         assert np.isfinite(guesses).all()
 
@@ -138,7 +138,7 @@ def test_the_baseline_is_what_the_column_alone_gives():
     tree, majority = reference_set("decision tree, majority")
     assert set(MinerInference(tree, "pay").fit(TOLD).baseline(RELEASE.table)) == {"high"}
     assert set(MinerInference(tree, "age").fit(TOLD).baseline(RELEASE.table)) == {"55-59"}
-    noisy = LaplaceNoise(0.5).sanitize(TOWN, rng=1).publish(0)[0]
+    noisy = LaplaceNoise(0.5).sanitize(TOWN, rng=1)._published(0)[0]
     assert MinerInference(tree, "age").fit(noisy).baseline(RELEASE.table.iloc[:2]).tolist() == [58.0, 58.0]
     # A neutral attribute has no hierarchy of its own.
     labels = TOLD._replace(table=TOLD.table.assign(hours="1-99"))
@@ -154,7 +154,7 @@ def test_nothing_that_guesses_takes_the_truth():
 def test_one_attack_serves_many_releases():
     attack = MinerInference(reference_set("decision tree")[0], "pay")
     fitted = attack.fit(TOLD)
-    attack.fit(Suppress().sanitize(TOWN, rng=0).publish(0)[0])
+    attack.fit(Suppress().sanitize(TOWN, rng=0)._published(0)[0])
     assert len(set(fitted.predict(RELEASE.table))) == 2
     with pytest.raises(ValueError, match="has not seen a release yet"):
         attack.predict(RELEASE.table)

@@ -214,8 +214,16 @@ def test_the_lines_are_few_and_name_what_they_use(adult):
         "dataset = load('adult', 'sramka', records=100)",
         "release = Mondrian(KAnonymity(k=10), TCloseness(t=0.5, sensitive='salary', distance='equal'))"
         ".sanitize(dataset, rng=1)",
+        "published, _ = release.publish()",
     ]
-    assert "rng=None draws noise that may be published" in code(adult, Setting("LaplaceNoise"))
+
+
+@pytest.mark.parametrize("setting", [*MADE, *BUCKETS, *NOISE], ids=lambda setting: setting.sanitizer)
+def test_the_lines_say_of_all_that_is_drawn_that_a_seed_undoes_it(clinic, setting):
+    *_, caution, _, publish = code(clinic, setting).splitlines()
+    drawn = setting not in MADE
+    assert drawn == caution.startswith("# A seed undoes what is drawn with it")
+    assert publish.endswith("rng=None).publish()" if drawn else "= release.publish()")
 
 
 @pytest.mark.parametrize(

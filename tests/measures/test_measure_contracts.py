@@ -29,7 +29,7 @@ def values():
     values, taken = combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
     for sanitizer in (Identity(), KMember(2), KMember(50), Suppress()):
         release = sanitizer.sanitize(adult, rng=0)
-        published, key = release.publish(1)
+        published, key = release._published(1)
         attack, counts = Linkage().fit(published), gains.class_counts(release, "salary")
         guessed = counts.argmax(axis=1)[release.classes]  # of each class the commonest salary
         people = mining.good_utility(np.array(["<=50K", ">50K"])[guessed], truth)

@@ -265,7 +265,7 @@ def test_there_must_be_something_to_hide():
 def test_linking_is_as_easy_as_in_the_original(adult, pair):
     found = []
     for release in (Identity().sanitize(adult, rng=0), pair[1], pair[0]):
-        published, key = release.publish(1)
+        published, key = release._published(1)
         found.append(linkage.correct_links(Linkage().fit(published), adult, key))
     assert found[0] == found[1]
     assert found[0][0] > 2 * found[2][0], "generalized, the same classes do hide people"
@@ -274,7 +274,7 @@ def test_linking_is_as_easy_as_in_the_original(adult, pair):
 def test_miners_refuse_buckets(pair):
     attack = MinerInference(reference_set("decision tree")[0], "age")
     with pytest.raises(ValueError, match=r"MinerInference reads generalized and noisy .* is bucketized.*: Linkage"):
-        attack.fit(pair[1].publish(1)[0])
+        attack.fit(pair[1]._published(1)[0])
 
 
 def test_gains_are_those_of_the_classes(pair):

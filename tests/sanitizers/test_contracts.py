@@ -94,6 +94,18 @@ def test_same_seed_same_release(sanitizer):
 
 
 @every
+def test_whatever_is_drawn_with_a_seed_is_a_simulation(sanitizer):
+    """A generator that was used has moved on: the sanitizer says so of itself, and its provenance says it to others."""
+    source = np.random.default_rng(7)
+    release = sanitizer.sanitize(toy(), rng=source)
+    assert sanitizer.draws == (source.bit_generator.state != np.random.default_rng(7).bit_generator.state)
+    assert release.provenance.simulation == sanitizer.draws
+    said = "simulation: not for publication" if sanitizer.draws else "release"
+    assert sanitizer.sanitize(toy(), rng=7).provenance.public()["use"] == said
+    assert sanitizer.sanitize(toy(), rng=None).provenance.public()["use"] == "release"
+
+
+@every
 def test_index_labels_carry_no_meaning(sanitizer):
     data = toy()
     expected = sanitizer.sanitize(data, rng=1).table
@@ -154,7 +166,7 @@ def test_parameters_are_scikit_learns(sanitizer):
 def test_nothing_exported_holds_the_seed(sanitizer):
     seed = 918273645
     release = sanitizer.sanitize(toy(), rng=seed)
-    published, _ = release.publish(rng=5)
+    published, _ = release._published(5)
     assert release.provenance.seed == seed
     assert str(seed) not in repr(release.provenance.public())
     assert str(seed) not in repr(published) + repr(release) + repr(release.provenance)
@@ -164,7 +176,7 @@ def test_nothing_exported_holds_the_seed(sanitizer):
 def test_the_key_leads_back():
     data = toy()
     release = family.Identity().sanitize(data, rng=1)
-    published, key = release.publish(rng=2)
+    published, key = release._published(2)
     assert not published.table.equals(release.table)
     pd.testing.assert_frame_equal(published.table, release.table.iloc[key].reset_index(drop=True))
 

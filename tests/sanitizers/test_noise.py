@@ -182,7 +182,7 @@ def test_releases_with_noise_are_read_by_miners(noise):
     data = clinic(200)
     release = noise(1.0).sanitize(data, rng=1)
     assert release.classes is None
-    published, _ = release.publish(2)
+    published, _ = release._published(2)
     learned = encode(published.table, SCHEMA.quasi_identifiers, SCHEMA, HIERARCHIES)
     read = encode(data.table, SCHEMA.quasi_identifiers, SCHEMA, HIERARCHIES, like=learned)
     assert np.isfinite(read.features).all()
@@ -220,6 +220,6 @@ def test_a_right_guess_is_nearer_than_a_label_that_noise_made_wrong():
 @EVERY
 def test_a_neighbour_links_noisy_records_better_than_by_lot(noise):
     data = clinic()
-    published, key = noise(5.0).sanitize(data, rng=1).publish(rng=2)
+    published, key = noise(5.0).sanitize(data, rng=1)._published(2)
     share, _, _ = correct_links(Linkage().fit(published), data, key)
     assert share > 2 / len(data)
