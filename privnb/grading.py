@@ -12,6 +12,7 @@ from privnb.hierarchy import SUPPRESSED
 from privnb.schema import SchemaError
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
+ANY = "any attribute"  # a model names one; its level reads the counts alone
 MANY = 100  # different sensitive values; with more, nearly every class lacks nearly all of them
 _CELLS = 2**22  # of a table of counts at a time
 
@@ -19,7 +20,7 @@ _CELLS = 2**22  # of a table of counts at a time
 class Graded(NamedTuple):
     """A model that is graded: its name, what it reads, the unit of its level, what that means, and the model itself.
 
-    Bound and sensitive column are of no account: a level depends on neither.
+    A level depends on neither the bound nor the name of the sensitive column, so any that a model takes will do.
     """
 
     name: str
@@ -36,44 +37,44 @@ MODELS = (
     ),
     Graded(
         "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
-        family.DistinctDiversity(1, ""),
+        family.DistinctDiversity(2, ANY),
     ),
     Graded(
         "l, entropy", "values", "values", "Every class is as open as so many equally likely values. Higher is safer.",
-        family.EntropyDiversity(1, ""),
+        family.EntropyDiversity(2, ANY),
     ),
     Graded(
         "l, frequency", "values", "values", "No value belongs to more than one in so many of a class. Higher is safer.",
-        family.FrequencyDiversity(1, ""),
+        family.FrequencyDiversity(2, ANY),
     ),
     # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
     Graded(
         "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
-        family.AlphaKAnonymity(1, 2, ""),
+        family.AlphaKAnonymity(1, 2, ANY),
     ),
     Graded(
         "t, equal distance", "shares", "share", "So many of a class would need another value to be like the table. "
-        "Lower is safer.", family.TCloseness(1, ""),
+        "Lower is safer.", family.TCloseness(0.5, ANY),
     ),
     Graded(
         "t, ordered distance", "order", "share", "The same, a value near by counting for less than one far off. "
-        "Lower is safer.", family.TCloseness(1, "", "ordered"),
+        "Lower is safer.", family.TCloseness(0.5, ANY, "ordered"),
     ),
     Graded(
         "Jensen-Shannon", "shares", "nats", "How far a class's values are from the table's, 0 to ln 2 = 0.693. "
-        "Lower is safer.", family.JensenShannonCloseness(1, ""),
+        "Lower is safer.", family.JensenShannonCloseness(0.5, ANY),
     ),
     Graded(
         "delta", "shares", "nats", "ln of the times that a value is commoner or rarer in a class; inf: absent from it. "
-        "Lower is safer.", family.DeltaDisclosure(1, ""),
+        "Lower is safer.", family.DeltaDisclosure(1, ANY),
     ),
     Graded(
         "beta, basic", "shares", "times", "A value's share of a class is so many times the table's above it; 1: twice. "
-        "Lower is safer.", family.BasicBetaLikeness(1, ""),
+        "Lower is safer.", family.BasicBetaLikeness(1, ANY),
     ),
     Graded(
         "beta, enhanced", "shares", "times", "The same; inf: a value gains more than -ln of its share of the table. "
-        "Lower is safer.", family.EnhancedBetaLikeness(1, ""),
+        "Lower is safer.", family.EnhancedBetaLikeness(1, ANY),
     ),
 )  # fmt: skip
 

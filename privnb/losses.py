@@ -7,7 +7,7 @@ the original. Populations and queries are found once for all the sanitizers of a
 
 import numpy as np
 
-from privnb import withholding, workload
+from privnb import expect, withholding, workload
 from privnb.dataset import Dataset
 from privnb.evaluation import sensitive_name, tells_few
 from privnb.hierarchy import Ordered, Ranges, Taxonomy
@@ -16,7 +16,6 @@ from privnb.measures.queries import CountQueries, relative_errors
 from privnb.measures.reconstruction import VALUES
 from privnb.measures.tradeoff import privacy_losses, privacy_losses_by_chance, revealed_losses, utility_losses
 from privnb.mined import stream
-from privnb.privacy_models.base import check_share
 from privnb.progress import track
 from privnb.results import join, rows_of, tidy
 from privnb.sanitizers import Bucketize, Identity, SanitizationError, Suppress
@@ -182,7 +181,7 @@ def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
     """`LargePopulations` of the dataset, or None where no group is so large, or where the sensitive attribute has too
     many values to ask for.
     """
-    check_share("support", support)
+    expect.share("support", support)
     try:
         return LargePopulations.of(dataset, sensitive, support, hierarchies)
     except ValueError:

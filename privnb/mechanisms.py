@@ -6,11 +6,11 @@ seeded; only such noise may be published.
 """
 
 import math
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.schema import commonest
 
 LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole numbers
@@ -18,8 +18,7 @@ LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole nu
 
 def check_epsilon(epsilon):
     """Raise ValueError unless `epsilon` is a positive, finite number."""
-    if isinstance(epsilon, bool) or not (isinstance(epsilon, Real) and math.isfinite(epsilon) and epsilon > 0):
-        raise ValueError(f"epsilon must be a positive number, got {epsilon!r}.")
+    expect.positive("epsilon", epsilon)
 
 
 def laplace(values, scale, *, rng):

@@ -135,13 +135,11 @@ def tail(model, each):
 
 
 def recursive_level(model, each):
-    if model.l == 1:
-        return 0
     return Fraction(max(each.here.values()), tail(model, each)) if tail(model, each) else inf
 
 
 def recursive_holds(model, each):
-    return model.l == 1 or max(each.here.values()) < as_written(model.c) * tail(model, each)
+    return max(each.here.values()) < as_written(model.c) * tail(model, each)
 
 
 def apart(model, line):

@@ -86,7 +86,7 @@ def test_every_level_is_that_of_its_definition(rows):
     grades = grade(table, ["q", "r"], "s")
     for each in MODELS:
         if each.reads in ("people", "values", "shares"):
-            model = replace(each.model, sensitive="s") if each.model.sensitive == "" else each.model
+            model = replace(each.model, sensitive="s") if each.model.sensitive is not None else each.model
             assert value(grades, each.name) == pytest.approx(float(level(model, table, ["q", "r"])), abs=1e-12)
 
 

@@ -16,7 +16,7 @@ from privnb import losses
 from privnb.charts.base import Aggregate, merge_small
 from privnb.counts import class_value_counts, combinations
 from privnb.evaluation import gain_rows
-from privnb.explorer.setting import MODELS
+from privnb.explorer.setting import MODELS, STEPS
 from privnb.information_loss import certainty_penalty, displacement, suppressed_cells
 from privnb.measures import noise
 from privnb.measures.tradeoff import dealt_losses, revealed_losses, utility_losses
@@ -86,7 +86,7 @@ def _of_populations(row, release, original, sensitive):
 def _of_classes(row, release, made, original, setting):
     sensitive, n = setting.sensitive, len(release)
     # All models of sensitive values count alike, so they are counted once.
-    counts, sizes = MODELS["t"](1, sensitive).counted(release), np.bincount(release.classes)
+    counts, sizes = MODELS["t"](0.5, sensitive).counted(release), np.bincount(release.classes)
     few = original.rarest < LIMIT and sizes.min() < LIMIT  # as `evaluation.tells_few`
     names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
     suppressed, cells = release.suppressed, suppressed_cells(release)
@@ -110,7 +110,7 @@ def _levels(row, release, counts, setting, few):
     """Rows of the levels that the worst class reaches; baseline: what is asked for."""
     rows, asked = [], setting.asked
     for letter, kind in MODELS.items():
-        model = kind(2) if letter == "k" else kind(1, setting.sensitive)
+        model = kind(STEPS[letter][-1], *[setting.sensitive] * (letter != "k"))  # a level depends on no bound
         table = model.counted(release) if letter == "k" else counts
         levels = model.level(table, table.sum(axis=0))
         level, nothing = (levels.min(), 1) if model.better == "higher" else (levels.max(), 0)
@@ -123,7 +123,7 @@ def _levels(row, release, counts, setting, few):
 def _losses(row, release, made, counts, original, few, setting):
     """Rows of privacy loss, as `losses.trade_off` has them."""
     sensitive, n = setting.sensitive, len(release)
-    lost = JensenShannonCloseness(1, sensitive).level(counts, counts.sum(axis=0))[release.classes]
+    lost = JensenShannonCloseness(0.5, sensitive).level(counts, counts.sum(axis=0))[release.classes]
     lots = np.random.default_rng(stream(setting.seed, made, "deal"))
     dealt = [(each.max(), each.mean()) for each in islice(dealt_losses(release, sensitive, rng=lots), losses.DEALS)]
     chance = np.mean(dealt, axis=0)

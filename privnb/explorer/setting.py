@@ -192,7 +192,7 @@ def checked(setting, dataset):
         _among(control, [getattr(setting, control)], offered[control])
     for letter, model in MODELS.items():
         if getattr(setting, letter) or letter == "k":
-            model(getattr(setting, letter), *[""] * (letter != "k"))  # which refuses a bound that means nothing
+            model(getattr(setting, letter), *["any"] * (letter != "k"))  # which refuses a bound that means nothing
     check_epsilon(setting.epsilon)
     if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
         raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")

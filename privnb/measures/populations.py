@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from privnb import expect
 from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
-from privnb.privacy_models.base import check_share
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -46,7 +46,7 @@ class LargePopulations:
         ValueError for a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population
         is so large.
         """
-        check_share("support", support)
+        expect.share("support", support)
         values = values_asked(dataset, sensitive)
         least = math.ceil(round(support * len(dataset), 9))
         asked = {**dataset.hierarchies, **(hierarchies or {})}

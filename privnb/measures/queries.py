@@ -12,9 +12,9 @@ from numbers import Integral
 
 import numpy as np
 
+from privnb import expect
 from privnb.measures.base import measure
 from privnb.measures.reconstruction import Boxes, Line, check_number, codes_of, values_asked
-from privnb.privacy_models.base import check_share
 
 READINGS = ("product", "literal")
 
@@ -50,7 +50,7 @@ class CountQueries:
         for what, value, most in (("dimension", dimension, len(names)), ("number", number, 100_000)):
             if isinstance(value, bool) or not (isinstance(value, Integral) and 1 <= value <= most):
                 raise ValueError(f"{what} must be a whole number from 1 to {most}, got {value!r}.")
-        check_share("selectivity", selectivity)
+        expect.share("selectivity", selectivity)
         values = values_asked(dataset, sensitive)
         if reading not in READINGS:
             raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}.")

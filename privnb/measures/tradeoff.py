@@ -136,10 +136,10 @@ def utility_loss(populations, release):
 def _model(sensitive, distance):
     """A privacy model whose level is the distance; its bound plays no part."""
     if isinstance(distance, Taxonomy):
-        return TCloseness(1, sensitive, distance)
+        return TCloseness(0.5, sensitive, distance)
     if distance not in DISTANCES:
         raise ValueError(f"a distance is a Taxonomy or one of {', '.join(DISTANCES)}, got {distance!r}.")
-    return DISTANCES[distance](1, sensitive)
+    return DISTANCES[distance](0.5, sensitive)
 
 
 def _shares(counts):

@@ -1,15 +1,14 @@
 """How many people share a class: k-anonymity and its relatives."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
-from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_share
+from privnb import expect
+from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 
 def check_k(k):
     """Raise ValueError unless `k` is a whole number of at least 2."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 2:
-        raise ValueError(f"k must be a whole number of at least 2 (1 protects nobody), got {k!r}.")
+    expect.whole("k", k, 2, "1 protects nobody")
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ class AlphaKAnonymity(PrivacyModel):
     """k-anonymity, and no value of `sensitive` belongs to more than a share `alpha` of a class.
 
     The level is the largest share of one value, above 0 to 1; lower protects more against guessing it. Sizes are
-    graded by `KAnonymity`. Raises ValueError unless 0 < alpha <= 1 and k is a whole number >= 2.
+    graded by `KAnonymity`. Raises ValueError unless 0 < alpha <= 1 and k is a whole number >= 2; with alpha = 1 it is
+    k-anonymity.
     Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006, general form (every value).
     """
 
@@ -51,7 +51,8 @@ class AlphaKAnonymity(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_share("alpha", self.alpha)
+        super().__post_init__()
+        expect.share("alpha", self.alpha)
         check_k(self.k)
 
     def level(self, counts, whole=None):
@@ -77,9 +78,9 @@ class PSensitiveKAnonymity(PrivacyModel):
     grows = True
 
     def __post_init__(self):
+        super().__post_init__()
         check_k(self.k)
-        if isinstance(self.p, bool) or not isinstance(self.p, Integral) or self.p < 2:
-            raise ValueError(f"p must be a whole number of at least 2 (1 asks for nothing), got {self.p!r}.")
+        expect.whole("p", self.p, 2, "1 asks for nothing")
 
     def level(self, counts, whole=None):
         return (counts > 0).sum(axis=1)

@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.counts import coded, tabulate
 from privnb.schema import SchemaError
 
@@ -21,12 +21,20 @@ class PrivacyModel(ABC):
     table, in the order of its domain (see `columns`); without a sensitive attribute, one column of sizes. `better`
     says which level protects more. `grows`: a class that has the property keeps it whatever records join it; of every
     model, two classes that have it make one that has it.
+
+    A model that every class of every table keeps promises nothing: such a bound is refused where the model is made, and
+    so is one that is no number. What counts sensitive values names their attribute.
     """
 
     better: str
     sensitive: str | None  # the attribute whose values are counted
     grows = False
     kind = ""  # what tells it from another model with the same letters, in a word
+
+    def __post_init__(self):
+        """Where a model refuses what it cannot keep: each checks its own bounds, too."""
+        if "sensitive" in (field.name for field in fields(self)):
+            expect.text("sensitive", self.sensitive, "the attribute whose values are counted")
 
     @abstractmethod
     def level(self, counts, whole):
@@ -56,18 +64,6 @@ class PrivacyModel(ABC):
         """The bound and what it is for, as results name it: `t=0.2 occupation`."""
         words = [f"{field.name}={getattr(self, field.name)!s}" for field in fields(self) if field.name != "sensitive"]
         return " ".join(word for word in (self.kind, *words, self.sensitive) if word)
-
-
-def check_positive(name, number):
-    """Raise ValueError unless `number` is a finite number above 0."""
-    if isinstance(number, bool) or not (isinstance(number, Real) and 0 < number < float("inf")):
-        raise ValueError(f"{name} must be a positive number, got {number!r}.")
-
-
-def check_share(name, number):
-    """Raise ValueError unless `number` is a share above 0 and at most 1."""
-    if isinstance(number, bool) or not (isinstance(number, Real) and 0 < number <= 1):
-        raise ValueError(f"{name} must be a share above 0 and at most 1, got {number!r}.")
 
 
 def tally(model, column, attribute=None):

@@ -1,11 +1,13 @@
 """How far the sensitive values of a class lie from the whole table's: what a class tells about its members."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from privnb import expect
 from privnb.hierarchy import Taxonomy
-from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_positive, check_share
+from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 
 def _shares(counts, whole):
@@ -19,7 +21,8 @@ class TCloseness(PrivacyModel):
 
     The level is the distance, 0 (the class tells nothing) to 1; lower protects more. `distance` says how far apart two
     values are: "equal": any two are 1 apart; "ordered": ranks apart / (values that occur - 1), in the order of the
-    domain; a `Taxonomy`: height of their common ancestor / height of the root. Raises ValueError unless 0 < t <= 1.
+    domain; a `Taxonomy`: height of their common ancestor / height of the root. Raises ValueError unless 0 < t < 1:
+    every class lies within 1.
     Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007: its distances for numerical and for categorical
     attributes.
     """
@@ -30,7 +33,8 @@ class TCloseness(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_share("t", self.t)
+        super().__post_init__()
+        expect.between("t", self.t, 0, 1, "every class lies within 1")
         if not (isinstance(self.distance, Taxonomy) or self.distance in ("equal", "ordered")):
             raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {self.distance!r}.')
 
@@ -81,7 +85,8 @@ class JensenShannonCloseness(PrivacyModel):
     """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the Jensen-Shannon divergence.
 
     The level is the divergence in nats, 0 (the class tells nothing) to ln 2; lower protects more. Raises ValueError
-    unless t > 0. Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
+    unless 0 < t < ln 2: every class lies within that.
+    Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
     """
 
     t: float
@@ -90,7 +95,8 @@ class JensenShannonCloseness(PrivacyModel):
     kind = "Jensen-Shannon"
 
     def __post_init__(self):
-        check_positive("t", self.t)
+        super().__post_init__()
+        expect.between("t", self.t, 0, math.log(2), "every class lies within ln 2")
 
     def level(self, counts, whole):
         p, q = _shares(counts, whole)
@@ -120,7 +126,8 @@ class DeltaDisclosure(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_positive("delta", self.delta)
+        super().__post_init__()
+        expect.positive("delta", self.delta)
 
     def level(self, counts, whole):
         occurs = whole > 0
@@ -145,7 +152,8 @@ class BasicBetaLikeness(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_positive("beta", self.beta)
+        super().__post_init__()
+        expect.positive("beta", self.beta)
 
     def level(self, counts, whole):
         return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
@@ -169,7 +177,8 @@ class EnhancedBetaLikeness(PrivacyModel):
     kind = "enhanced"
 
     def __post_init__(self):
-        check_positive("beta", self.beta)
+        super().__post_init__()
+        expect.positive("beta", self.beta)
 
     def level(self, counts, whole):
         gain, q = _gain(counts, whole)

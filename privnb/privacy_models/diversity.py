@@ -1,16 +1,13 @@
 """How well the sensitive values of a class are mixed: l-diversity in its readings, and bounds on confidence."""
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 
-from privnb.privacy_models.base import ROUNDING, PrivacyModel, check_positive, check_share
+from privnb import expect
+from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
-
-def _check_l(l, whole=False):  # noqa: E741 - the field's letter
-    if isinstance(l, bool) or not isinstance(l, Integral if whole else Real) or not 1 <= l < float("inf"):
-        raise ValueError(f"l must be a {'whole ' if whole else ''}number of at least 1, got {l!r}.")
+NOTHING = "every class keeps 1"
 
 
 @dataclass(frozen=True)
@@ -18,7 +15,7 @@ class DistinctDiversity(PrivacyModel):
     """At least `l` different values of `sensitive` in every class.
 
     The level is the number of different values, from 1; higher protects more. The weakest reading: one value may
-    still belong to nearly all of a class. Raises ValueError unless l is a whole number >= 1.
+    still belong to nearly all of a class. Raises ValueError unless l is a whole number >= 2.
     Source: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, "l-Diversity", ICDE 2006, section 4.
     """
 
@@ -29,7 +26,8 @@ class DistinctDiversity(PrivacyModel):
     grows = True
 
     def __post_init__(self):
-        _check_l(self.l, whole=True)
+        super().__post_init__()
+        expect.whole("l", self.l, 2, NOTHING)
 
     def level(self, counts, whole=None):
         return (counts > 0).sum(axis=1)
@@ -43,7 +41,7 @@ class EntropyDiversity(PrivacyModel):
     """The values of `sensitive` in every class are at least as uncertain as `l` equally likely ones.
 
     The level is e to the entropy of the class, from 1 (one value) to the number of values; higher protects more. Not
-    reachable beyond the level of the whole table. Raises ValueError unless l >= 1.
+    reachable beyond the level of the whole table. Raises ValueError unless l > 1.
     Source: Machanavajjhala et al., ICDE 2006, definition 4.1: entropy >= log l.
     """
 
@@ -53,7 +51,8 @@ class EntropyDiversity(PrivacyModel):
     kind = "entropy"
 
     def __post_init__(self):
-        _check_l(self.l)
+        super().__post_init__()
+        expect.above("l", self.l, 1, NOTHING)
 
     def level(self, counts, whole=None):
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -68,8 +67,8 @@ class RecursiveDiversity(PrivacyModel):
     """In every class the commonest value of `sensitive` stands less than `c` times as often as all from the `l`-th on.
 
     The level is the count of the commonest value divided by those of the l-th commonest and all rarer ones together:
-    every c above it is kept. From 0; infinite where fewer than l values occur; lower protects more. With l = 1 it is
-    always 0, as that is always satisfied. Raises ValueError unless c > 0 and l is a whole number >= 1.
+    every c above it is kept. Above 0; infinite where fewer than l values occur; lower protects more. Raises ValueError
+    unless c > 0 and l is a whole number >= 2: 1 is always satisfied.
     Source: Machanavajjhala et al., ICDE 2006, definition 4.2: recursive (c, l)-diversity, r1 < c (rl + ... + rm).
     """
 
@@ -79,12 +78,11 @@ class RecursiveDiversity(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_positive("c", self.c)
-        _check_l(self.l, whole=True)
+        super().__post_init__()
+        expect.positive("c", self.c)
+        expect.whole("l", self.l, 2, NOTHING)
 
     def level(self, counts, whole=None):
-        if self.l == 1:
-            return np.zeros(len(counts))
         ordered = np.sort(counts, axis=1)[:, ::-1]
         rest = ordered[:, self.l - 1 :].sum(axis=1)
         return np.where(rest > 0, ordered[:, 0] / np.maximum(rest, 1), np.inf)
@@ -98,7 +96,7 @@ class FrequencyDiversity(PrivacyModel):
     """No value of `sensitive` belongs to more than one in `l` members of a class.
 
     The level is the size of the class divided by the count of its commonest value, from 1; higher protects more
-    against guessing it. Raises ValueError unless l >= 1. Source: Li and Li, KDD 2009, section 2; Xiao and Tao,
+    against guessing it. Raises ValueError unless l > 1. Source: Li and Li, KDD 2009, section 2; Xiao and Tao,
     "Anatomy", VLDB 2006.
     """
 
@@ -108,7 +106,8 @@ class FrequencyDiversity(PrivacyModel):
     kind = "frequency"
 
     def __post_init__(self):
-        _check_l(self.l)
+        super().__post_init__()
+        expect.above("l", self.l, 1, NOTHING)
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)
@@ -123,8 +122,8 @@ class ConfidenceBound(PrivacyModel):
     value, h).
 
     The level is the share, 0 to 1; lower protects more, and only for this value. A bound for all quasi-identifiers
-    together is one for any part of them. Raises ValueError unless 0 < h <= 1, and SchemaError when it is bound to a
-    table whose domain lacks the value.
+    together is one for any part of them. Raises ValueError unless 0 < h < 1 and the value is text or a number, and
+    SchemaError when it is bound to a table whose domain lacks the value.
     Source: Wang, Fung, Yu, "Handicapping Attacker's Confidence", KAIS 2007; Aggarwal and Yu 2008, section 9.4.2.
     """
 
@@ -134,7 +133,10 @@ class ConfidenceBound(PrivacyModel):
     better = "lower"
 
     def __post_init__(self):
-        check_share("h", self.h)
+        super().__post_init__()
+        expect.between("h", self.h, 0, 1, "every share is at most 1")
+        if not (isinstance(self.value, str) or expect.is_number(self.value)):
+            raise ValueError(f"value must be text or a number, a value of the domain, got {expect.found(self.value)}.")
 
     def columns(self, values):
         return [self.value, *(value for value in values if value != self.value)]

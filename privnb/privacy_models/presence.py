@@ -1,11 +1,11 @@
 """Models against a population: who could be in the table at all, as an adversary with a larger register sees it."""
 
 from dataclasses import dataclass, field
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.privacy_models.anonymity import check_k
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
@@ -22,8 +22,12 @@ class _Against(PrivacyModel):
     sensitive = None
 
     def __post_init__(self):
+        super().__post_init__()
         if not isinstance(self.population, pd.DataFrame) or self.population.empty:
-            raise ValueError("population must be a DataFrame with one row a person and all quasi-identifiers.")
+            raise ValueError(
+                "population must be a DataFrame with one row a person and all quasi-identifiers, got "
+                f"{expect.found(self.population)}."
+            )
 
     def counted(self, release):
         """A person of the population counts in every class whose labels cover their values."""
@@ -89,7 +93,7 @@ class DeltaPresence(_Against):
     The level is the share of `population` under the class's labels that was released, 0 to 1: how sure an adversary can
     be that somebody is in the table. Lower protects more against being found in it; the bound is on both sides. Whoever
     fits no class is surely not in it, whatever `low` says; where classes overlap, whoever fits several may be likelier
-    in it than any one level says. Raises ValueError unless 0 <= low < high <= 1.
+    in it than any one level says. Raises ValueError unless 0 <= low < high <= 1; 0 and 1 together ask for nothing.
     Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases", SIGMOD 2007.
     """
 
@@ -99,10 +103,12 @@ class DeltaPresence(_Against):
 
     def __post_init__(self):
         super().__post_init__()
-        if any(isinstance(b, bool) or not isinstance(b, Real) for b in (self.low, self.high)) or not (
-            0 <= self.low < self.high <= 1
-        ):
-            raise ValueError(f"delta-presence needs 0 <= low < high <= 1, got low={self.low!r} and high={self.high!r}.")
+        numbers = expect.is_number(self.low) and expect.is_number(self.high)
+        if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low == 1:
+            raise ValueError(
+                "delta-presence needs 0 <= low < high <= 1, and not 0 with 1, which every class keeps; got "
+                f"low={expect.found(self.low)} and high={expect.found(self.high)}."
+            )
 
     def __str__(self):
         return f"presence={self.low}..{self.high}"

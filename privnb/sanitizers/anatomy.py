@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.privacy_models import FrequencyDiversity
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import bucketized
@@ -36,8 +36,8 @@ class Anatomy(Sanitizer):
     randomized = True
 
     def __post_init__(self):
-        if isinstance(self.l, bool) or not isinstance(self.l, Integral) or self.l < 2:
-            raise ValueError(f"l must be a whole number of at least 2 (1 hides nothing), got {self.l!r}.")
+        expect.whole("l", self.l, 2, "1 hides nothing")
+        expect.text("sensitive", self.sensitive, "a sensitive attribute")
 
     def _sanitize(self, dataset, table, rng):
         others = [name for name in dataset.schema.sensitive if name != self.sensitive]

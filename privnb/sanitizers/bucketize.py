@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 
 
@@ -30,8 +31,7 @@ class Bucketize(Sanitizer):
     draws = True  # the buckets' numbers, which mean nothing
 
     def __post_init__(self):
-        if not isinstance(self.partition, Sanitizer):
-            raise TypeError(f"partition must be a sanitizer, such as KMember(10), got {self.partition!r}.")
+        expect.kind("partition", self.partition, Sanitizer, instead="Give one that makes classes, such as KMember(10).")
 
     @property
     def order_free(self):

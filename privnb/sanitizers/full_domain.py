@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.hierarchy import SUPPRESSED
 from privnb.sanitizers.base import Enforcing, SanitizationError, requirement_of
 
@@ -94,15 +95,17 @@ class FullDomain(Enforcing):
         number = isinstance(self.suppress, Integral | float) and not isinstance(self.suppress, bool)
         if not (number and 0 <= self.suppress < (1 if isinstance(self.suppress, float) else math.inf)):
             raise ValueError(
-                f"suppress must be a whole number of records, or a share from 0 to below 1, got {self.suppress!r}."
+                "suppress must be a whole number of records, or a share from 0 to below 1, got "
+                f"{expect.found(self.suppress)}."
             )
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}.")
+        expect.one_of("loss", self.loss, LOSSES)
         if (self.target is not None) != (self.loss == "classification metric"):
             raise ValueError(
                 f"target names the attribute for loss='classification metric' and nothing else, got "
-                f"target={self.target!r} with loss={self.loss!r}."
+                f"target={expect.found(self.target)} with loss={self.loss!r}."
             )
+        if self.target is not None:
+            expect.text("target", self.target, "the attribute to be predicted")
 
     def search(self, dataset, *, runners_up=0):
         """The optimum, its proof and the nodes that come next: see `Search`.

@@ -5,6 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
+from privnb import expect
 from privnb.privacy_models import KAnonymity, PrivacyModel, check_k
 from privnb.sanitizers.base import SanitizationError, Sanitizer, lines, requirement_of
 
@@ -34,13 +35,11 @@ class KMember(Sanitizer):
     def __post_init__(self):
         check_k(self.k)
         if self.start is not None and (isinstance(self.start, bool) or not isinstance(self.start, Integral)):
-            raise ValueError(f"start must be the number of a record or None, got {self.start!r}.")
-        if isinstance(self.models, PrivacyModel):
-            object.__setattr__(self, "models", (self.models,))
-        wrong = [model for model in self.models if not isinstance(model, PrivacyModel)]
-        if wrong:
-            raise TypeError(f"{wrong[0]!r} is no privacy model. Give models=(DistinctDiversity(2, ...), ...).")
-        object.__setattr__(self, "models", tuple(self.models))
+            raise ValueError(f"start must be the number of a record or None, got {expect.found(self.start)}.")
+        models = self.models if isinstance(self.models, list | tuple) else (self.models,)
+        for model in models:
+            expect.kind("models", model, PrivacyModel, instead="Give models=(DistinctDiversity(2, ...), ...).")
+        object.__setattr__(self, "models", tuple(models))
         against = [model for model in self.models if hasattr(model, "population")]
         if against:
             raise ValueError(f"KMember clusters records alone, {against[0]!r} needs a population. Use Mondrian for it.")

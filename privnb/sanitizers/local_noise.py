@@ -1,9 +1,11 @@
 """What the sanitizers have in common that change each value of each record at random."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 
 import numpy as np
 
+from privnb import expect
 from privnb.mechanisms import check_epsilon
 from privnb.release import Promise
 from privnb.sanitizers.base import SanitizationError, Sanitizer
@@ -50,6 +52,13 @@ class LocalNoise(Sanitizer):
 
 class NumericNoise(LocalNoise):
     """Noise of scale sensitivity / epsilon on each numeric quasi-identifier."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.sensitivity is not None:
+            expect.kind("sensitivity", self.sensitivity, Mapping, instead='Give numbers by attribute: {"age": 82}.')
+            for name, number in self.sensitivity.items():
+                expect.positive(f"sensitivity of {expect.found(name)}", number)
 
     def _noisy(self, schema):
         noisy = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]

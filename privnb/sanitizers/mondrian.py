@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb import hierarchy
+from privnb import expect, hierarchy
 from privnb.sanitizers.base import Enforcing, recoded, requirement_of
 
 CHOICES = ("range", "penalty", "gain")
@@ -38,9 +38,9 @@ class Mondrian(Enforcing):
     workload: str = ""
 
     def __post_init__(self):
-        for name, known in (("choose", CHOICES), ("median", MEDIANS)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}.")
+        expect.one_of("choose", self.choose, CHOICES)
+        expect.one_of("median", self.median, MEDIANS)
+        expect.kind("workload", self.workload, str)
         if (self.choose == "gain") != bool(self.workload):
             raise ValueError('choose="gain" and a workload go together: the gain is what a cut tells about it.')
         if self.median == "best" and self.choose != "gain":

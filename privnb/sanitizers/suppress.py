@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from privnb import expect
 from privnb.hierarchy import SUPPRESSED
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.schema import Role
@@ -17,6 +18,9 @@ class Suppress(Sanitizer):
     """
 
     what: str = "quasi-identifiers"
+
+    def __post_init__(self):
+        expect.text("what", self.what, "an attribute, quasi-identifiers or sensitive")
 
     def _sanitize(self, dataset, table, rng):
         roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}

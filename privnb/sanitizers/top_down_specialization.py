@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.algorithms.specialization import Cut, named
 from privnb.sanitizers.base import Enforcing, requirement_of
 
@@ -29,6 +30,9 @@ class TopDownSpecialization(Enforcing):
     """
 
     workload: str
+
+    def __post_init__(self):
+        expect.text("workload", self.workload, "the attribute that labels shall tell about")
 
     def steps(self, dataset):
         """What `sanitize` does, and why: a DataFrame with one row for each candidate of each step.

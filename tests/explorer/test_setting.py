@@ -101,8 +101,8 @@ def test_names_are_filled_in_once():
     [
         ({"sanitizer": "Mondrain"}, "SANITIZER is one of Mondrian, .*'Mondrain'"),
         ({"k": 1}, "k must be a whole number of at least 2"),
-        ({"l": 0.5}, "l must be a number of at least 1"),
-        ({"t": 1.2}, "t must be a share"),
+        ({"l": 0.5}, "l must be a number above 1"),
+        ({"t": 1.2}, "t must be a number above 0 and below 1"),
         ({"delta": -1}, "delta must be a positive number"),
         ({"epsilon": 0}, "epsilon must be a positive number"),
         ({"quasi_identifiers": "age, zip"}, "QUASI_IDENTIFIERS is some of age, .*'zip'"),

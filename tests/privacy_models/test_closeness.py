@@ -35,15 +35,16 @@ def by_class(model, classes):
 @pytest.mark.parametrize(("table", "t"), [("5.1", 0.484848), ("5.20", 0.342738), ("5.11(a)", 0)])
 def test_t_of_the_tables_of_chapter_5(table, t):
     """Derived from Aggarwal and Yu 2008, figures 5.1, 5.20 and 5.11(a); equal distance."""
-    assert max(reached(TCloseness(1, "hypertension"), TABLES[table])) == pytest.approx(t, abs=5e-7)
+    assert max(reached(TCloseness(0.5, "hypertension"), TABLES[table])) == pytest.approx(t, abs=5e-7)
 
 
 def test_salaries_of_the_paper():
     """Li, Li, Venkatasubramanian 2007: of 3k, 4k, ..., 11k, {3, 4, 5}k is 0.375 from the table, {6, 8, 11}k 0.167."""
     counts = np.array([[1, 1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 1, 0, 0, 1]])
-    levels = TCloseness(1, "salary", "ordered").level(counts, np.ones(9, dtype=int))
+    levels = TCloseness(0.5, "salary", "ordered").level(counts, np.ones(9, dtype=int))
     assert levels == pytest.approx([0.375, 1 / 6], rel=1e-12)
-    assert TCloseness(1, "salary").level(counts, np.ones(9, dtype=int)) == pytest.approx([2 / 3, 2 / 3]), "as far apart"
+    levels = TCloseness(0.5, "salary").level(counts, np.ones(9, dtype=int))
+    assert levels == pytest.approx([2 / 3, 2 / 3]), "as far apart"
     assert TCloseness(0.375, "salary", "ordered").holds(counts[:1], np.ones(9, dtype=int)).all()
 
 
@@ -67,7 +68,7 @@ DISEASES = Taxonomy(
 )
 def test_diseases_of_the_paper(other, far):
     """Li, Li, Venkatasubramanian 2007, figure 1: how far flu is from others. Moving all of it moves it as far."""
-    model = TCloseness(1, "disease", DISEASES)
+    model = TCloseness(0.5, "disease", DISEASES)
     columns = model.columns(["flu", other])
     flu, whole = (np.array([value == name for value in columns]).astype(int) for name in ("flu", other))
     assert model.level(flu[None], whole) == pytest.approx([far])
@@ -81,7 +82,7 @@ def test_hierarchical_distances_by_hand():
     """
     nine = ["gastric ulcer", "gastritis", "stomach cancer", "gastritis", "flu", "bronchitis", "bronchitis", "pneumonia"]
     nine.append("stomach cancer")
-    model = TCloseness(1, "disease", DISEASES)
+    model = TCloseness(0.5, "disease", DISEASES)
     columns = model.columns(list(dict.fromkeys(nine)))
     assert set(columns) == set(DISEASES.leaves)
     whole = np.array([nine.count(value) for value in columns])
@@ -99,18 +100,18 @@ def test_agrees_with_petworks():
         ["gastritis", "flu", "bronchitis"],
         ["bronchitis", "gastritis", "stomach cancer"],
     ]
-    assert max(by_class(TCloseness(1, "disease", DISEASES), patients)) == pytest.approx(8 / 27, rel=1e-12)
-    assert max(by_class(TCloseness(1, "disease"), patients)) == pytest.approx(5 / 9, rel=1e-12)
+    assert max(by_class(TCloseness(0.5, "disease", DISEASES), patients)) == pytest.approx(8 / 27, rel=1e-12)
+    assert max(by_class(TCloseness(0.5, "disease"), patients)) == pytest.approx(5 / 9, rel=1e-12)
     merits = [[1, 4, 2], [3], [3, 4, 3, 1], [4, 3]]
-    assert max(by_class(TCloseness(1, "merit", "ordered"), merits)) == pytest.approx(4 / 15, rel=1e-12)
+    assert max(by_class(TCloseness(0.5, "merit", "ordered"), merits)) == pytest.approx(4 / 15, rel=1e-12)
 
 
 @pytest.mark.parametrize(("groups", "ordered", "equal"), [("9.2b", 0.277778, 1 / 3), ("9.3c", 0.222222, 2 / 3)])
 def test_incomes_of_chapter_9(groups, ordered, equal):
     """Aggarwal and Yu 2008, tables 9.2b and 9.3c. The order of the incomes ranks the leakier table better."""
     incomes = {"9.2b": [[40, 50], [50, 80], [50, 100]], "9.3c": [[40, 80], [50, 100], [50, 50]]}[groups]
-    assert max(by_class(TCloseness(1, "income", "ordered"), incomes)) == pytest.approx(ordered, abs=5e-7)
-    assert max(by_class(TCloseness(1, "income"), incomes)) == pytest.approx(equal)
+    assert max(by_class(TCloseness(0.5, "income", "ordered"), incomes)) == pytest.approx(ordered, abs=5e-7)
+    assert max(by_class(TCloseness(0.5, "income"), incomes)) == pytest.approx(equal)
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", Taxonomy("s", (("0", "*"), ("1", "*")))])
@@ -132,13 +133,13 @@ def test_a_revealed_occupation(value, divergence):
     """Li and Li 2009, section 5: 0.692 when the rarest occupation of Adult is revealed, 0.488 for the commonest."""
     whole = load("adult", "occupation").table["occupation"].value_counts()
     revealed = (whole.index == value).astype(int)[None]
-    level = JensenShannonCloseness(1, "occupation").level(revealed, whole.to_numpy())
+    level = JensenShannonCloseness(0.5, "occupation").level(revealed, whole.to_numpy())
     assert level == pytest.approx([divergence], abs=5e-7)
 
 
 def test_what_has_nothing_in_common_diverges_by_ln_2():
     """Only a table without the class's value could: the value's share of the table goes to 0."""
-    level = JensenShannonCloseness(1, "s").level(np.array([[1, 0]]), np.array([1, 10**15]))
+    level = JensenShannonCloseness(0.5, "s").level(np.array([[1, 0]]), np.array([1, 10**15]))
     assert level == pytest.approx([log(2)], rel=1e-12)
 
 
@@ -218,4 +219,4 @@ def test_beta_bounds_delta_from_above():
 
 def test_counts_of_a_table_do_not_depend_on_its_index():
     table = pd.Series(["b", "a", "b"], index=[2, 2, 0])
-    assert tally(TCloseness(1, "s"), table)[0].tolist() == [1, 0, 1]
+    assert tally(TCloseness(0.5, "s"), table)[0].tolist() == [1, 0, 1]

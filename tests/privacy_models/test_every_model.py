@@ -43,27 +43,29 @@ TREE = Taxonomy(
 )
 PEOPLE = pd.DataFrame({"q": [0]})
 # Half and a third: bounds that a class can meet exactly.
-shares = st.sampled_from([0.1, 0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 1])
+shares = st.sampled_from([0.1, 0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9])
+times = st.sampled_from([0.5, 1, 2, 3, 5])
+divergences = st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5, 0.69])
 bounds = st.sampled_from([0.2, 0.5, log(2), 1, 1.25, 1.5, log(5), 2, 3])
-several = st.sampled_from([1, 1.5, 2, 2.5, 3, 4])
+several = st.sampled_from([1.1, 1.5, 2, 2.5, 3, 4])
 whole_numbers = st.integers(2, 5)
 BUILT = {
     "KAnonymity": st.builds(KAnonymity, st.integers(2, 12)),
-    "AlphaKAnonymity": st.builds(AlphaKAnonymity, shares, whole_numbers, st.just("s")),
+    "AlphaKAnonymity": st.builds(AlphaKAnonymity, shares | st.just(1), whole_numbers, st.just("s")),
     "PSensitiveKAnonymity": st.builds(PSensitiveKAnonymity, whole_numbers, st.integers(2, 9), st.just("s")),
     "DistinctDiversity": st.builds(DistinctDiversity, whole_numbers, st.just("s")),
     "EntropyDiversity": st.builds(EntropyDiversity, several, st.just("s")),
-    "RecursiveDiversity": st.builds(RecursiveDiversity, bounds, st.integers(1, 4), st.just("s")),
+    "RecursiveDiversity": st.builds(RecursiveDiversity, times, st.integers(2, 4), st.just("s")),
     "FrequencyDiversity": st.builds(FrequencyDiversity, several, st.just("s")),
     "ConfidenceBound": st.builds(ConfidenceBound, shares, st.just("s"), st.sampled_from(VALUES)),
     "TCloseness": st.builds(TCloseness, shares, st.just("s"), st.sampled_from(["equal", "ordered", TREE])),
-    "JensenShannonCloseness": st.builds(JensenShannonCloseness, bounds, st.just("s")),
+    "JensenShannonCloseness": st.builds(JensenShannonCloseness, divergences, st.just("s")),
     "DeltaDisclosure": st.builds(DeltaDisclosure, bounds, st.just("s")),
     "BasicBetaLikeness": st.builds(BasicBetaLikeness, bounds, st.just("s")),
     "EnhancedBetaLikeness": st.builds(EnhancedBetaLikeness, bounds, st.just("s")),
     "KMap": st.builds(KMap, st.integers(2, 12), population=st.just(PEOPLE)),
     "DeltaPresence": st.builds(
-        DeltaPresence, st.sampled_from([0, 0.1, 1 / 3]), st.sampled_from([0.4, 0.5, 2 / 3, 1]),
+        DeltaPresence, st.sampled_from([0.05, 0.1, 1 / 3]), st.sampled_from([0.4, 0.5, 2 / 3, 1]),
         population=st.just(PEOPLE),
     ),
 }  # fmt: skip
@@ -136,7 +138,7 @@ def test_whatever_joins_a_class_of_a_model_that_grows(name, data, matrix):
         assert model.holds(counts[:1] + counts[1:2], whole).all()
 
 
-# Bounds that ask for something; a share of 1 or l = 1 ask for nothing, so nothing breaks them.
+# Bounds that ask for much.
 STRICT = [
     AlphaKAnonymity(0.5, 2, "s"), EntropyDiversity(2, "s"), RecursiveDiversity(2, 2, "s"), FrequencyDiversity(2, "s"),
     ConfidenceBound(0.5, "s", "a"), TCloseness(0.2, "s"), TCloseness(0.2, "s", "ordered"), TCloseness(0.2, "s", TREE),
@@ -306,23 +308,30 @@ REFUSED = [
     (lambda: AlphaKAnonymity(0.5, 1, S), "k must be"),
     (lambda: PSensitiveKAnonymity(1, 3, S), r"p must be a whole number of at least 2 \(1 asks for nothing\), got 1"),
     (lambda: PSensitiveKAnonymity(2, 1, S), "k must be"),
-    (lambda: DistinctDiversity(2.5, S), "l must be a whole number of at least 1, got 2.5"),
-    (lambda: EntropyDiversity(0.5, S), "l must be a number of at least 1, got 0.5"),
-    (lambda: EntropyDiversity(inf, S), "l must be a number of at least 1, got inf"),
-    (lambda: FrequencyDiversity(True, S), "l must be a number of at least 1, got True"),
+    (lambda: DistinctDiversity(2.5, S), r"l must be a whole number of at least 2 \(every class keeps 1\), got 2.5"),
+    (lambda: EntropyDiversity(0.5, S), r"l must be a number above 1 \(every class keeps 1\), got 0.5"),
+    (lambda: EntropyDiversity(inf, S), "l must be a number above 1 .*, got inf"),
+    (lambda: FrequencyDiversity(True, S), "l must be a number above 1 .*, got True"),
     (lambda: RecursiveDiversity(0, 2, S), "c must be a positive number, got 0"),
-    (lambda: RecursiveDiversity(3, 0, S), "l must be a whole number of at least 1"),
-    (lambda: ConfidenceBound(1.5, S, "a"), "h must be a share above 0 and at most 1"),
-    (lambda: TCloseness(0, S), "t must be a share above 0 and at most 1, got 0"),
-    (lambda: TCloseness(1.5, S), "t must be a share above 0 and at most 1, got 1.5"),
+    (lambda: RecursiveDiversity(3, 0, S), "l must be a whole number of at least 2"),
+    (
+        lambda: ConfidenceBound(1.5, S, "a"),
+        r"h must be a number above 0 and below 1 \(every share is at most 1\), got 1.5",
+    ),
+    (lambda: TCloseness(0, S), "t must be a number above 0 and below 1 .*, got 0"),
+    (lambda: TCloseness(1.5, S), "t must be a number above 0 and below 1 .*, got 1.5"),
     (lambda: TCloseness(0.2, S, "far"), 'distance must be "equal", "ordered" or a Taxonomy, got \'far\''),
-    (lambda: JensenShannonCloseness(float("nan"), S), "t must be a positive number, got nan"),
+    (
+        lambda: JensenShannonCloseness(float("nan"), S),
+        r"t must be a number above 0 and below 0.6931 \(.* within ln 2\), got nan",
+    ),
     (lambda: DeltaDisclosure(-1, S), "delta must be a positive number, got -1"),
     (lambda: BasicBetaLikeness("1", S), "beta must be a positive number, got '1'"),
     (lambda: EnhancedBetaLikeness(inf, S), "beta must be a positive number, got inf"),
     (lambda: KMap(1, population=PEOPLE), "k must be"),
     (lambda: KMap(2, population=PEOPLE[:0]), "population must be a DataFrame with one row a person"),
-    (lambda: DeltaPresence(0.5, 0.5, population=PEOPLE), "needs 0 <= low < high <= 1, got low=0.5 and high=0.5"),
+    (lambda: KMap(2, population=[]), "one row a person and all quasi-identifiers, got a list"),
+    (lambda: DeltaPresence(0.5, 0.5, population=PEOPLE), "needs 0 <= low < high <= 1, .* got low=0.5 and high=0.5"),
 ]
 
 
@@ -330,6 +339,46 @@ REFUSED = [
 def test_refusals(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+OF_VALUES = [
+    (AlphaKAnonymity, 0.5, 2), (PSensitiveKAnonymity, 2, 2), (DistinctDiversity, 2), (EntropyDiversity, 2),
+    (FrequencyDiversity, 2), (RecursiveDiversity, 2, 2), (TCloseness, 0.1), (JensenShannonCloseness, 0.1),
+    (DeltaDisclosure, 1), (BasicBetaLikeness, 1), (EnhancedBetaLikeness, 1), (ConfidenceBound, 0.5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [None, "", 3, ["diagnosis"]], ids=repr)
+@pytest.mark.parametrize("made", OF_VALUES, ids=lambda made: made[0].__name__)
+def test_whoever_counts_values_names_their_attribute(made, name):
+    """Five of them were claimed with None, of classes of one person."""
+    model, *bounds = made
+    with pytest.raises(ValueError, match="sensitive must be the name of the attribute"):
+        model(*bounds, name, *["asthma"] * (model is ConfidenceBound))
+
+
+def test_those_are_all_that_count_values():
+    assert {made[0].__name__ for made in OF_VALUES} | {"KAnonymity", "KMap", "DeltaPresence"} == set(BUILT)
+
+
+NOTHING = [
+    lambda: DistinctDiversity(1, S), lambda: EntropyDiversity(1, S), lambda: FrequencyDiversity(1.0, S),
+    lambda: RecursiveDiversity(3, 1, S), lambda: TCloseness(1, S), lambda: JensenShannonCloseness(5, S),
+    lambda: JensenShannonCloseness(log(2), S), lambda: ConfidenceBound(1, S, "a"),
+    lambda: DeltaPresence(0, 1, population=PEOPLE), lambda: KMap(1, population=PEOPLE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", NOTHING)
+def test_a_bound_that_every_class_keeps_is_refused(make):
+    with pytest.raises(ValueError, match=r"every class keeps|every class lies within|every share|protects nobody"):
+        make()
+
+
+@pytest.mark.parametrize("value", [None, inf, True, ["asthma"]], ids=repr)
+def test_a_bound_on_confidence_names_a_value(value):
+    with pytest.raises(ValueError, match="value must be text or a number"):
+        ConfidenceBound(0.5, S, value)
 
 
 def test_numbers_of_numpy_are_numbers():

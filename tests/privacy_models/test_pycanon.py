@@ -93,16 +93,16 @@ def test_where_pycanon_is_right(drawing, column):
     k, alpha, distinct, beta, t, *_ = FIGURES[drawing, column]
     assert levels(KAnonymity(2), drawing, column).min() == k
     assert levels(AlphaKAnonymity(1, 2, column), drawing, column).max() == pytest.approx(alpha)
-    assert levels(DistinctDiversity(1, column), drawing, column).min() == distinct
+    assert levels(DistinctDiversity(2, column), drawing, column).min() == distinct
     assert levels(BasicBetaLikeness(1, column), drawing, column).max() == pytest.approx(beta)
     distance = "ordered" if column == "pay" else "equal"
-    assert levels(TCloseness(1, column, distance), drawing, column).max() == pytest.approx(t)
+    assert levels(TCloseness(0.5, column, distance), drawing, column).max() == pytest.approx(t)
 
 
 @each
 def test_entropy_is_cut_to_a_whole_number(drawing, column):
     entropy = FIGURES[drawing, column][5]
-    assert floor(levels(EntropyDiversity(1, column), drawing, column).min()) == entropy
+    assert floor(levels(EntropyDiversity(2, column), drawing, column).min()) == entropy
 
 
 @each
@@ -117,7 +117,7 @@ def test_recursive_c_is_that_of_the_rarest_value(drawing, column):
 @each
 def test_delta_leaves_out_absent_values(drawing, column):
     delta = FIGURES[drawing, column][8]
-    present = levels(DistinctDiversity(1, column), drawing, column) == drawing[2]
+    present = levels(DistinctDiversity(2, column), drawing, column) == drawing[2]
     reached = levels(DeltaDisclosure(1, column), drawing, column)
     assert (reached[~present] == inf).all()
     assert reached[present].max(initial=0) <= delta + 1e-12
@@ -138,5 +138,5 @@ def test_enhanced_beta_is_that_of_the_rarest_value(drawing, column):
 def test_each_case_occurs():
     some = {key: levels(EnhancedBetaLikeness(1, key[1]), *key).max() for key in FIGURES}
     assert {level == inf for level in some.values()} == {True, False}
-    absent = {levels(DistinctDiversity(1, key[1]), *key).min() < key[0][2] for key in FIGURES}
+    absent = {levels(DistinctDiversity(2, key[1]), *key).min() < key[0][2] for key in FIGURES}
     assert absent == {True, False}
