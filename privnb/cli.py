@@ -78,6 +78,7 @@ def check(args):
     from privnb.dataset import load
     from privnb.draft import read
     from privnb.grading import grade
+    from privnb.names import names_in
     from privnb.privacy_models import check_k
 
     if args.at_least_k is not None:
@@ -85,7 +86,7 @@ def check(args):
     described = args.file if args.file.endswith(".toml") else args.dataset
     dataset = load(described) if described else None
     table = dataset.table if described == args.file else read(args.file).table
-    names, sensitive = args.quasi_identifiers and args.quasi_identifiers.split(","), args.sensitive
+    names, sensitive = args.quasi_identifiers and names_in(args.quasi_identifiers), args.sensitive
     if dataset:
         names = names or [name for name in dataset.schema.quasi_identifiers if name in table and name != sensitive]
         known = (name for name in dataset.schema.sensitive if name in table and name not in names)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import hierarchy
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
 pd.set_option("mode.string_storage", "python")
@@ -41,6 +41,7 @@ class Dataset:
     hierarchies: Mapping[str, object]
 
     def __post_init__(self):
+        check_name("dataset", self.name)
         self.schema.check(self.table)
         table = self.table[self.schema.names()].reset_index(drop=True)
         for name in table:
@@ -169,6 +170,7 @@ def _read_files(folder, text):
     for entry in text["files"]:
         if not (folder / entry["path"]).is_file():
             raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
+        check_name("file", entry["path"])
         content = (folder / entry["path"]).read_bytes()
         found = hashlib.sha256(content).hexdigest()
         if "sha256" in entry and found != entry["sha256"]:
@@ -176,10 +178,17 @@ def _read_files(folder, text):
                 f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
                 f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
             )
-        parts.append(_read_csv(entry, content, names, layout))
+        parts.append(_renamed(entry, _read_csv(entry, content, names, layout), text.get("renamed", {})))
     table = pd.concat(parts, ignore_index=True)
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
     return table.replace("", layout.get("missing") or np.nan)
+
+
+def _renamed(entry, table, names):
+    """The table with the description's name for each column that its file calls otherwise."""
+    if absent := [name for name in names if name not in table]:
+        raise SchemaError(f"[renamed] has {absent}, which {entry['path']} lacks. Write each name as the file does.")
+    return table.rename(columns=names)
 
 
 def _read_csv(entry, content, names, layout):
@@ -226,6 +235,8 @@ def _attribute(name, entry):
 
 def _study(path, text, study):
     studies = text.get("studies", {})
+    for name in studies:
+        check_name(f"{path.name}: study", name)
     if study and study not in studies:
         raise SchemaError(f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.")
     return studies[study] if study else {}

@@ -8,10 +8,12 @@ the end (domains are public knowledge), and it names nothing sensitive. So a dra
 import csv
 import hashlib
 import io
+import itertools
 import json
 import re
 import stat
 import tempfile
+import unicodedata
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +21,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from privnb.hierarchy import SUPPRESSED, Taxonomy
+from privnb.names import offered, refused
 from privnb.schema import Categories, Numbers, Role, SchemaError
 
 SEPARATORS = ",;\t|"
@@ -118,7 +121,8 @@ def draft(file, name=None, folder="data"):
     place = Path(folder) / name
     if place.exists():
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
-    mark, table = _with_mark(text.table)
+    renamed = _renamed(text.table)
+    mark, table = _with_mark(text.table.rename(columns=renamed))
     columns = [_column(column, table[column], mark) for column in table]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -126,16 +130,29 @@ def draft(file, name=None, folder="data"):
             work, mode = Path(unfinished) / name, stat.S_IMODE(file.stat().st_mode)
             work.mkdir(mode=0o700 | mode & 0o44 | (mode & 0o44) >> 2)  # open to whom the file is open
             (work / "hierarchies" / "default").mkdir(parents=True)
-            (work / file.name).write_bytes(file.read_bytes())
-            (work / file.name).chmod(mode)
+            (work / offered(file.name)).write_bytes(file.read_bytes())
+            (work / offered(file.name)).chmod(mode)
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            (work / f"{name}.toml").write_text(_description(name, file, text, mark, columns), encoding="utf-8")
+            description = _description(name, file, text, mark, columns, renamed)
+            (work / f"{name}.toml").write_text(description, encoding="utf-8")
             work.rename(place)
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
     return place / f"{name}.toml"
+
+
+def _renamed(table):
+    """`{column: another name}` for the columns whose own names may not be used, see `names.refused`."""
+    taken, renamed = {name for name in table if not refused(name)}, {}
+    for column in table:
+        if refused(column):
+            name = offered(re.sub(r"[/\\]|^\W+", " ", column))
+            numbered = (f"{name} {number}" for number in itertools.count(2))
+            renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
+            taken.add(renamed[column])
+    return renamed
 
 
 def _with_mark(table):
@@ -241,9 +258,16 @@ separator = {separator}
 """
 
 
-def _description(name, file, text, mark, columns):
+RENAMED = """
+# The file's own names of these columns hold what no name may (angle brackets, invisible characters). Left: as in the
+# file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
+[renamed]
+"""
+
+
+def _description(name, file, text, mark, columns, renamed):
     head = HEAD.format(
-        file=_toml(file.name),
+        file=_toml(offered(file.name)),
         records=len(text.table),
         columns=len(columns),
         name=_toml(name),
@@ -254,6 +278,8 @@ def _description(name, file, text, mark, columns):
         head += (
             f'missing = {_toml(mark)}\nrecords_with_missing = "keep" # "drop" leaves out every record that has one\n'
         )
+    if renamed:
+        head += RENAMED + "".join(f"{_toml(own)} = {_toml(name)}\n" for own, name in renamed.items())
     parts = [head]
     for column in columns:
         key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else _toml(column.name)
@@ -273,5 +299,8 @@ def _domain(domain):
 
 
 def _toml(text):
-    """Text as TOML writes it, which is JSON's way but for one character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Text as TOML writes it: JSON's way, with every character written out that cannot be seen."""
+    return "".join(
+        f"\\U{ord(each):08X}" if unicodedata.category(each) in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp") else each
+        for each in json.dumps(text, ensure_ascii=False)
+    )

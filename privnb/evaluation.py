@@ -17,6 +17,7 @@ from privnb.information_loss import certainty_penalty, displacement
 from privnb.measures import gains, linkage
 from privnb.measures.base import wilson
 from privnb.mined import published_name, stream
+from privnb.names import name_list
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.progress import track
 from privnb.results import join, rows_of, tidy, withheld
@@ -132,7 +133,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
         interval = wilson(alone, len(dataset))
         if 0 < alone < fewest:
             alone, interval = np.nan, (1 / len(dataset), (fewest - 1) / len(dataset))
-        rows.append(row("unique", alone / len(dataset), "", ", ".join(subset), *interval, 0, "lower"))
+        rows.append(row("unique", alone / len(dataset), "", name_list(subset), *interval, 0, "lower"))
     return tidy(rows)
 
 

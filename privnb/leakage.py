@@ -15,6 +15,7 @@ from privnb.hierarchy import SUPPRESSED
 from privnb.measures import channel, noise
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
 from privnb.mined import stream
+from privnb.names import name_list
 from privnb.progress import track
 from privnb.results import rows_of, tidy
 from privnb.sanitizers import SanitizationError
@@ -52,7 +53,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
             told = _by_subset(dataset, release, sensitive, subsets)
         for subset in subsets:
             groups, guessed = np.minimum(told[subset], original[subset])
-            known = ", ".join(subset)
+            known = name_list(subset)
             found, share = _found(groups, n, fewest), _share(guessed, n, fewest)
             rows.append(row("identity_vulnerability", found[0], "", known, *found[1:], 1 / n, "lower"))
             label = f"{sensitive} from {known}"

@@ -13,6 +13,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.hierarchy import flat
 from privnb.measures import mining
 from privnb.mined import mine, published_name, stream, unseen
+from privnb.names import names_in
 from privnb.results import people_interval, tidy, withheld
 
 
@@ -51,7 +52,7 @@ class _Idea:
     def functions(self):
         """The function that judges the guesses of each target: `{name: function}`."""
         if isinstance(self.targets, str):
-            return {name.strip(): self.default for name in self.targets.split(",")}
+            return dict.fromkeys(names_in(self.targets), self.default)
         return dict(self.targets)
 
     @property

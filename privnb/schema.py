@@ -10,9 +10,22 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
+from privnb import names
+
 
 class SchemaError(ValueError):
     """A table, a schema or a hierarchy that do not fit each other."""
+
+
+def check_name(kind, name):
+    """Raise SchemaError for a name that holds what no name may, see `names.refused`. `kind`: what is called so."""
+    held = names.refused(name)
+    if held:
+        raise SchemaError(
+            f"{kind} {name!r} holds {held}, which a name may not: it stands in pages and files, and must look like "
+            f"what it is. Call it {names.offered(name)!r}; a file's own column name is mapped under [renamed], see "
+            "`privnb new`."
+        )
 
 
 def commonest(values):
@@ -132,9 +145,12 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self):
-        names = [attribute.name for attribute in self.attributes]
+        check_name("dataset", self.dataset)
+        for attribute in self.attributes:
+            check_name(f"dataset '{self.dataset}': column", attribute.name)
+        named = [attribute.name for attribute in self.attributes]
         used = [attribute.name for attribute in self.attributes if attribute.role is not Role.UNUSED]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise SchemaError(
                 f"dataset '{self.dataset}': column {twice} has more than one role or description. "

@@ -22,6 +22,7 @@ from privnb.measures.base import wilson
 from privnb.measures.mining import exact_match
 from privnb.mined import miners_of, published_name, stream, unseen
 from privnb.miners import able
+from privnb.names import name_list, names_in
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
 from privnb.progress import track
 from privnb.results import rows_of, tidy
@@ -223,12 +224,12 @@ class _Researcher:
 def _neutral(dataset, names, target):
     """The neutral attributes that a text names, in column order; the target is not one that helps to guess it."""
     there = [name for name in dataset.schema.names(Role.NEUTRAL) if name != target]
-    chosen = there if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    chosen = there if names == "all" else names_in(names)
     unknown = [name for name in chosen if name not in there]
     if unknown:
         raise ValueError(
             f"{unknown} are no neutral attributes of '{dataset.name}' that help to guess '{target}'. Name some of "
-            f"{', '.join(there) or 'none, for it has no other'}, or all."
+            f"{name_list(there) or 'none, for it has no other'}, or all."
         )
     return [name for name in there if name in chosen]
 

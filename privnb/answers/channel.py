@@ -5,6 +5,7 @@ import numpy as np
 from privnb.answers.base import from_to, listed, name, of
 from privnb.enumeration.errata import KINDS as ERRATA
 from privnb.experiments.askari import KINDS
+from privnb.names import names_in
 from privnb.results import over_seeds
 from privnb.sentences import B, E, say
 from privnb.small_channels import EITHER, HIGHEST, LOWEST, NOTHING, RANDOM, TABLE
@@ -163,7 +164,7 @@ def _given_away(results):
         rows = _at_least(of(results, measure))
         rows = rows[rows.target.str.contains(" from ")] if not secret else rows[rows.target != "identity"]
         rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
-        rows = rows.assign(size=rows.names.str.count(", ") + 1)
+        rows = rows.assign(size=rows.names.map(names_in).map(len))
         original = rows[rows.sanitizer == "Identity"]
         if original.empty:
             continue
@@ -171,11 +172,12 @@ def _given_away(results):
         top = best.loc[2] if 2 in best.index else best.iloc[0]
         secret = secret or f"a person's {top.target.rpartition(' from ')[0]}"
         every = "all pairs of attributes" if 2 in best.index else "all attributes"
-        verb = "tell most" if ", " in top.names else "tells most"
+        known = names_in(top.names)
+        verb = "tell most" if len(known) > 1 else "tells most"
         if ((original["size"] == top.name) & (original.value == top.value)).sum() > 1:
-            verb = "are among those that tell most" if ", " in top.names else "is one that tells most"
+            verb = "are among those that tell most" if len(known) > 1 else "is one that tells most"
         said = (
-            f"{B}Of {every} {listed(top.names.split(', '))} {verb} of {secret}.{B} Who knows that in the original "
+            f"{B}Of {every} {listed(known)} {verb} of {secret}.{B} Who knows that in the original "
             f"guesses rightly with probability {top.said}, without a release {_share(top.baseline)}; lower is better."
         )
         if len(best) > 2:

@@ -2,6 +2,7 @@
 
 from privnb.answers.base import by_strictness, criterion, interval, listed, name
 from privnb.measures.base import t_interval
+from privnb.names import names_in
 from privnb.results import over_seeds, set_of
 from privnb.sentences import B, say
 
@@ -99,7 +100,7 @@ def _beside_absence(results, members):
     absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameters.str.startswith("epsilon")]
     if absent.empty or noise.empty:
         return
-    left = listed(absent.parameters.iloc[0].removeprefix("what=").split(", "))
+    left = listed(names_in(absent.parameters.iloc[0].removeprefix("what=")))
     pairs = noise.merge(absent, on=["miner", "seed"], suffixes=("", "_absent"))
     apart = [_apart(pair) for _, pair in pairs.groupby(["sanitizer", "parameters", "miner"], sort=False)]
     if not apart:

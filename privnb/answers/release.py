@@ -1,12 +1,13 @@
 """What a table and its releases are like: who stands out, what sanitizing costs."""
 
-from privnb.answers.base import from_to, of, share
+from privnb.answers.base import from_to, listed, of, share
+from privnb.names import names_in
 from privnb.sentences import B, say
 
 
 def who_stands_out(results):
     """How many people are unique, and which two facts identify most."""
-    unique = of(results, "unique").assign(known=lambda r: r.target.str.count(", ") + 1)
+    unique = of(results, "unique").assign(known=lambda r: r.target.map(names_in).map(len))
     whole = unique.loc[unique.known.idxmax()]
     pairs = unique[unique.known == min(2, unique.known.max())].dropna(subset="value")
     records = of(results, "records").value.iloc[0]
@@ -17,7 +18,7 @@ def who_stands_out(results):
     ]
     if len(pairs):
         worst = pairs.loc[pairs.value.idxmax()]
-        few = worst.target.replace(", ", " and ")
+        few = listed(names_in(worst.target))
         sentences.append(f"To know no more than {few} is enough to single out {share(worst)} of them.")
     return say(*sentences)
 

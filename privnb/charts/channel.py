@@ -5,6 +5,7 @@ import pandas as pd
 
 from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, none, percent, settings, told_apart
 from privnb.experiments.askari import KINDS
+from privnb.names import names_in
 
 MOST = 500  # rows of an aggregate
 RIGHT = "probability that the guess is right"
@@ -23,7 +24,7 @@ def known_attributes(results, secret="identity"):
     if rows.empty:
         return none(measure)
     rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
-    rows = rows.assign(size=rows.names.str.count(", ") + 1)
+    rows = rows.assign(size=rows.names.map(names_in).map(len))
     every, x = rows["size"].max(), _axis(rows, secret)
     panels = []
     for setting, part in rows.groupby("setting", sort=False):
@@ -194,4 +195,5 @@ def _named(setting):
 
 
 def _and(names):
-    return " and ".join(names.rsplit(", ", 1))
+    *first, last = names_in(names)
+    return f"{', '.join(first)} and {last}" if first else last

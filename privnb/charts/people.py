@@ -2,6 +2,7 @@
 
 from privnb import withholding
 from privnb.charts.base import COLOURS, Aggregate, finish, merge_small, percent
+from privnb.names import names_in
 
 
 def people(counts, fewest=withholding.LIMIT):
@@ -32,7 +33,7 @@ def uniqueness(results):
     """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
     import altair as alt
 
-    rows = results[results.measure == "unique"].assign(known=lambda r: r.target.str.count(", ") + 1)
+    rows = results[results.measure == "unique"].assign(known=lambda r: r.target.map(names_in).map(len))
     rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
     spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()
     base = alt.Chart(Aggregate(spread, dict.fromkeys(spread, "")).rows).encode(

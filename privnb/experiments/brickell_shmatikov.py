@@ -10,6 +10,7 @@ from privnb.dataset import Dataset, load
 from privnb.evaluation import ends, first_number
 from privnb.experiments.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
 from privnb.mined import miners_of, published_name
+from privnb.names import name_list, names_in
 from privnb.results import join, tidy
 from privnb.sanitizers import Identity, SanitizationError, Suppress
 from privnb.schema import Role
@@ -253,13 +254,13 @@ def _categories(dataset, *roles):
 
 def _there(dataset, names, target):
     """Those of the names that are neutral attributes of this dataset and help to guess the target."""
-    given = [name.strip() for name in names.split(",")]
-    return ", ".join(name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target)
+    given = names_in(names)
+    return name_list([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
 
 
 def _check_neutral(sets, *texts):
     """Refuse a name that is a neutral attribute of none of the data sets."""
     there = {name for data, *_ in sets for name in data.schema.names(Role.NEUTRAL)}
-    asked = [name.strip() for text in texts if text != "all" for name in text.split(",") if name.strip()]
+    asked = [name for text in texts if text != "all" for name in names_in(text)]
     if unknown := [name for name in asked if name not in there]:
         raise ValueError(f"{unknown} are no neutral attributes. Name some of {sorted(there) or 'none'}, or all.")

@@ -9,6 +9,7 @@ from privnb.adversary import anti_utility, gains_with_predictions, scenarios
 from privnb.evaluation import first_number, good_utility, sensitive_name
 from privnb.experiments.profiles import evaluated, profile_of, sets_of, together
 from privnb.mined import miners_of, published_name
+from privnb.names import name_list
 from privnb.results import summary
 from privnb.sanitizers import Suppress
 
@@ -115,7 +116,7 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
 def absent(dataset, sanitizers):
     """The sanitizers that publish `*` for all that noise among `sanitizers` blurs: what noise can destroy at most."""
     noisy = dict.fromkeys(s.sanitize(dataset, rng=1).provenance.noisy for s in sanitizers if s.randomized)
-    return [Suppress(", ".join(names)) for names in noisy if names]
+    return [Suppress(name_list(names)) for names in noisy if names]
 
 
 def _weka(dataset, sanitizer, target):

@@ -19,6 +19,7 @@ from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.setting import LETTERS, SLOW, Setting, called, checked, choices, idle, unmined
 from privnb.explorer.work import Work
+from privnb.names import name_list, names_in
 from privnb.progress import track
 
 SOON = 0.01  # seconds in which another key press replaces this one
@@ -107,9 +108,9 @@ class Board:
         """
         words = f"the change of {', '.join(name.replace('_', ' ') for name in changes)}"
         if "sensitive" in changes:
-            known = {*self.setting.quasi_identifiers.split(", ")}
+            known = {*names_in(self.setting.quasi_identifiers)}
             known |= {self.setting.sensitive} & {*self.dataset.schema.quasi_identifiers}
-            changes["quasi_identifiers"] = ", ".join(known - {changes["sensitive"]})
+            changes["quasi_identifiers"] = name_list(known - {changes["sensitive"]})
         self._go(replace(self.setting, **changes), words)
 
     def go(self, setting):
@@ -415,7 +416,7 @@ def _read(name, value):
     if isinstance(value, list):
         if not value:
             raise ValueError("An adversary who knows nothing links nobody. Leave at least one attribute known.")
-        return ", ".join(value)
+        return name_list(value)
     try:
         return FIELDS[name](value or 0)
     except ValueError:

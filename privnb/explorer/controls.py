@@ -8,6 +8,7 @@ import json
 from markupsafe import Markup
 
 from privnb.explorer.setting import KINDS, LETTERS, SCENARIOS, STEPS
+from privnb.names import names_in
 
 UNITS = {"k": " people", "epsilon": " an attribute"}
 MEANINGS = {
@@ -37,7 +38,7 @@ STATE = Markup(
 
 def form(setting, offered, idle):
     """The controls of a setting. `offered`, `idle`: what `setting.choices` and `setting.idle` say."""
-    known = setting.quasi_identifiers.split(", ")
+    known = names_in(setting.quasi_identifiers)
     scenarios = {letter: f"{letter}: {meaning}" for letter, meaning in SCENARIOS.items()}
     return FORM.format(
         sanitizer=select("sanitizer", "Sanitizer", same(offered["sanitizer"]), setting.sanitizer),

@@ -11,6 +11,7 @@ from privnb.gallery import SUPPRESS
 from privnb.hierarchy import flat
 from privnb.mechanisms import check_epsilon
 from privnb.miners import SETS, reference_set
+from privnb.names import name_list, names_in
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
 from privnb.sanitizers import (
     Anatomy,
@@ -196,7 +197,7 @@ def checked(setting, dataset):
     check_epsilon(setting.epsilon)
     if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
         raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")
-    named = [name.strip() for name in setting.quasi_identifiers.split(",") if name.strip()]
+    named = names_in(setting.quasi_identifiers)
     _among("quasi_identifiers", named, offered["quasi_identifiers"])
     left = [name for name in schema.sensitive if name not in named]
     sensitive = sensitive_name(dataset, setting.sensitive or next(iter(left), None))
@@ -209,7 +210,7 @@ def checked(setting, dataset):
     if not known:
         raise ValueError(f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Name some in QUASI_IDENTIFIERS.")
     numbers = {letter: _plain(getattr(setting, letter)) for letter in LETTERS}
-    return replace(setting, **numbers, quasi_identifiers=", ".join(known), sensitive=sensitive)
+    return replace(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
 
 
 def of_roles(dataset, setting):
@@ -223,7 +224,7 @@ def of_roles(dataset, setting):
 
 @lru_cache(maxsize=16)
 def _of_roles(dataset, quasi_identifiers, sensitive):
-    schema, known = dataset.schema, quasi_identifiers.split(", ")
+    schema, known = dataset.schema, names_in(quasi_identifiers)
     own = {attribute.name: attribute.role for attribute in schema.attributes}
     roles = own | dict.fromkeys(set(schema.published) - set(schema.sensitive), Role.NEUTRAL)
     roles |= dict.fromkeys(known, Role.QUASI_IDENTIFIER) | {sensitive: Role.SENSITIVE}
@@ -239,7 +240,7 @@ def exposed(setting, dataset):
     buckets not the sensitive one: whose its values are is not told.
     """
     setting = checked(setting, dataset)
-    known = setting.quasi_identifiers.split(", ") + [setting.sensitive] * (setting.sanitizer in BUCKETS)
+    known = names_in(setting.quasi_identifiers) + [setting.sensitive] * (setting.sanitizer in BUCKETS)
     return [name for name in dataset.schema.quasi_identifiers if name not in known]
 
 
@@ -267,7 +268,7 @@ def _among(control, names, offered):
     unknown = [name for name in names if name not in offered]
     if unknown:
         raise ValueError(
-            f"{control.upper()} is {'some' if control == 'quasi_identifiers' else 'one'} of {', '.join(offered)}; got "
+            f"{control.upper()} is {'some' if control == 'quasi_identifiers' else 'one'} of {name_list(offered)}; got "
             f"{', '.join(map(repr, unknown))}."
         )
 

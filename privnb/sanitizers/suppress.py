@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from privnb import expect
 from privnb.hierarchy import SUPPRESSED
+from privnb.names import name_list, names_in
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.schema import Role
 
@@ -27,11 +28,11 @@ class Suppress(Sanitizer):
         if self.what in roles:
             suppressed = dataset.schema.names(roles[self.what])
         else:
-            suppressed = [name.strip() for name in self.what.split(",")]
+            suppressed = names_in(self.what)
         unknown = [name for name in suppressed if name not in table]
         if unknown:
             raise SanitizationError(
                 f"{self!r}: '{dataset.name}' publishes no attribute {', '.join(map(repr, unknown))}. Name some of "
-                f"{', '.join(table)}, or one of {', '.join(roles)}."
+                f"{name_list(table)}, or one of {', '.join(roles)}."
             )
         return table.assign(**{name: SUPPRESSED for name in suppressed}), {}

@@ -1,0 +1,58 @@
+"""Names of columns, studies, datasets and files: which may be used, and how one text lists several."""
+
+import re
+import unicodedata
+
+ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)')
+
+
+def refused(name):
+    """What a name holds that no name may, for an error; "" if it may be used.
+
+    No control character, none that is invisible or turns the direction of what follows, no angle bracket: a name stands
+    in pages, files and terminals, and is to look like what it is.
+
+    >>> refused("age"), refused("age<b>"), refused("age\\u202e")
+    ('', "'<'", 'the invisible character U+202E')
+    """
+    for character in name:
+        if character in "<>":
+            return repr(character)
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+            return f"the invisible character U+{ord(character):04X}"
+    return ""
+
+
+def offered(name):
+    """A name that may be used instead: a space for each character that is refused, and no others at its ends.
+
+    >>> offered("illness<b>"), offered("<>")
+    ('illness b', 'unnamed')
+    """
+    return " ".join("".join(" " if refused(each) else each for each in name).split()) or "unnamed"
+
+
+def name_list(names):
+    """Names as one text, commas between them; a name that has a comma itself stands in quotes.
+
+    >>> name_list(["age", "City, State"])
+    'age, "City, State"'
+    """
+    return ", ".join(f'"{name.replace(chr(34), 2 * chr(34))}"' if _bare(name) != [name] else name for name in names)
+
+
+def names_in(text):
+    """The names that a text lists, as `name_list` or a person writes it.
+
+    >>> names_in('age,"City, State", ')
+    ['age', 'City, State']
+    """
+    found = [
+        quoted.replace('""', '"') if quoted is not None else bare
+        for quoted, bare in (match.groups() for match in ITEM.finditer(text))
+    ]
+    return [name for name in found if name]
+
+
+def _bare(name):
+    return [] if '"' in name else names_in(name)
