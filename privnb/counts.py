@@ -98,3 +98,20 @@ def tabulate(rows, columns, shape, weights=None):
     """
     counts = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1])
     return counts.astype(np.int64, copy=False).reshape(shape)
+
+
+CELLS = 2**22  # of a table of counts at a time
+
+
+def tabulated_in_parts(rows, columns, shape, weights=None):
+    """What `tabulate` gives, some rows at a time: yields integer arrays (some, shape[1]), one below the other."""
+    step = max(1, CELLS // shape[1])
+    if shape[0] <= step:
+        yield tabulate(rows, columns, shape, weights)
+        return
+    order = np.argsort(rows, kind="stable")
+    rows, columns, weights = rows[order], columns[order], None if weights is None else weights[order]
+    for begin in range(0, shape[0], step):
+        part = slice(*np.searchsorted(rows, [begin, begin + step]))
+        some = min(step, shape[0] - begin), shape[1]
+        yield tabulate(rows[part] - begin, columns[part], some, None if weights is None else weights[part])

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import privacy_models as family
-from privnb.counts import coded, combinations, tabulate
+from privnb.counts import coded, combinations, tabulated_in_parts
 from privnb.draft import NUMBER
 from privnb.hierarchy import SUPPRESSED
 from privnb.schema import SchemaError
@@ -14,7 +14,6 @@ from privnb.schema import SchemaError
 FEW = (2, 5, 10)  # class sizes below which people are counted
 ANY = "any attribute"  # a model names one; its level reads the counts alone
 MANY = 100  # different sensitive values; with more, nearly every class lacks nearly all of them
-_CELLS = 2**22  # of a table of counts at a time
 
 
 class Graded(NamedTuple):
@@ -149,18 +148,8 @@ def _of_sensitive(classes, column):
 def _levels(reads, classes, codes):
     """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
     graded = [each for each in MODELS if each.reads in reads]
-    number, whole = classes.max() + 1, np.bincount(codes)
-    order = np.argsort(classes, kind="stable")
-    classes, codes = classes[order], codes[order]
-    step = max(1, _CELLS // len(whole))
-    worst = []
-    for begin in range(0, number, step):
-        part = slice(*np.searchsorted(classes, [begin, begin + step]))
-        counts = tabulate(classes[part] - begin, codes[part], (min(step, number - begin), len(whole)))
-        worst.append([_worst(each.model, each.model.level(counts, whole)) for each in graded])
+    whole = np.bincount(codes)
+    parts = tabulated_in_parts(classes, codes, (int(classes.max()) + 1, len(whole)))
+    worst = [[each.model.worst(each.model.level(counts, whole)) for each in graded] for counts in parts]
     for each, levels in zip(graded, zip(*worst, strict=True), strict=True):
-        yield each.name, _worst(each.model, np.array(levels)), each.unit, each.meaning
-
-
-def _worst(model, levels):
-    return levels.min() if model.better == "higher" else levels.max()
+        yield each.name, each.model.worst(np.array(levels)), each.unit, each.meaning

@@ -133,8 +133,7 @@ class Requirement:
             counts, whole = self._counted(each, slice(None), classes, number)
             broken = ~each.model.holds(counts, whole) & (np.bincount(classes, self.people, number) > 0)
             if broken.any():
-                levels = each.model.level(counts, whole)[broken]
-                worst = levels.min() if each.model.better == "higher" else levels.max()
+                worst = each.model.worst(each.model.level(counts, whole)[broken])
                 who = "all records as one class" if number == 1 else f"{broken.sum()} of {number} classes"
                 return f"{who} break {each.model!r}: the worst reaches {worst:.4g}"
         return ""

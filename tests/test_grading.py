@@ -151,7 +151,7 @@ def test_large_tables_are_graded_in_parts(monkeypatch):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"class": rng.integers(0, 300, 3000), "s": rng.choice(list("abcde"), 3000)})
     whole = grade(table, ["class"], "s")
-    monkeypatch.setattr("privnb.grading._CELLS", 35)
+    monkeypatch.setattr("privnb.counts.CELLS", 35)
     pd.testing.assert_frame_equal(grade(table, ["class"], "s"), whole)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import expect
-from privnb.counts import coded, tabulate
+from privnb.counts import coded, tabulate, tabulated_in_parts
 from privnb.schema import SchemaError
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
@@ -56,9 +56,27 @@ class PrivacyModel(ABC):
         """
         if self.sensitive is None:
             return np.bincount(release.indistinguishable)[:, None]
+        return tabulate(*self._places(release))
+
+    def parts(self, release):
+        """What `counted` gives, some classes at a time, for all at once may not fit into memory; and of all classes
+        together: an iterable of integer arrays (some classes, values), and an integer array (values,).
+        """
+        if self.sensitive is None:
+            counts = self.counted(release)
+            return [counts], counts.sum(axis=0)
+        classes, columns, shape = self._places(release)
+        return tabulated_in_parts(classes, columns, shape), np.bincount(columns, minlength=shape[1])
+
+    def _places(self, release):
+        """The class and the column of each value, integer arrays (n,), and the shape of the table of counts."""
         classes, values = release.by_class(self.sensitive)
         columns, width = tally(self, values, release.schema[self.sensitive])
-        return tabulate(classes, columns, (classes.max() + 1, width))
+        return classes, columns, (int(classes.max()) + 1, width)
+
+    def worst(self, levels):
+        """The level that protects least: one small class is enough to expose its members."""
+        return levels.min() if self.better == "higher" else levels.max()
 
     def __str__(self):
         """The bound and what it is for, as results name it: `t=0.2 occupation`."""
@@ -100,7 +118,5 @@ def achieved(model, release):
     """
     if release.classes is None:
         raise ValueError(f"{model!r} cannot be graded: {release.provenance.sanitizer} has no equivalence classes.")
-    counts = model.counted(release)
-    levels = model.level(counts, counts.sum(axis=0))
-    # The worst class, not the mean: one small class is enough to expose its members.
-    return levels.min() if model.better == "higher" else levels.max()
+    parts, whole = model.parts(release)
+    return model.worst(np.array([model.worst(model.level(counts, whole)) for counts in parts]))

@@ -10,7 +10,10 @@ from privnb.hierarchy import Intervals, Taxonomy
 from privnb.privacy_models import PrivacyModel
 from privnb.release import Provenance, Release
 from privnb.requirement import Requirement
+from privnb.sanitizers.claims import refusal
 from privnb.schema import Role
+
+FACTS = ("claims", "promise", "noisy", "note", "buckets")  # what a sanitizer says of its release
 
 
 class SanitizationError(ValueError):
@@ -51,10 +54,20 @@ class Sanitizer(ABC):
 
         `rng`: an int seed or a numpy Generator: what is drawn with it is a simulation, for a seed undoes it. None draws
         afresh what may be published, noise from OpenDP. It is recorded in the provenance. Raises SanitizationError when
-        the table cannot give what was asked.
+        the table cannot give what was asked, and for a release that is not what it says: every claimed model is graded,
+        every label compared with its original (see `claims`).
         """
         original = dataset.table[dataset.schema.published]
         table, facts = self._sanitize(dataset, original.copy(), rng)
+        release = self._released(dataset, original, table, dict(facts), rng)
+        if reason := refusal(dataset, release):
+            raise SanitizationError(f"{self!r}: {reason}.")
+        return release
+
+    def _released(self, dataset, original, table, facts, rng):
+        """The Release, not checked yet. `facts`: as `_sanitize` gives them."""
+        if unknown := sorted(set(facts) - set(FACTS)):
+            raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
         buckets = facts.pop("buckets", None)
         provenance = Provenance(
             dataset=dataset.name,
@@ -73,21 +86,13 @@ class Sanitizer(ABC):
         schema = dataset.schema.with_roles(
             {a.name: a.role for a in dataset.schema.attributes if a.role != Role.IDENTIFIER}
         )
-        release = Release(table, schema, dataset.hierarchies, provenance, buckets)
-        for model in provenance.claims:
-            # Labels that overlap cover more of a population than the groups that were counted.
-            if hasattr(model, "population") and not model.holds(model.counted(release)).all():
-                raise SanitizationError(
-                    f"{self!r}: {model!r} holds in every group but not in the published labels, which cover more of "
-                    "the population. Lower its bound, or give the attributes taxonomies, whose labels do not overlap."
-                )
-        return release
+        return Release(table, schema, dataset.hierarchies, provenance, buckets)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):
         """The released table, made of `table`, a copy of the published columns; and facts for its Provenance.
 
-        Among the facts may be `buckets`, for the Release.
+        Facts are some of `FACTS`: `buckets` is the Release's, the others are its Provenance's.
         """
 
 

@@ -20,9 +20,9 @@ class Bucketize(Sanitizer):
 
     Who is in the table, in which bucket, and with which neutral attributes is disclosed to whoever knows a person's
     quasi-identifiers. So models of k people who look alike are not claimed, not even where k is only part of the model
-    (`AlphaKAnonymity`). Several sensitive attributes are published by bucket each on its own: how they go together is
-    lost. Raises SanitizationError for a partition without equivalence classes, a table without a sensitive attribute
-    and one with a column "bucket".
+    (`AlphaKAnonymity`), and neither are models of a neutral attribute. Several sensitive attributes are published by
+    bucket each on its own: how they go together is lost. Raises SanitizationError for a partition without equivalence
+    classes, a table without a sensitive attribute and one with a column "bucket".
 
     Source: Li and Li, KDD 2009, sections 2 and 5 (over Mondrian's partition); Xiao and Tao, "Anatomy", VLDB 2006.
     """
@@ -50,8 +50,8 @@ class Bucketize(Sanitizer):
                 "of. Partition with a sanitizer that generalizes, such as KMember."
             )
         claims = release.provenance.claims
-        kept = tuple(model for model in claims if model.sensitive is not None and not hasattr(model, "k"))
         sensitive = dataset.schema.sensitive
+        kept = tuple(model for model in claims if model.sensitive in sensitive and not hasattr(model, "k"))
         rows, facts = bucketized(dataset, table.assign(**release.table[sensitive]), release.classes, source)
         said = [facts["note"]]
         if lost := [repr(model) for model in claims if model not in kept]:

@@ -1,0 +1,184 @@
+"""What a sanitizer says of its release, checked in the published tables before anybody gets them: no claim is believed.
+
+A claim that does not hold, or a label that does not cover what it stands for, would not only mislead people: measures
+and attacks read labels as true, so both losses and risks of such a release would come out too small.
+"""
+
+import numpy as np
+import pandas as pd
+
+from privnb.counts import combinations, tabulated_in_parts
+from privnb.hierarchy import SUPPRESSED
+from privnb.hierarchy.generalization import OnALine, text
+from privnb.privacy_models import PrivacyModel
+from privnb.schema import Role, SchemaError
+
+
+def refusal(dataset, release):
+    """Why a release of `dataset` is not what its provenance says, in words; an empty text where it is.
+
+    One row a record and every published column; what is said to be generalized covers its original; other values are
+    as they were or `*`; buckets count the records that are in them; every claimed model holds in every class. The
+    models are graded from the published tables alone.
+    """
+    checks = (_table, _labels, _values, _buckets, _claims)  # each may rely on those before
+    return next((reason for check in checks for reason in check(dataset, release)), "")
+
+
+def _table(dataset, release):
+    found, buckets = list(release.table), release.buckets
+    if len(release.table) != len(dataset):
+        yield (
+            f"the release has {len(release.table)} rows and '{dataset.name}' {len(dataset)} records. Give every record "
+            f"its row, in order; one that is suppressed has {SUPPRESSED} there"
+        )
+    expected = [name for name in dataset.schema.published if buckets is None or name not in dataset.schema.sensitive]
+    expected += [] if buckets is None else ["bucket"]
+    if lost := [name for name in expected if name not in found]:
+        yield f"the release lacks {lost}. Suppress a column by {SUPPRESSED}, or give it another role"
+    if len(found) > len(expected):
+        added = [name for name in found if name not in expected] or [name for name in found if found.count(name) > 1]
+        yield f"the release has {added} besides {expected}. Leave out what is no published column"
+    if unknown := [name for name in release.provenance.noisy if name not in dataset.schema.published]:
+        yield f"{unknown} should be noisy and is no published column"
+
+
+def _claimed_exact(release, names):
+    """Those of `names` that are in the table, without noise, and not the originals themselves."""
+    skipped = {*release.provenance.noisy, *release.provenance.untouched}
+    return [name for name in names if name in release.table and name not in skipped]
+
+
+def _labels(dataset, release):
+    names = _claimed_exact(release, dataset.schema.quasi_identifiers)
+    if not names:
+        return
+    # Records that look alike have the same labels, which need to be read but once.
+    index = combinations(release.table[names]).index if release.provenance.noisy else release.indistinguishable
+    first = np.zeros(index.max() + 1, dtype=np.int64)
+    first[index] = np.arange(len(index))
+    for name in names:
+        number, labels = pd.factorize(np.asarray(release.table[name])[first], use_na_sentinel=False)
+        number = number[index]
+        covered = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name])
+        if not covered.all():
+            lost = number[~covered]
+            yield (
+                f"'{name}' is published as '{text(labels[lost[0]])}' for {np.sum(lost == lost[0])} records whose value "
+                f"that does not cover; {len(lost)} of {len(dataset)} records have such a label of '{name}'. A label "
+                "covers every record that has it; a column with noise is named in `noisy`"
+            )
+
+
+def _covered(hierarchy, labels, number, codes):
+    """Whether each record's label covers its value: boolean array (n,). `number`: which of `labels` each one has."""
+    if isinstance(hierarchy, OnALine):
+        first, last = np.array([_of_label(hierarchy.ends, label, (1, 0)) for label in labels]).T
+        return (first[number] <= codes) & (codes <= last[number])
+    members = [_of_label(hierarchy.covered, label, ()) for label in labels]
+    sizes = [len(each) for each in members]
+    pairs = np.repeat(np.arange(len(labels)), sizes) * hierarchy.size + np.concatenate(members).astype(np.int64)
+    return np.isin(number * hierarchy.size + codes, pairs)
+
+
+def _of_label(read, label, nothing):
+    try:
+        return read(text(label))
+    except SchemaError:  # no label of the hierarchy covers anybody
+        return nothing
+
+
+def _values(dataset, release):
+    others = [name for name in dataset.schema.published if name not in dataset.schema.quasi_identifiers]
+    for name in _claimed_exact(release, others):
+        here, before = (np.asarray(table[name], dtype=object) for table in (release.table, dataset.table))
+        changed = (here != before) & (here != SUPPRESSED)
+        if changed.any():
+            yield (
+                f"'{name}' was changed for {changed.sum()} of {len(dataset)} records and is no quasi-identifier. "
+                f"Publish it as it is or as {SUPPRESSED}, or name it in `noisy`"
+            )
+
+
+def _buckets(dataset, release):
+    if release.buckets is None:
+        return
+    numbers, held = np.asarray(release.table["bucket"]), release.buckets
+    if not (_whole(numbers) and numbers.max() < len(numbers) and np.bincount(numbers).all()):
+        yield "the buckets are not numbered 0, 1, ... without a gap"
+    if unlike := sorted({*held["attribute"].unique()} ^ {*dataset.schema.sensitive}, key=str):
+        yield f"the buckets' table and the sensitive attributes of '{dataset.name}' differ in {unlike}"
+    if not (_whole(held["bucket"]) and _whole(held["count"]) and held["bucket"].max() <= numbers.max()):
+        yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 0"
+    for name in dataset.schema.sensitive:
+        if name not in release.provenance.noisy:
+            wrong = _miscounted(dataset.table[name], numbers, held[held["attribute"] == name])
+            if wrong:
+                yield (
+                    f"the buckets' table counts '{name}' otherwise than the records do in {wrong} of "
+                    f"{numbers.max() + 1} buckets. Count every record of a bucket once, as its value or {SUPPRESSED}"
+                )
+
+
+def _whole(numbers):
+    return np.issubdtype(numbers.dtype, np.integer) and numbers.min() >= 0
+
+
+def _miscounted(column, numbers, held):
+    """In how many buckets the values that are told are not the records' own; those told as `*` may be any.
+
+    `column`: the originals, (n,); `numbers`: each record's bucket, integer array (n,); `held`: the attribute's rows of
+    the buckets' table.
+    """
+    codes, values = pd.factorize(np.asarray(column))
+    told, hidden = pd.Index(values).get_indexer(held["value"]), len(values)
+    told[told < 0] = np.where(held["value"][told < 0] == SUPPRESSED, hidden, hidden + 1)  # the last is nobody's value
+    shape, wrong = (int(numbers.max()) + 1, hidden + 2), 0
+    counted = tabulated_in_parts(numbers, codes, shape)
+    stated = tabulated_in_parts(held["bucket"].to_numpy(), told, shape, held["count"].to_numpy())
+    for here, said in zip(counted, stated, strict=True):
+        more = (said > here) & (np.arange(shape[1]) != hidden)
+        wrong += (more.any(axis=1) | (said.sum(axis=1) != here.sum(axis=1))).sum()
+    return int(wrong)
+
+
+def _claims(dataset, release):
+    for model in release.provenance.claims:
+        if not isinstance(model, PrivacyModel):
+            yield f"{model!r} is claimed and is no privacy model"
+        yield from _nothing_to_grade(model, release)
+        yield from _broken(model, release)
+
+
+def _nothing_to_grade(model, release):
+    """Why a model cannot be kept by a release of this kind, whatever its classes are."""
+    name, claimed = model.sensitive, f"{model!r} is claimed"
+    if release.classes is None:
+        yield f"{claimed}, and a release with noise has no equivalence classes"
+    if name is not None:
+        hidden = [a.name for a in release.schema.attributes if a.role in (Role.SENSITIVE, Role.NEUTRAL)]
+        if release.buckets is not None:
+            hidden = release.schema.sensitive  # what stands in the rows is known of everybody
+        if name not in hidden:
+            yield f"{claimed}, and '{name}' is no attribute that its classes can hide; those are {hidden}"
+        if release.buckets is not None and hasattr(model, "k"):
+            yield f"{claimed}, and people of one bucket do not look alike, so that it has no k"
+
+
+def _broken(model, release):
+    parts, whole = model.parts(release)
+    number, broken, worst = 0, 0, []
+    for counts in parts:
+        fails = ~model.holds(counts, whole)
+        number, broken = number + len(counts), broken + fails.sum()
+        worst += [model.worst(model.level(counts[fails], whole))] if fails.any() else []
+    if broken:
+        why = (
+            ". The labels cover more of the population than the groups that were counted: lower its bound, or give the "
+            "attributes taxonomies, whose labels do not overlap"
+        )
+        yield (
+            f"{model!r} is claimed, and {broken} of {number} classes of the published labels break it: the worst "
+            f"reaches {model.worst(np.array(worst)):.4g}, the smallest class has "
+            f"{np.bincount(release.classes).min()} records{why if hasattr(model, 'population') else ''}"
+        )
