@@ -133,6 +133,7 @@ def _page(asked):
             webbrowser.open(way.as_uri())
 
     here = "'self' data: blob: 'unsafe-inline'"  # Lab and Vega need all of it
+    others = "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
     return Page, {
         "Voila": {
             "ip": "127.0.0.1",
@@ -140,7 +141,9 @@ def _page(asked):
             "config_file_paths": [],
             "tornado_settings": {
                 "allow_remote_access": False,  # else it answers to any name that leads here
-                "headers": {"Content-Security-Policy": f"default-src {here}; script-src {here} 'unsafe-eval'"},
+                "headers": {
+                    "Content-Security-Policy": f"default-src {here}; script-src {here} 'unsafe-eval'; {others}"
+                },
             },
         },
         "VoilaConfiguration": {

@@ -140,6 +140,7 @@ def _parameters(chosen):
 
 def _templates():
     import jinja2
+    from markupsafe import Markup
     from nbconvert.filters import Highlight2HTML, strip_ansi
 
     templates = jinja2.Environment(
@@ -152,7 +153,7 @@ def _templates():
     highlight = Highlight2HTML(pygments_lexer="python3")
     templates.filters |= {
         "markdown": _markdown,
-        "highlight": lambda code: jinja2.utils.markupsafe.Markup(highlight(code)),
+        "highlight": lambda code: Markup(highlight(code)),
         "plain": strip_ansi,
         "table": _table,
         "figure": functools.partial(_figure, itertools.count(1)),
@@ -160,7 +161,8 @@ def _templates():
         "number": _number,
         "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
     }
-    templates.globals |= {"V5": V5, "SENTENCES": sentences.OPEN, "version": metadata.version("privnb")}
+    templates.globals |= {"V5": V5, "version": metadata.version("privnb")}
+    templates.globals |= {"SENTENCES": sentences.OPEN, "STYLE": Markup(_template("style.css"))}
     return templates
 
 
@@ -177,6 +179,7 @@ def _table(html):
     """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word."""
     from markupsafe import Markup
 
+    html = re.sub(r"<style[^>]*>\s*</style>", "", html)  # pandas' own, empty; the page's policy would refuse it aloud
     return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
 
 
@@ -212,12 +215,16 @@ def _live(data):
 
 @functools.cache
 def _vega():
-    """Vega, Vega-Lite and Vega-Embed, and what draws the live charts of a page with them: one script."""
+    """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
     import vl_convert
     from markupsafe import Markup
 
-    draw = resources.files("privnb").joinpath("templates/privnb_report/live.js").read_text(encoding="utf-8")
-    return Markup(vl_convert.javascript_bundle(draw).replace("</script", r"<\/script"))
+    bundle = vl_convert.javascript_bundle(_template("live.js")).replace("</script", r"<\/script")
+    return Markup(f"/*!\n{_template('licences.txt')}*/\n{bundle}")
+
+
+def _template(name):
+    return resources.files("privnb").joinpath(f"templates/privnb_report/{name}").read_text(encoding="utf-8")
 
 
 def _draw(spec):

@@ -412,6 +412,8 @@ def test_it_is_on_this_machine_only_and_without_its_token_there_is_a_login(serve
     assert len(token) >= 32
     with urllib.request.urlopen(url, timeout=30) as answer:
         assert "/login" in answer.url
-        assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+        policy = answer.headers["Content-Security-Policy"].split("; ")
+        assert policy[0].startswith("default-src 'self'")
+        assert {"base-uri 'none'", "form-action 'self'", "frame-ancestors 'self'", "object-src 'none'"} <= {*policy}
     with pytest.raises(ConnectionRefusedError):  # it would answer if it listened on all addresses
         socket.create_connection(("127.0.0.2", int(url.rstrip("/").rpartition(":")[2])), timeout=30)

@@ -69,7 +69,24 @@ def test_only_the_live_page_has_a_script_and_it_is_there_once(built):
 
 def test_the_page_allows_its_own_script_by_its_digest_and_nothing_else(built):
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', read(built))
-    assert re.fullmatch(r"default-src 'none'; [^;]*; img-src data:; script-src 'sha256-[\w+/]{43}='", policy)
+    digest = r"'sha256-[\w+/]{43}='"
+    assert re.fullmatch(
+        f"default-src 'none'; style-src-elem {digest}; style-src-attr 'unsafe-inline'; img-src data:; "
+        f"base-uri 'none'; form-action 'none'; script-src {digest}",
+        policy,
+    )
+
+
+def test_who_made_vega_and_under_which_licence_stands_in_the_page_that_holds_it(built):
+    live, still = read(built), read(built, "09_still")
+    for name in ("Vega", "Vega-Lite", "Vega-Embed"):
+        assert re.search(
+            rf"^{name}: Copyright \(c\) .*University of Washington Interactive Data Lab$", live, re.MULTILINE
+        )
+    for clause in ("Redistributions in binary form must reproduce", "Neither the name of", '"AS IS"', "D3: Copyright"):
+        assert clause in live
+    assert live.index("Redistribution and use") < live.index("THIS SOFTWARE IS PROVIDED BY")
+    assert "Redistribution" not in still
 
 
 def test_a_text_cannot_end_the_chart_s_data():

@@ -5,7 +5,9 @@ for (const live of document.querySelectorAll(".live")) {
   const part = (name) => live.querySelector(name);
   const spec = JSON.parse(part("script").textContent);
   const drawing = document.createElement("div");
-  const options = { actions: false, ast: true, bind: part("form"), renderer: "svg" };
+  // Its own style sheets are refused by the page, whose own has what is needed of them.
+  const looks = { defaultStyle: false, tooltip: { disableDefaultStyle: true } };
+  const options = { actions: false, ast: true, bind: part("form"), renderer: "svg", ...looks };
   vegaEmbed(drawing, spec, options).then(({ view }) => {
     part("figure").replaceChildren(drawing);
     const names = new Set((spec.params || []).map((parameter) => parameter.name));
