@@ -27,9 +27,8 @@ def laplace(values, scale, *, rng):
     `scale`: sensitivity / epsilon. Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC
     2006.
     """
-    values = np.asarray(values, dtype=float)
-    if not (np.isfinite(scale) and scale > 0):
-        raise ValueError(f"the scale of Laplace noise must be a positive number, got {scale!r}.")
+    values = _numbers("Laplace", values).astype(float)
+    expect.positive("the scale of Laplace noise", scale)
     if rng is not None:
         return values + np.random.default_rng(rng).laplace(scale=scale, size=values.shape)
     dp = _opendp()
@@ -47,10 +46,10 @@ def geometric(values, scale, *, rng):
 
     Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
     """
-    values = np.asarray(values)
+    values = _numbers("geometric", values)
     if not np.issubdtype(values.dtype, np.integer):
         raise ValueError(f"geometric noise is for whole numbers, got {values.dtype}. Count the steps of the domain.")
-    if not 0 < scale <= LARGEST:
+    if not (expect.is_number(scale) and 0 < scale <= LARGEST):
         raise ValueError(f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {scale!r}.")
     if rng is not None:
         # The difference of two one-sided geometric numbers is two-sided geometric.
@@ -59,6 +58,20 @@ def geometric(values, scale, *, rng):
     dp = _opendp()
     exact = dp.m.make_geometric(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
     return np.array(exact(values.ravel().tolist()), dtype=np.int64).reshape(values.shape)
+
+
+def _numbers(kind, values):
+    """`values` as an array of numbers. Raises ValueError for what is none, and for missing and infinite ones."""
+    found = np.asarray(values)
+    if found.dtype.kind not in "iuf":
+        raise ValueError(f"{kind} noise is for numbers, got {found.dtype}. Leave out or fill in what is no number.")
+    unfit = ~np.isfinite(found)
+    if unfit.any():
+        raise ValueError(
+            f"{kind} noise is for numbers, got {unfit.sum()} of {found.size} missing or infinite. Noise would make "
+            "numbers of them: leave these records out."
+        )
+    return found
 
 
 def kept(size, epsilon):
@@ -82,6 +95,10 @@ def randomized_response(values, categories, epsilon, *, rng):
     """
     check_epsilon(epsilon)
     domain = pd.Index(list(categories))
+    if domain.hasnans:
+        raise ValueError(
+            f"a missing value is no category: got {list(categories)}. Give it a mark in domain and values, such as '?'."
+        )
     if len(domain) < 2 or not domain.is_unique:
         raise ValueError(
             f"randomized response needs two or more distinct categories, got {list(categories)}. One alone tells "
@@ -92,7 +109,7 @@ def randomized_response(values, categories, epsilon, *, rng):
     if (codes < 0).any():
         raise ValueError(
             f"{(codes < 0).sum()} values are none of the {len(domain)} categories: "
-            f"{commonest(values.ravel()[codes < 0])}. Give the whole public domain."
+            f"{commonest(values.ravel()[codes < 0]) or 'missing values'}. Give the whole public domain."
         )
     noisy = _exact_response if rng is None else _seeded_response
     return domain.to_numpy()[noisy(codes, len(domain), epsilon, rng)].reshape(values.shape)

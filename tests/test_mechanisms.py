@@ -6,6 +6,7 @@ Unseedable noise cannot be repeated: its bounds leave less than one false alarm 
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,7 +129,7 @@ def test_seeded_noise_repeats_and_fresh_noise_does_not(draw):
     assert not np.array_equal(draw(None), draw(None))
 
 
-@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "1", None, True])
 def test_scale_must_be_positive(scale):
     with pytest.raises(ValueError, match="scale of Laplace noise must be a positive number"):
         laplace([1.0], scale, rng=0)
@@ -159,3 +160,24 @@ def test_categories_must_be_two_or_more(categories):
 def test_values_outside_the_domain_are_refused(rng):
     with pytest.raises(ValueError, match=r"2 values are none of the 2 categories: 'q' \(2\)"):
         randomized_response(["a", "q", "b", "q"], "ab", 1.0, rng=rng)
+
+
+@SOURCES
+def test_noise_makes_no_number_of_a_missing_value(rng):
+    for missing in ([float("nan")], [1.0, np.inf], pd.Series([1.5, None])):
+        with pytest.raises(ValueError, match=r"got 1 of \d missing or infinite.* leave these records out"):
+            laplace(missing, 1.0, rng=rng)
+        with pytest.raises(ValueError, match=r"got 1 of [12] missing or infinite"):
+            geometric(missing, 1.0, rng=rng)
+    with pytest.raises(ValueError, match=r"1 values are none of the 2 categories: missing values"):
+        randomized_response(["a", None], ["a", "b"], 1.0, rng=rng)
+    with pytest.raises(ValueError, match="a missing value is no category"):
+        randomized_response(["a", None], ["a", None], 1.0, rng=rng)
+
+
+@SOURCES
+@pytest.mark.parametrize("values", [["1"], [None, 1], [True], pd.Series([1, None], dtype="Int64")], ids=repr)
+def test_noise_is_for_numbers(values, rng):
+    for mechanism in (laplace, geometric):
+        with pytest.raises(ValueError, match=r"noise is for numbers, got"):
+            mechanism(values, 1.0, rng=rng)

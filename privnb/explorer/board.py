@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from privnb.evaluation import numbers
-from privnb.explorer import controls, keep, panels
+from privnb.explorer import controls, keep, panels, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
@@ -161,15 +161,17 @@ class Board:
         self._go_on()
 
     def save(self, format="CSV"):
-        """Write the release and its provenance into a new folder of `releases`, with noise drawn afresh; not while one
-        is being written.
+        """Write the release and its provenance into a new folder of `releases`, what is random drawn afresh; not while
+        one is being written.
         """
         if self._doing == "save":
             return
         if not self.reading:
             raise ValueError("This setting has no numbers yet. Save it once you have seen them.")
+        if self.reading.terms.refused:
+            raise ValueError(self.reading.terms.refused)
         folder = Path(RELEASES).resolve()
-        self._start("save", partial(keep.save, self.dataset, self.setting, folder, format), self._saved)
+        self._start("save", partial(saving.save, self.dataset, self.setting, folder, format), self._saved)
 
     def close(self):
         """End the processes of the board."""
@@ -361,7 +363,7 @@ class Board:
         if self.reading.refused:
             return ""
         code, command = (take(self.dataset, self.setting, self.source) for take in (keep.code, keep.command))
-        return panels.taken(code, command, keep.FORMATS, self.format, self.said)
+        return panels.taken(code, command, self.reading.terms, saving.FORMATS, self.format, self.said)
 
     def _put(self, name, html):
         self._pages[name].html = str(html)

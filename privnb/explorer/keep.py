@@ -1,22 +1,18 @@
-"""What outlives the board: pinned settings in a file, the lines and the command that make a release, and its files."""
+"""What outlives the board: pinned settings in a file, and the lines and the command that make a release."""
 
-import hashlib
-import importlib.metadata
 import json
+import math
 import os
 import re
 import secrets
 import shlex
-import shutil
 from dataclasses import asdict, fields, replace
-from itertools import count
 from pathlib import Path
 
 from privnb import privacy_models, sanitizers
-from privnb.explorer.setting import LETTERS, Setting, checked, exposed, of_roles, sanitizer
+from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
 from privnb.mined import stream
 
-FORMATS = ("CSV", "Parquet")
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 FIELDS = {field.name: field for field in fields(Setting)}
 
@@ -96,7 +92,8 @@ class Pins:
 def _setting(entry):
     for name, value in entry.items():
         kinds = {float: (float, int)}.get(FIELDS[name].type, (FIELDS[name].type,))
-        if type(value) not in kinds:
+        # Python reads NaN, Infinity and 1e999 from a file, though it writes none here.
+        if type(value) not in kinds or (isinstance(value, float) and not math.isfinite(value)):
             raise TypeError(f"{name} cannot be {value!r}")
     return Setting(**entry)
 
@@ -162,83 +159,3 @@ def _origin(dataset, source):
     whole, records = re.fullmatch(r"(.*?)(?: \((\d+) records\))?", dataset.name).groups()
     name, _, study = whole.partition("/")
     return str(source or name), study, int(records or 0)
-
-
-def save(dataset, setting, folder, format="CSV"):
-    """Publish: write the release of `setting` with its provenance into a new folder of `folder`; returns their paths.
-
-    Folder and files are the owner's alone (modes 700 and 600), until they are handed on.
-
-    Returns `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`. They are made whole or
-    not at all. Nothing is overwritten: a second release of a setting is numbered. `folder` is made where it is missing.
-    `format`: "CSV", which `privnb check` reads, or "Parquet".
-
-    What is random is drawn anew from sources that nobody can repeat: noise from OpenDP (`rng=None`), the order of the
-    rows. So noise differs from that on the board, and from one saving to the next: publish one of them only, for each
-    spends its epsilon. The provenance (JSON) says how the release was made, in which roles, what is claimed or
-    promised, what is not, and the SHA-256 of each file; no seed.
-
-    Raises ValueError for a release in which nothing hides some person: the original, classes of one, and one that has
-    quasi-identifiers of the dataset as they are, because the setting does not count them among what is known. Buckets
-    and noise, which have one row a person and protect them otherwise, are saved; their provenance says what is
-    disclosed.
-    """
-    setting = checked(setting, dataset)
-    if format not in FORMATS:
-        raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {format!r}.")
-    release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
-    if release.form == "generalized" and release.bare:
-        raise ValueError(
-            f"{release.provenance.sanitizer} is not saved: in it somebody's record stands alone, with nothing to hide "
-            "behind. Choose another sanitizer, or a larger k."
-        )
-    exact = exposed(setting, dataset)
-    if release.form == "generalized" and exact:
-        raise ValueError(
-            f"{release.provenance.sanitizer} is not saved: it has {', '.join(exact)} as they are, by which people can "
-            "be found in it. Let an adversary know them, or give them another role in the description file."
-        )
-    published, _ = release.publish()
-    bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
-    name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
-    tables = {name: published.table} | ({} if published.buckets is None else {f"{name}.buckets": published.buckets})
-    made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
-    made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
-    try:
-        files = [_written(table, made / each, format) for each, table in tables.items()]
-        provenance = made / f"{name}.json"
-        provenance.write_text(json.dumps(_provenance(release, files), indent=1) + "\n", encoding="utf-8")
-        for path in made.iterdir():
-            path.chmod(0o600)
-        place = _moved(made, Path(folder) / name)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-    return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
-
-
-def _written(table, path, format):
-    if format == "CSV":
-        path = path.with_name(f"{path.name}.csv")
-        table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
-    else:
-        path = path.with_name(f"{path.name}.parquet")
-        table.to_parquet(path, index=False)
-    return path
-
-
-def _provenance(release, files):
-    return {
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
-        "made by": f"privnb {importlib.metadata.version('privnb')}",
-        "quasi-identifiers": release.schema.quasi_identifiers,
-        "sensitive": release.schema.sensitive,
-        **release.provenance.public(),
-    }
-
-
-def _moved(made, place):
-    """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that is free."""
-    for number in count(1):
-        free = place if number == 1 else place.with_name(f"{place.name}-{number}")
-        if not free.exists():
-            return made.rename(free)  # which fails if another has just filled it

@@ -12,6 +12,7 @@ from privnb.content import content
 from privnb.evaluation import good_utility
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.meanings import MEANINGS
+from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import NOISE, Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.frontier import points
 from privnb.mined import stream
@@ -38,7 +39,8 @@ class Reading:
 
     `results`: tidy rows. `sizes`: people by the size of their class or bucket, see `class_sizes`, or None for noise.
     `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out as it did, and what it has
-    as it was. `refused`: why the table cannot give what is asked; then there are no results.
+    as it was. `terms`: on what terms it is saved. `refused`: why the table cannot give what is asked; then there are no
+    results.
     """
 
     setting: Setting
@@ -46,6 +48,7 @@ class Reading:
     sizes: Aggregate | None = None
     rows: pd.DataFrame | str = "There is no release."
     note: str = ""
+    terms: Terms = Terms()  # noqa: RUF009 - it is as fixed as a number
     refused: str = ""
 
 
@@ -162,4 +165,4 @@ def _reading(dataset, setting):
     exact = ", ".join(names)
     told = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
     note = " ".join(filter(None, [release.provenance.note, told]))
-    return Reading(setting, found, class_sizes(release), shown, note)
+    return Reading(setting, found, class_sizes(release), shown, note, terms(dataset, setting, release))

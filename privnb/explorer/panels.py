@@ -20,7 +20,7 @@ TAKEN = Markup(
     '<section class="privnb-panel privnb-take" aria-label="Take it along"><h3>Take it along</h3>'
     '<p class="privnb-note">Python that makes this release:</p><pre tabindex="0">{code}</pre>'
     '<p class="privnb-note">A report of the same numbers:</p><pre tabindex="0">{command}</pre>'
-    '<div class="privnb-actions">{format}{save}<span role="status">{said}</span></div></section>'
+    '{terms}<div class="privnb-actions">{format}{save}<span role="status">{said}</span></div></section>'
 )
 CONTROLS = {
     "control: by chance": "what guesses at random reach",
@@ -99,13 +99,16 @@ def marks(setting, reading, mined):
     return together(attribute(f"data-{name}", text) for name, text in found.items())
 
 
-def taken(code, command, formats, format, said):
-    """What is taken along: the lines that make this release, the report's command, and the release itself."""
+def taken(code, command, terms, formats, format, said):
+    """What is taken along: the lines that make this release, the report's command, and the release itself, below the
+    `saving.Terms` on which it is saved.
+    """
     return TAKEN.format(
         code=code,
         command=command,
         format=select("format", "Format", same(formats), format),
-        save=button("save", "Save the release"),
+        terms=together(map(note, [*terms.said, *filter(None, [terms.refused])])),
+        save=button("save", "Save the release", terms.refused),
         said=said,
     )
 

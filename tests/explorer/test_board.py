@@ -18,6 +18,7 @@ from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked
 
 FIVE = Setting(k=5)
+KNOWN = "age, weight, postcode, region, ward"
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +221,12 @@ def test_the_brush_lists_what_is_inside(make):
 
 def test_a_release_is_saved_in_words(make, tmp_path):
     board = make()
+    assert "is not saved: by its labels together with ward" in page(board, "take"), "it is said before"
+    use(board, "save")
+    assert "somebody's record stands alone" in page(board, "state")
+    assert not [*tmp_path.glob("releases/**/*.csv")]
+    use(board, "quasi_identifiers", KNOWN.split(", "))
+    assert "is not saved" not in page(board, "take")
     use(board, "save")
     (table,) = tmp_path.glob("releases/**/*.csv")
     assert str(table.relative_to(tmp_path)) in page(board, "take")
@@ -279,7 +286,7 @@ def slow(unknown, monkeypatch):
 @pytest.mark.usefixtures("slow")
 def test_what_is_saved_or_swept_while_a_setting_is_counted_leaves_it_to_be_counted(make, tmp_path):
     async def scene():
-        board = make()
+        board = make(replace(FIVE, quasi_identifiers=KNOWN))
         use(board, "shown")
         for asked_meanwhile in ("save", "sweep"):
             use(board, "k", board.setting.k + 1)

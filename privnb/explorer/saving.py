@@ -1,0 +1,213 @@
+"""The release of a setting as files: what is said before it is saved, what is refused, and its provenance."""
+
+import hashlib
+import importlib.metadata
+import json
+import math
+import re
+import secrets
+import shutil
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from privnb.counts import combinations
+from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
+from privnb.privacy_models import KAnonymity, achieved
+from privnb.release import by_content
+from privnb.schema import Role
+
+FORMATS = ("CSV", "Parquet")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for the beginning of a formula
+
+
+class Terms(NamedTuple):
+    """On what terms a release is saved: `said`, sentences; `refused`: why it is not, or empty."""
+
+    said: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def terms(dataset, setting, release):
+    """The `Terms` of saving `release`, that of `setting`, as asked of every column.
+
+    The rule: who knows of a person all that is not sensitive, quasi-identifiers *and* neutral columns, finds the rows
+    that are alike in all of it, as released. A row that is alone so gives its sensitive values away, whatever k its
+    labels keep: the release is refused. Cells with noise say of no row whose it is, so they do not count; exact columns
+    beside them do. Buckets have one row a person by design, and hide whose a sensitive value is: they are saved, and
+    the terms say it.
+    """
+    schema, untouched = release.schema, release.provenance.untouched
+    # A label may happen to be the value; then it is the class that hides people, as behind any other label.
+    labels = release.form == "generalized"
+    known = [name for name in schema.quasi_identifiers if name in untouched and not labels]
+    neutral = [name for name in schema.names(Role.NEUTRAL) if name in untouched]
+    unique = [n for n in (*known, *neutral, *schema.sensitive) if len(_values(release, n)) > len(release) / 2]
+    formulas = [name for name in schema.published if _formula(release, name)]
+    bucketized, exact = release.form == "bucketized", f"It has quasi-identifiers as they are: {', '.join(known)}."
+    said = [
+        (
+            release.provenance.simulation,
+            "What is random is drawn anew for it and measured again: its provenance has its own numbers.",
+        ),
+        (bucketized, f"{exact} Who knows a person's can find their row, its other columns and its bucket."),
+        (known and not bucketized, f"{exact} Nothing hides from those who know them whose row it is."),
+        (neutral, f"It has neutral columns as they are: {', '.join(neutral)}. Nothing is promised of them."),
+        (unique, f"Nearly everybody has a value of their own in {', '.join(unique)}: who knows it finds them."),
+        (
+            formulas,
+            f"Text in {', '.join(formulas)} begins with =, +, -, @ or a tab and is saved as it is: a spreadsheet may "
+            "run it as a formula. Open it there as text.",
+        ),
+    ]
+    refused = _refused(release, exposed(setting, dataset), [*known, *neutral])
+    return Terms(tuple(text for told, text in said if told), refused)
+
+
+def _values(release, name):
+    """The distinct values of an attribute as released, in the rows or by bucket."""
+    if name in release.table:
+        return release.table[name].unique()
+    return release.buckets.loc[release.buckets["attribute"] == name, "value"].unique()
+
+
+def _formula(release, name):
+    return name.startswith(FORMULA) or any(isinstance(v, str) and v.startswith(FORMULA) for v in _values(release, name))
+
+
+def alike(release):
+    """The fewest people whose rows are alike in all that is not sensitive, as released and without noise."""
+    noisy, schema = release.provenance.noisy, release.schema
+    exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
+    columns = [release.table[name] for name in exact] + [release.indistinguishable] * (not noisy)
+    return int(combinations(pd.DataFrame(dict(enumerate(columns)), index=release.table.index)).multiplicities.min())
+
+
+def _refused(release, own, exact):
+    """Why a release is not saved. `own`: the dataset's quasi-identifiers that the setting takes for unknown; `exact`:
+    columns that are not sensitive and as they are.
+    """
+    name = release.provenance.sanitizer
+    if release.form == "generalized" and release.bare:
+        return (
+            f"{name} is not saved: in it somebody's record stands alone, with nothing to hide behind. Choose another "
+            "sanitizer, or a larger k."
+        )
+    if release.form == "generalized" and own:
+        return (
+            f"{name} is not saved: it has {', '.join(own)} as they are, by which people can be found in it. Let an "
+            "adversary know them, or give them another role in the description file."
+        )
+    if release.form == "bucketized" or alike(release) > 1:
+        return ""
+    noisy = release.provenance.noisy
+    what = f"{', '.join(exact)}, which have no noise" if noisy else f"its labels together with {', '.join(exact)}"
+    advice = "Choose a sanitizer that generalizes" if noisy else "Let an adversary know these columns"
+    return (
+        f"{name} is not saved: by {what}, somebody's record stands alone. {advice}, or give them the role 'unused' in "
+        "the description file."
+    )
+
+
+def save(dataset, setting, folder, format="CSV"):
+    """Publish: write the release of `setting` with its provenance into a new folder of `folder`; returns their paths.
+
+    Folder and files are the owner's alone (modes 700 and 600), until they are handed on.
+
+    Returns `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`. They are made whole or
+    not at all. Nothing is overwritten: a second release of a setting is numbered. `folder` is made where it is missing.
+    `format`: "CSV", which `privnb check` reads, or "Parquet".
+
+    What is random is drawn anew from sources that nobody can repeat: noise from OpenDP (`rng=None`), who shares a
+    bucket, its number. So it differs from the release on the board, and from one saving to the next: publish one of
+    them only, for each spends its epsilon. Rows are sorted by what they hold, so their order tells nothing else. The
+    provenance (JSON) says how the release was made, in which roles, how it has each column, what is claimed or
+    promised, what is not, what is `measured` in the saved tables themselves, what was `said` (see `terms`), and the
+    SHA-256 of each file; no seed.
+
+    Raises ValueError for a release in which nothing hides some person: the original, classes of one, one that has
+    quasi-identifiers of the dataset as they are, because the setting does not count them among what is known, and one
+    in which somebody stands alone by the rule of `terms`.
+    """
+    setting = checked(setting, dataset)
+    if format not in FORMATS:
+        raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {format!r}.")
+    release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
+    said, refused = terms(dataset, setting, release)
+    if refused:
+        raise ValueError(refused)
+    published, _ = release.publish()
+    saved = replace(release, table=by_content(published.table), buckets=published.buckets)
+    bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
+    name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
+    tables = {name: saved.table} | ({} if saved.buckets is None else {f"{name}.buckets": saved.buckets})
+    made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
+    made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
+    try:
+        files = [_written(table, made / each, format) for each, table in tables.items()]
+        provenance = made / f"{name}.json"
+        text = _provenance(saved, files) | {"measured": _measured(saved), "said": said}
+        provenance.write_text(json.dumps(text, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        for path in made.iterdir():
+            path.chmod(0o600)
+        place = _moved(made, Path(folder) / name)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
+
+
+def _written(table, path, format):
+    if format == "CSV":
+        path = path.with_name(f"{path.name}.csv")
+        table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+    else:
+        path = path.with_name(f"{path.name}.parquet")
+        table.to_parquet(path, index=False)
+    return path
+
+
+def _provenance(release, files):
+    return {
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+        "made by": f"privnb {importlib.metadata.version('privnb')}",
+        "quasi-identifiers": release.schema.quasi_identifiers,
+        "sensitive": release.schema.sensitive,
+        "columns": {name: _treatment(release, name) for name in release.schema.published},
+        **release.provenance.public(),
+    }
+
+
+def _treatment(release, name):
+    if name in release.provenance.noisy:
+        return "with noise"
+    if name not in release.table:
+        return "by bucket"
+    return "as it is" if name in release.provenance.untouched else "generalized or suppressed"
+
+
+def _measured(release):
+    """What the saved tables keep: k, that of exact quasi-identifiers beside buckets, none of noise; the level of each
+    claimed model; the fewest people who are `alike`.
+    """
+    classes = release.classes is not None
+    return {
+        "records": len(release),
+        "k": int(achieved(KAnonymity(2), release)) if classes else None,
+        "claims": {repr(model): _level(achieved(model, release)) for model in release.provenance.claims},
+        "fewest people alike in all that is not sensitive and has no noise": alike(release),
+    }
+
+
+def _level(level):
+    return float(level) if math.isfinite(level) else str(level)  # JSON has no infinity
+
+
+def _moved(made, place):
+    """Rename the folder `made` to `place`, or to the first of place-2, place-3, ... that is free."""
+    for number in count(1):
+        free = place if number == 1 else place.with_name(f"{place.name}-{number}")
+        if not free.exists():
+            return made.rename(free)  # which fails if another has just filled it

@@ -1,0 +1,336 @@
+"""What is saved: measured in the files themselves, said beforehand, refused where somebody stands alone."""
+
+import hashlib
+import json
+import os
+import stat
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb import cli, release
+from privnb.dataset import Dataset, load
+from privnb.draft import read
+from privnb.explorer import saving
+from privnb.explorer.numbers import counted
+from privnb.explorer.saving import save, terms
+from privnb.explorer.setting import Setting, of_roles, sanitizer
+from privnb.grading import grade
+from privnb.hierarchy import flat
+from privnb.mined import stream
+from privnb.sanitizers import SanitizationError
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema
+
+SEED = 918273645
+EVERYTHING = "age, weight, postcode, region, ward"
+FIVE = Setting(k=5, quasi_identifiers=EVERYTHING, seed=SEED)
+MADE = [
+    FIVE,
+    replace(FIVE, sanitizer="LocalRecoding", t=0.6),
+    replace(FIVE, sanitizer="FullDomain"),
+    replace(FIVE, sanitizer="TopDownSpecialization"),
+    replace(FIVE, sanitizer="KMember", l=1.2),
+]
+BUCKETS = [replace(FIVE, sanitizer="Bucketize"), replace(FIVE, sanitizer="Anatomy", l=2)]
+NOISE = [Setting(kind, epsilon=2, seed=SEED) for kind in ("LaplaceNoise", "GeometricNoise", "RandomizedResponse")]
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return load(CLINIC)
+
+
+def of(clinic, *names):
+    """The clinic's table with these columns alone."""
+    roles = {name: clinic.schema[name].role for name in names}
+    return Dataset("clinic", clinic.table[[*names]], clinic.schema.with_roles(roles), clinic.hierarchies)
+
+
+@pytest.fixture(scope="module")
+def blurred(clinic):
+    """A function: the clinic as noise of a kind can publish it, with no column that singles anybody out."""
+    numbers, words = of(clinic, "age", "weight", "ward", "diagnosis"), of(clinic, "region", "diagnosis")
+    return lambda setting: words if setting.sanitizer == "RandomizedResponse" else numbers
+
+
+def of_board(dataset, setting):
+    """The release as the board has it."""
+    made = sanitizer(setting, dataset)
+    return made.sanitize(of_roles(dataset, setting), rng=stream(setting.seed, made, "sanitize"))
+
+
+def status(release, provenance, *more):
+    """The status of `privnb check` on a saved release, in the roles that its provenance names."""
+    text = json.loads(provenance.read_text())
+    names = ",".join(text["quasi-identifiers"])
+    return cli.main(["check", str(release), "--quasi-identifiers", names, "--sensitive", text["sensitive"][0], *more])
+
+
+@pytest.mark.parametrize("setting", MADE, ids=lambda setting: setting.sanitizer)
+def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
+    table, provenance = save(clinic, setting, tmp_path)
+    assert status(table, provenance, "--at-least-k", "5") == 0
+    assert status(table, provenance, "--at-least-k", "300") == 1
+    text = json.loads(provenance.read_text())
+    found = read(table).table
+    graded = grade(found, text["quasi-identifiers"], "diagnosis").set_index("measure").value
+    assert graded["records"] == len(clinic)
+    assert graded["k achieved"] >= 5
+    assert graded["t, equal distance"] <= (setting.t or 1)
+    assert graded["l, frequency"] >= (setting.l or 1)
+    assert text["files"] == {table.name: hashlib.sha256(table.read_bytes()).hexdigest()}
+    assert text["claims"][0] == "KAnonymity(k=5)"
+    assert text["measured"]["k"] == graded["k achieved"] == text["measured"]["claims"]["KAnonymity(k=5)"]
+    assert {*text["measured"]["claims"]} == {*text["claims"]}
+    assert text["columns"]["age"] == "generalized or suppressed"
+    assert text["columns"]["diagnosis"] == "as it is"
+    assert "patient" not in found
+
+
+def test_saved_rows_are_the_releases_sorted_by_what_they_hold(clinic, tmp_path):
+    released = of_board(clinic, FIVE).table.astype(str).agg("|".join, axis=1).tolist()
+    orders = [read(save(clinic, FIVE, tmp_path)[0]).table.agg("|".join, axis=1).tolist() for _ in range(2)]
+    assert orders[0] == orders[1] == sorted(released)
+    assert released != orders[0]
+
+
+@pytest.mark.parametrize("setting", [FIVE, *BUCKETS, *NOISE], ids=lambda setting: setting.sanitizer)
+def test_no_file_holds_the_seed(clinic, blurred, tmp_path, setting):
+    for path in save(blurred(setting) if setting in NOISE else clinic, setting, tmp_path):
+        assert str(SEED) not in path.read_text()
+        assert "seed" not in path.read_text()
+
+
+def test_noise_is_drawn_afresh_and_promises_its_epsilon(blurred, tmp_path):
+    one, other = (save(blurred(NOISE[0]), NOISE[0], tmp_path) for _ in range(2))
+    ages = [read(table).table["age"].astype(float) for table, _ in (one, other)]
+    assert not {*ages[0]} & {*ages[1]}
+    text = json.loads(one[1].read_text())
+    assert text["use"] == "release"
+    assert text["promise"]["epsilon"] == 4
+    assert "Each further noisy release" in text["promise"]["statement"]
+    assert text["published as they are"] == ["ward", "diagnosis"]
+    assert text["columns"]["age"] == "with noise"
+    assert text["measured"]["k"] is None
+
+
+@pytest.mark.parametrize("setting", BUCKETS, ids=lambda setting: setting.sanitizer)
+def test_buckets_are_a_third_file(clinic, tmp_path, setting):
+    table, provenance, buckets = save(clinic, setting, tmp_path)
+    text = json.loads(provenance.read_text())
+    rows, values = read(table).table, read(buckets).table
+    assert {*text["files"]} == {table.name, buckets.name}
+    assert "diagnosis" not in rows
+    assert {*values["attribute"]} == {"diagnosis"}
+    assert (
+        rows["bucket"].value_counts().to_dict() == values["count"].astype(int).groupby(values["bucket"]).sum().to_dict()
+    )
+    assert "who knows a person's can find their row" in text["note"]
+    assert text["use"] == "release"
+    assert text["columns"]["diagnosis"] == "by bucket"
+    # Of the exact quasi-identifiers, counted by other means.
+    assert text["measured"]["k"] == rows[EVERYTHING.split(", ")].value_counts().min() == 1
+    for claim, level in text["measured"]["claims"].items():
+        assert claim == "FrequencyDiversity(l=2, sensitive='diagnosis')"
+        counts = values.assign(count=values["count"].astype(int)).groupby("bucket")["count"].agg(["sum", "max"])
+        assert level == pytest.approx((counts["sum"] / counts["max"]).min())
+
+
+def test_a_release_in_which_somebody_stands_alone_is_not_saved(clinic, tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"Identity\(\) is not saved"):
+        save(clinic, Setting("Identity"), tmp_path)
+    monkeypatch.setattr(release.Release, "bare", True)
+    with pytest.raises(ValueError, match="stands alone"):
+        save(clinic, FIVE, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["Mondrian", "Suppress"])
+def test_a_release_with_quasi_identifiers_as_they_are_is_not_saved(clinic, tmp_path, kind):
+    with pytest.raises(ValueError, match=r"has weight, postcode as they are.*Let an adversary know them"):
+        save(clinic, replace(FIVE, sanitizer=kind, quasi_identifiers="age, region"), tmp_path)
+    with pytest.raises(ValueError, match=r"has weight as they are"):
+        save(clinic, Setting(kind, k=5, sensitive="weight"), tmp_path)
+    assert not list(tmp_path.iterdir())
+    save(clinic, replace(FIVE, sanitizer=kind), tmp_path)
+
+
+def test_what_cannot_be_reached_leaves_no_file(clinic, tmp_path):
+    with pytest.raises(SanitizationError, match="cannot be reached"):
+        save(clinic, replace(FIVE, l=10), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_saving_overwrites_nothing_and_leaves_nothing_half_done(clinic, tmp_path, monkeypatch):
+    folders = [save(clinic, FIVE, tmp_path / "new")[0].parent for _ in range(3)]
+    name = "clinic-clinic-Mondrian-k5"
+    assert [folder.name for folder in folders] == [name, f"{name}-2", f"{name}-3"]
+    assert {path.name for path in folders[1].iterdir()} == {f"{name}.csv", f"{name}.json"}
+
+    def full(*_, **__):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(saving.json, "dumps", full)
+    with pytest.raises(OSError, match="no space"):
+        save(clinic, FIVE, tmp_path / "new")
+    assert sorted((tmp_path / "new").iterdir()) == sorted(folders)
+
+
+def test_parquet_holds_what_csv_holds(clinic, tmp_path):
+    path, provenance = save(clinic, FIVE, tmp_path, "Parquet")
+    assert path.suffix == ".parquet"
+    saved, seen = pd.read_parquet(path), pd.read_csv(save(clinic, FIVE, tmp_path)[0])
+    columns = list(seen)
+    assert list(saved) == columns
+    assert saved.value_counts().sort_index().equals(seen.value_counts().sort_index())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert json.loads(provenance.read_text())["files"] == {path.name: digest}
+
+
+def test_another_format_is_refused(clinic, tmp_path):
+    with pytest.raises(ValueError, match="CSV or Parquet, got 'xlsx'"):
+        save(clinic, FIVE, tmp_path, "xlsx")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("format", saving.FORMATS)
+def test_a_saved_release_is_the_owners_alone_until_it_is_handed_on(clinic, tmp_path, format):
+    before = os.umask(0o022)
+    try:
+        saved = save(clinic, FIVE, tmp_path / "releases", format=format)
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in saved} == {0o600}
+    assert stat.S_IMODE(saved[0].parent.stat().st_mode) == 0o700
+
+
+# --- every column is asked about ---
+
+PEOPLE = Schema(
+    "people",
+    (
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+        Attribute("town", Role.QUASI_IDENTIFIER, Categories(("Aford", "=Bton", "-Cham"))),
+        Attribute("cost", Role.NEUTRAL, Numbers(0, 999_999)),
+        Attribute("job", Role.SENSITIVE, Categories(("@smith", "tailor"))),
+        Attribute("pay", Role.SENSITIVE, Numbers(0, 999_999)),
+    ),
+)
+
+
+def people(n=400, **columns):
+    rng = np.random.default_rng(2)
+    own = {
+        "age": rng.integers(20, 60, n),
+        "town": rng.choice(["Aford", "=Bton", "-Cham"], n),
+        "cost": rng.integers(0, 3, n) * 1000,
+        "job": rng.choice(["@smith", "tailor"], n),
+        "pay": rng.choice(999_999, n, replace=False),
+    }
+    hierarchies = {name: flat(PEOPLE[name]) for name in PEOPLE.quasi_identifiers}
+    return Dataset("people", pd.DataFrame(own | columns), PEOPLE, hierarchies)
+
+
+def test_exact_quasi_identifiers_beside_noise_are_said_and_refused_where_somebody_stands_alone(clinic, tmp_path):
+    setting = Setting("RandomizedResponse")
+    said, refused = terms(clinic, setting, of_board(clinic, setting))
+    assert any("quasi-identifiers as they are: age, weight. Nothing hides" in text for text in said)
+    assert "by age, weight, ward, which have no noise, somebody's record stands alone" in refused
+    with pytest.raises(ValueError, match="is not saved: by age, weight, ward, which have no noise"):
+        save(clinic, setting, tmp_path)
+    assert not list(tmp_path.iterdir())
+    # Nobody stands alone: it is saved, and says what it has.
+    aged = people(age=np.repeat([30, 40], 200), cost=0)
+    _, provenance = save(aged, setting, tmp_path)
+    text = json.loads(provenance.read_text())
+    assert text["columns"] == {
+        "age": "as it is", "town": "with noise", "cost": "as it is", "job": "as it is", "pay": "as it is"
+    }  # fmt: skip
+    assert (
+        "It has quasi-identifiers as they are: age. Nothing hides from those who know them whose row it is."
+        in text["said"]
+    )
+    assert text["measured"]["fewest people alike in all that is not sensitive and has no noise"] == 200
+
+
+@pytest.mark.parametrize("kind", ["Mondrian", "Suppress"])
+def test_neutral_columns_that_single_somebody_out_beside_the_labels_are_refused(tmp_path, kind):
+    costs = people(cost=np.random.default_rng(3).choice(999_999, 400, replace=False))
+    setting = Setting(kind, k=10)
+    said, refused = terms(costs, setting, of_board(costs, setting))
+    assert "It has neutral columns as they are: cost. Nothing is promised of them." in said
+    assert "Nearly everybody has a value of their own in cost, pay: who knows it finds them." in said
+    assert "by its labels together with cost, somebody's record stands alone. Let an adversary know" in refused
+    with pytest.raises(ValueError, match="its labels together with cost"):
+        save(costs, setting, tmp_path)
+    _, provenance = save(costs, replace(setting, quasi_identifiers="age, town, cost"), tmp_path)
+    measured = json.loads(provenance.read_text())["measured"]
+    assert measured["fewest people alike in all that is not sensitive and has no noise"] == measured["k"] >= 10
+
+
+def test_one_person_alone_is_enough(tmp_path):
+    """All share their age, town and cost with 199 others, but for one, whose cost is another."""
+    few = people(age=np.repeat([30, 40], 200), town="Aford", cost=np.repeat([1000, 2000], 200))
+    setting = Setting("Mondrian", k=100)
+    save(few, setting, tmp_path)
+    cost = few.table["cost"].to_numpy().copy()
+    cost[7] = 3000
+    alone = people(age=np.repeat([30, 40], 200), town="Aford", cost=cost)
+    with pytest.raises(ValueError, match="somebody's record stands alone"):
+        save(alone, setting, tmp_path)
+    cost[8] = 3000
+    save(people(age=np.repeat([30, 40], 200), town="Aford", cost=cost), setting, tmp_path)
+
+
+def test_text_that_a_spreadsheet_may_run_is_said_and_stays_as_it_is(tmp_path):
+    data = people(age=30, cost=0)
+    for setting, named in (
+        (Setting("Suppress"), "job"),
+        (Setting("LaplaceNoise"), "town, job"),
+        (Setting("Bucketize", k=2), "town, job"),
+    ):
+        assert counted(data, setting).terms.said[-1].startswith(f"Text in {named} begins with =, +, -, @ or a tab")
+        table, provenance, *buckets = save(data, setting, tmp_path)
+        assert any(text.startswith(f"Text in {named} begins") for text in json.loads(provenance.read_text())["said"])
+        held = read(buckets[0]).table["value"] if buckets else read(table).table["job"]
+        assert {"@smith", "tailor"} <= {*held}
+        if "town" in named:
+            assert {*read(table).table["town"]} == {"Aford", "=Bton", "-Cham"}
+    plain = people(town="Aford", job="tailor", cost=-0)
+    assert not any("spreadsheet" in text for text in counted(plain, Setting("LaplaceNoise")).terms.said)
+
+
+def test_what_is_drawn_is_said_to_be_drawn_anew(clinic):
+    for setting in (*BUCKETS, replace(NOISE[0])):
+        assert "What is random is drawn anew" in counted(clinic, setting).terms.said[0]
+    assert not any("random" in text for text in counted(clinic, FIVE).terms.said)
+
+
+@pytest.mark.parametrize("format", saving.FORMATS)
+def test_two_saved_releases_cannot_be_put_side_by_side(clinic, tmp_path, format):
+    """Rows stand where their own cells put them: the table in another order gives the same files, byte for byte."""
+    order = np.random.default_rng(4).permutation(len(clinic))
+    other = Dataset(clinic.name, clinic.table.iloc[order], clinic.schema, clinic.hierarchies)
+    for setting in (FIVE, replace(FIVE, sanitizer="LocalRecoding"), replace(FIVE, sanitizer="Suppress")):
+        one, two = (save(data, setting, tmp_path, format)[0].read_bytes() for data in (clinic, other))
+        assert one == two
+    owned = Dataset(clinic.name, clinic.table.copy(), clinic.schema, clinic.hierarchies)
+    owned.table.attrs["first"] = "CANARY"
+    owned.table["diagnosis"] = pd.Categorical(owned.table["diagnosis"], list(dict.fromkeys(owned.table["diagnosis"])))
+    assert save(owned, FIVE, tmp_path, format)[0].read_bytes() == save(clinic, FIVE, tmp_path, format)[0].read_bytes()
+
+
+def test_saved_buckets_are_numbered_anew_each_time(clinic, tmp_path):
+    """By people who can be told apart: the numbers of two savings go together no more than by chance."""
+    numbers = []
+    for _ in range(2):
+        rows = read(save(clinic, BUCKETS[0], tmp_path)[0]).table
+        key = rows[EVERYTHING.split(", ")].agg("|".join, axis=1)
+        numbers.append(rows["bucket"].astype(int).set_axis(key)[~key.duplicated(keep=False).to_numpy()])
+        assert rows["bucket"].astype(int).is_monotonic_increasing is False
+    both = pd.concat(numbers, axis=1, join="inner").drop_duplicates()
+    assert len(both) > 20
+    assert (both.iloc[:, 0] == both.iloc[:, 1]).sum() <= 12, "by chance about one bucket, whatever their number"
