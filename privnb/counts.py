@@ -65,7 +65,7 @@ def distinct_codes(columns, widths):
     `columns`: integer arrays (n,), each from 0 to below its width. Returns two integer arrays, (m,) and (n,).
     """
     key, room = np.zeros(len(columns[0]), dtype=np.int64), 1
-    for column, width in zip(columns, widths, strict=True):
+    for column, width in zip(columns, map(int, widths), strict=True):  # numpy's integers would wrap around in silence
         if room * width >= 2**62:  # the key would overflow: number the combinations so far anew
             key, distinct = pd.factorize(key, sort=True)
             room = len(distinct)

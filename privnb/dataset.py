@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import hierarchy
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
 pd.set_option("mode.string_storage", "python")
@@ -45,9 +45,8 @@ class Dataset:
         self.schema.check(self.table)
         table = self.table[self.schema.names()].reset_index(drop=True)
         for name in table:
-            # One number has one form: "9", 9 and 9.0 are the same value to everybody who counts.
-            if self.schema[name].numeric and not pd.api.types.is_numeric_dtype(table[name].dtype):
-                table[name] = pd.to_numeric(table[name].astype(object))
+            if self.schema[name].numeric:
+                table[name] = numbers(table[name])
         object.__setattr__(self, "table", table)
         codes = {}
         for name in self.schema.quasi_identifiers:

@@ -41,7 +41,7 @@ class Requirement:
         schema, table = dataset.schema, dataset.table
         names = schema.quasi_identifiers
         populations = [model for model in self.models if hasattr(model, "population")]
-        added = [model.codes(dataset.hierarchies, names) for model in populations]
+        added = [model.codes(schema, dataset.hierarchies) for model in populations]
         lengths = [len(table), *map(len, added)]
 
         def extended(column, *more):

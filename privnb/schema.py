@@ -33,6 +33,17 @@ def commonest(values):
     return ", ".join(f"{value!r} ({count})" for value, count in pd.Series(values).value_counts().head(3).items())
 
 
+def numbers(column):
+    """A column of a numeric attribute as numbers: "9", 9 and 9.0 are the same value to everybody who counts.
+
+    What is no number stays as it is, for the domain to refuse it.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    read = pd.to_numeric(column.astype(object), errors="coerce")
+    return column.astype(object).where(read.isna(), read) if read.isna().any() else read
+
+
 class Role(StrEnum):
     """What an attribute means for privacy."""
 

@@ -8,6 +8,7 @@ import pandas as pd
 from privnb.attacks.base import Attack
 from privnb.counts import combinations
 from privnb.hierarchy import flat
+from privnb.hierarchy.generalization import text
 from privnb.schema import SchemaError
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache
@@ -169,13 +170,8 @@ def _cells(published, name, column):
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)
     codes, cells = pd.factorize(column)
-    labels = [c if isinstance(c, str) else str(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
-    return codes, [_runs(generalization.covered(label)) for label in labels]
-
-
-def _runs(positions):
-    ends = np.flatnonzero(np.diff(positions) > 1)
-    return np.column_stack([positions[np.append(0, ends + 1)], positions[np.append(ends, -1)]])
+    labels = [c if isinstance(c, str) else text(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
+    return codes, [generalization.runs(label) for label in labels]
 
 
 def _points(published, name, column):

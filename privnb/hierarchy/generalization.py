@@ -5,7 +5,8 @@ order, other categories in the order of their public domain. The kinds are in `h
 
 - `codes(values)`: positions of original values on the line, integer array (n,);
 - `labels(codes, classes)`: the published label of each class, object array (classes,);
-- `covered(label)`: the positions that a published label covers, ascending integer array;
+- `covered(label)`: the positions that a published label covers, ascending integer array; `runs(label)` and
+  `covers(label, positions)` say the same without listing them;
 - `width(label)`: the share of the line that it spans, 0 (one value) to 1 (all); lower tells more;
 - `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed;
 - `size`: the number of positions;
@@ -55,6 +56,18 @@ class Generalization:
             raise SchemaError(self._refusal(lost.where(lost.notna(), "missing").tolist()))
         return codes
 
+    def runs(self, label):
+        """The runs of neighbouring positions that a label covers: integer array (runs, 2), first and last of each."""
+        positions = self.covered(label)
+        ends = np.flatnonzero(np.diff(positions) > 1)
+        return np.column_stack([positions[np.append(0, ends + 1)], positions[np.append(ends, -1)]])
+
+    def covers(self, label, positions):
+        """Which of the `positions` (integer array (m,)) a label covers: boolean array (m,)."""
+        first, last = self.runs(label).T
+        run = np.searchsorted(first, positions, side="right") - 1
+        return (run >= 0) & (positions <= last[run])
+
 
 class OnALine(Generalization):
     """Every label covers a run of neighbouring positions, so that two ends say all. Subclasses give `_names` and
@@ -79,6 +92,9 @@ class OnALine(Generalization):
     def label(self, low, high):
         """The smallest label that covers the positions `low` to `high`."""
         return self._names(np.array([low]), np.array([high]))[0]
+
+    def runs(self, label):
+        return np.array([self.ends(label)])  # a line may have billions of positions
 
     def covered(self, label):
         first, last = self.ends(label)

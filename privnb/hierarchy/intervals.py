@@ -97,6 +97,10 @@ class Intervals(_OnNumbers):
             raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
         if self.domain.step != 1 or self.domain.low != int(self.domain.low):
             raise SchemaError(f"intervals are for whole numbers, the domain is {self.domain}. Use 'range'.")
+        if max(abs(self.domain.low), abs(self.domain.high)) // self.widths[0] >= 2**31 - 1:
+            raise SchemaError(
+                f"intervals of {self.widths[0]} are numbered up to 2^31, which {self.domain} passes. Give another unit."
+            )
         if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
             raise SchemaError(
                 f"no interval of width {self.widths[-1]} holds the whole domain {self.domain}. Add a wider one."

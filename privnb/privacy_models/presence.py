@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from privnb import expect
+from privnb.hierarchy.generalization import text
 from privnb.privacy_models.anonymity import check_k
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.schema import numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +35,15 @@ class _Against(PrivacyModel):
         """A person of the population counts in every class whose labels cover their values."""
         names = release.schema.quasi_identifiers
         first = np.unique(release.indistinguishable, return_index=True)[1]
-        codes = self.codes(release.hierarchies, names)
+        codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
         counts = np.zeros((len(first), 2), dtype=np.int64)
         counts[:, 1] = np.bincount(release.indistinguishable)
         covers = []
         for a, name in enumerate(names):
-            number, labels = pd.factorize(release.table[name].iloc[first].astype(str))
+            number, labels = pd.factorize(np.asarray(release.table[name])[first])
             occurring, place = np.unique(distinct[:, a], return_inverse=True)
-            cover = [np.isin(occurring, release.hierarchies[name].covered(label)) for label in labels]
+            cover = [release.hierarchies[name].covers(text(label), occurring) for label in labels]
             covers.append((number, np.array(cover), place))
         step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison is classes x people wide
         for begin in range(0, len(first), step):
@@ -51,12 +53,14 @@ class _Against(PrivacyModel):
             counts[begin : begin + step, 0] = fits @ people
         return counts
 
-    def codes(self, hierarchies, names):
-        """Positions of the population's values on the attributes' lines, integer array (people, attributes)."""
+    def codes(self, schema, hierarchies):
+        """Positions of the population's quasi-identifiers on their lines, integer array (people, attributes)."""
+        names = schema.quasi_identifiers
         absent = [name for name in names if name not in self.population]
         if absent:
             raise ValueError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
-        return np.column_stack([hierarchies[name].codes(self.population[name]) for name in names])
+        columns = (numbers(self.population[name]) if schema[name].numeric else self.population[name] for name in names)
+        return np.column_stack([hierarchies[name].codes(column) for name, column in zip(names, columns, strict=True)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,10 @@ def bucketized(dataset, table, groups, rng):
     if "bucket" in table:
         raise SanitizationError(f"'{dataset.name}' has a column 'bucket', as the release will have. Rename it.")
     numbers = rng.permutation(groups.max() + 1)[groups]
-    buckets = pd.concat([_counted(table[name], numbers) for name in sensitive], ignore_index=True)
+    parts = [_counted(table[name], numbers) for name in sensitive]
+    if len({part["value"].dtype for part in parts}) > 1:  # whole numbers beside others stay whole
+        parts = [part.astype({"value": object}) for part in parts]
+    buckets = pd.concat(parts, ignore_index=True)
     note = (
         "Quasi-identifiers are published as they are: who knows a person's can find their row, its other columns and "
         "its bucket. Buckets hide only which of their sensitive values is whose."

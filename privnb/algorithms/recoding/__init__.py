@@ -16,7 +16,7 @@ import numpy as np
 
 from privnb.algorithms.recoding.descent import descend
 from privnb.algorithms.recoding.joins import join, join_until
-from privnb.algorithms.recoding.label_costs import priced
+from privnb.algorithms.recoding.label_costs import NEVER, UNIT, priced
 from privnb.algorithms.recoding.moves import move
 
 _FINER = 8  # the descent goes on to classes of k / 8 records: joining those beats cutting down to k at once
@@ -48,6 +48,10 @@ def local_recoding(
         raise ValueError(f"classes of k={k} records cannot be made of {weights.sum()}. Give k from 1 to that.")
     if len(weights) and weights.min() < 1:
         raise ValueError("multiplicities must be whole numbers from 1.")
+    if 2 * int(weights.sum()) * len(lines) * UNIT >= NEVER:
+        raise ValueError(
+            f"{weights.sum()} records weigh too much for exact costs. Give fewer, or a smaller population."
+        )
     # Short lines first: a step on them costs most, so that a search sees soonest that it is too much.
     sides = sorted(range(len(lines)), key=lambda a: lines[a] if np.isscalar(lines[a]) else np.shape(lines[a])[1])
     codes = codes[:, sides]
