@@ -21,10 +21,10 @@ def check_name(kind, name):
     """Raise SchemaError for a name that holds what no name may, see `names.refused`. `kind`: what is called so."""
     held = names.refused(name)
     if held:
+        mapped = ", and map the file's own name to it under [renamed]" * kind.endswith("column")
         raise SchemaError(
             f"{kind} {name!r} holds {held}, which a name may not: it stands in pages and files, and must look like "
-            f"what it is. Call it {names.offered(name)!r}; a file's own column name is mapped under [renamed], see "
-            "`privnb new`."
+            f"what it is. Call it {names.offered(name)!r}{mapped}."
         )
 
 
