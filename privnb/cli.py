@@ -1,8 +1,11 @@
 """The command `privnb`: each subcommand reads its arguments and calls the package."""
 
 import argparse
+import contextlib
 import os
+import signal
 import sys
+import threading
 import traceback
 import webbrowser
 from pathlib import Path
@@ -12,18 +15,42 @@ EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-
 
 def main(arguments=None):
     """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`), 2 refused or failed (one message
-    on stderr), 130 stopped."""
+    on stderr), 130 stopped by hand, 143 by SIGTERM, 129 by SIGHUP (a closed terminal): 128 and the signal's number."""
     args = _parser().parse_args(arguments)
     try:
-        return args.run(args) or 0
+        with _stoppable():
+            return args.run(args) or 0
     except (ValueError, OSError) as error:
         if not _is_ours(error):
             raise
         print(f"privnb: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("privnb: stopped.", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as stop:
+        with contextlib.suppress(OSError):  # a terminal that is gone
+            print("privnb: stopped.", file=sys.stderr)
+        return 128 + (stop.args[0] if stop.args else signal.SIGINT)
+
+
+@contextlib.contextmanager
+def _stoppable():
+    """SIGTERM and SIGHUP end what runs inside as Ctrl-C does, so that it leaves no process and no half-made file."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number, _):
+        signal.signal(number, signal.SIG_IGN)  # once is enough: what cleans up is not to be stopped again
+        raise KeyboardInterrupt(number)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    mine = {number: handler for number, handler in before.items() if handler is signal.SIG_DFL}  # not under nohup
+    try:
+        for number in mine:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in mine.items():
+            signal.signal(number, handler)
 
 
 def report(args):

@@ -19,7 +19,8 @@ VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "s
 
 # No module that makes numbers imports one of these.
 READERS = (
-    "experiments", "choice", "frontier", "ledger", "answers", "charts", "explorer", "runs", "pages", "report", "cli",
+    "experiments", "choice", "frontier", "ledger", "answers", "charts", "explorer", "runs", "places", "pages",
+    "report", "cli",
 )  # fmt: skip
 
 

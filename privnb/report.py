@@ -1,16 +1,15 @@
 """From notebooks to a report, by one call.
 
 A report folder holds `index.html`, one page a notebook, `results.csv`, `ledger.csv` and, in `notebooks/`, the executed
-notebooks. It is built in a hidden folder beside its destination and renamed into place when it is whole, so that an
-older report is either untouched or replaced.
+notebooks. It is built in a hidden folder beside its destination and put into place when it is whole (see `places`), so
+that an older report is either untouched or replaced.
 """
 
 import contextlib
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
+from privnb import places
 from privnb.runs import SECONDS, ReportError, choose, forget_failures, notebooks_folder, run, store_folder
 
 TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
@@ -72,9 +71,9 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
             f"{out} exists and is no report: it has no index.html with a results.csv. "
             "It is left as it is. Choose another folder with --out, or move it away."
         )
-    with _work_folder(out) as work:
+    with places.work_folder(out) as work:
         _assemble(chosen, run(chosen, work, out, jobs=jobs, seconds=seconds), work)
-        _swap(work / "report", out, work / "previous")
+        places.swap(work / "report", out, work / "previous")
     forget_failures(chosen, out)
     return out / "index.html"
 
@@ -141,25 +140,6 @@ def _is_report(out):
     return not names or {"index.html", "results.csv"} <= names
 
 
-@contextlib.contextmanager
-def _work_folder(out):
-    """A hidden folder beside `out`, on the same disk, so that a rename will do; gone afterwards."""
-    work = None
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-        yield work
-    except OSError as error:
-        raise ReportError(
-            f"the report could not be written to {out}: {error.strerror or error}. What was there is unchanged. "
-            "Make room or give the right to write there, or choose another folder with --out."
-        ) from error
-    finally:
-        # If moving the older report back has failed as well, the work folder holds its only copy.
-        if work and (out.exists() or not (work / "previous").exists()):
-            shutil.rmtree(work, ignore_errors=True)
-
-
 def _assemble(chosen, executed, work):
     """Make `work/report` of the executed notebooks and of the numbers that they wrote to `work/numbers`."""
     import pandas as pd
@@ -191,14 +171,3 @@ def _as_published(notebook):
     """Whether a notebook ran in the setting of its paper, but for what its results name themselves."""
     default = {name: parameter.default for name, parameter in notebook.parameters.items()}
     return all(value == default[name] for name, value in notebook.values.items() if name not in NAMED)
-
-
-def _swap(new, out, previous):
-    if out.exists():
-        out.rename(previous)
-    try:
-        new.rename(out)
-    except OSError:
-        if previous.exists():
-            previous.rename(out)
-        raise

@@ -172,11 +172,11 @@ def _typed(path, name, default, value):
 def run(chosen, work, out, *, jobs, seconds=SECONDS):
     """Run notebooks, `jobs` at a time; returns `{name: the executed notebook as JSON text}`, in the order of `chosen`.
 
-    `work`: an empty folder to run in; each notebook's `OUT` is `work/numbers`, and its `STORE` the folder `store`
-    beside `out`, which outlives the run. The texts hold no times, no widget state and no paths of this machine.
-    Progress goes to stderr. The first failure stops the others and raises ReportError, which names notebook, cell and
-    error; the marked copy is then in `<out>-failed/`. To fail is also to give no sign of progress for `seconds`: no
-    cell begins, and no item of a step (`progress.track`) is done.
+    `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
+    its `STORE` the folder `store` beside `out`, which outlives the run. The texts hold no times, no widget state and no
+    paths of this machine. Progress goes to stderr. The first failure stops the others and raises ReportError, which
+    names notebook, cell and error; the marked copy is then in `<out>-failed/`. To fail is also to give no sign of
+    progress for `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
     """
     for name in ("executed", "numbers", "notes"):
         (work / name).mkdir()
@@ -209,7 +209,8 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
         _stop([each.process for each in running])
         os.close(ours)
         os.close(theirs)
-        bars.close()
+        with contextlib.suppress(OSError):  # a terminal that is gone
+            bars.close()
     return {notebook.name: _cleaned(notebook, work, out) for notebook in chosen}
 
 
@@ -245,6 +246,7 @@ def _environment(work):
         "JUPYTER_PATH": str(work / "jupyter"),  # searched first: no kernel installed elsewhere gets in between
         "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
         "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
+        "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
         "PYTHONHASHSEED": "0",
         **dict.fromkeys(threads, "1"),
     }
@@ -265,7 +267,8 @@ def _start(notebook, work, out, environment, theirs):
 
 def _execute(source, copy, values):
     """Run one notebook, in a process made for it: papermill changes the working folder of its whole process."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
     threading.Thread(target=_end_with_the_report, daemon=True).start()
     try:
         import papermill

@@ -15,7 +15,7 @@ ORDER = [
     "sanitizers", "marginals", "attacks", "channel", "measures", "enumeration", "results", "store", "mined",
     "scenario", "verdict", "evaluation", "adversary", "workload", "leakage", "losses", "characteristics",
     "small_channels", "gallery", "experiments", "choice", "frontier", "ledger", "answers", "charts", "explorer", "runs",
-    "pages", "report", "cli",
+    "places", "pages", "report", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privnb import ledger, pages, report, runs
+from privnb import ledger, pages, places, report, runs
 from privnb.report import ReportError, build, save
 from privnb.results import COLUMNS
 from privnb.runs import choose
@@ -596,6 +596,7 @@ FAULTS = {
     "the work folder": (tempfile, "mkdtemp", lambda *_: True),
     "results.csv": (Path, "write_text", lambda path, *_: "report" in path and path.endswith("results.csv.partial")),
     "a page": (Path, "write_text", lambda path, *_: path.endswith("02_use.html")),
+    "exchanging the two": (places, "_exchanged", lambda *_: True),
     "moving the older report away": (Path, "rename", lambda path, to: to.endswith("previous")),
     "moving the new report in": (Path, "rename", lambda path, to: path.endswith("report")),
 }
@@ -605,6 +606,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_disk_leaves_the_older_report_as_it_was(older, folder, monkeypatch, fault, number):
     before = files(older)
+    if "moving" in fault:
+        monkeypatch.setattr(places, "_exchanged", lambda *_: False)
     failing(monkeypatch, *FAULTS[fault][:2], number, FAULTS[fault][2])
     said = f"could not be written to {older}: {os.strerror(number)}. What was there is unchanged."
     with pytest.raises(ReportError, match=re.escape(said)):
@@ -616,11 +619,16 @@ def test_a_fault_of_the_disk_leaves_the_older_report_as_it_was(older, folder, mo
 
 def test_the_only_copy_of_an_older_report_is_never_removed(older, folder, monkeypatch):
     before = files(older)
+    monkeypatch.setattr(places, "_exchanged", lambda *_: False)
     failing(monkeypatch, Path, "rename", errno.EIO, lambda path, to: to == str(older))
     with pytest.raises(ReportError):
         build(older, folder=folder)
     (work,) = older.parent.iterdir()
     assert files(work / "previous") == before
+    monkeypatch.undo()
+    places.sweep(older.parent)
+    assert files(older) == before, "the next build puts it back"
+    assert [path.name for path in older.parent.iterdir()] == ["out"]
 
 
 # --- the numbers of one notebook ---
