@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb import hierarchy
+from privnb import description, hierarchy
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
@@ -96,7 +95,7 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     Raises SchemaError for a wrong checksum, a column, value or hierarchy that does not fit, or an unknown study.
     """
     path = find(name, folder)
-    text = _described(path)
+    text = description.read(path)
     if text.get("draft"):
         raise SchemaError(
             f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through it "
@@ -123,7 +122,7 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
 
 def load_studies(name, *, records=None, rng=0, folder=None):
     """The dataset once in each of its studies, in the description's order; once in its own roles if it has none."""
-    names = _described(find(name, folder)).get("studies", [None])
+    names = description.read(find(name, folder)).get("studies", [None])
     return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
 
 
@@ -148,29 +147,17 @@ def find(name, folder=None):
 PROJECT = Path(__file__).resolve().parent.parent
 
 
-def _described(path):
-    try:
-        text = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"{path.name} is not valid TOML: {error}. Correct that line.") from None
-    absent = [section for section in ("dataset", "files", "columns") if section not in text]
-    if absent:
-        raise SchemaError(
-            f"{path.name} lacks [{'], ['.join(absent)}]. See data/adult/adult.toml for one that is whole."
-        )
-    return text
-
-
 def _read_files(folder, text):
     """All records of the data files in file order, as text."""
     layout = text.get("format", {})
     names = list(text["columns"])
     parts = []
     for entry in text["files"]:
-        if not (folder / entry["path"]).is_file():
+        file = description.inside(folder, entry["path"])
+        if not file.is_file():
             raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
         check_name("file", entry["path"])
-        content = (folder / entry["path"]).read_bytes()
+        content = file.read_bytes()
         found = hashlib.sha256(content).hexdigest()
         if "sha256" in entry and found != entry["sha256"]:
             raise SchemaError(
@@ -197,7 +184,10 @@ def _read_csv(entry, content, names, layout):
     except UnicodeDecodeError as error:
         raise SchemaError(f"{entry['path']} is not UTF-8 text: {error.reason}. Save it as CSV in UTF-8.") from None
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=layout.get("separator", ","), skipinitialspace=True)
-    rows = [row for row in reader if any(cell.strip() for cell in row)][entry.get("skip_lines", 0) :]
+    try:
+        rows = [row for row in reader if any(cell.strip() for cell in row)][entry.get("skip_lines", 0) :]
+    except csv.Error as error:
+        raise SchemaError(f"{entry['path']}: line {reader.line_num} cannot be read as CSV: {error}.") from None
     if layout.get("header", True) and rows:
         names, *rows = rows
     for number, row in enumerate(rows, 1):
@@ -263,7 +253,7 @@ def _hierarchy(path, attribute, chosen_set, recoding):
         raise SchemaError(
             f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
         )
-    file = folder / f"{attribute.name}.csv"
+    file = description.inside(folder, f"{attribute.name}.csv")
     return hierarchy.Taxonomy.read(file, attribute.domain) if file.is_file() else hierarchy.flat(attribute)
 
 

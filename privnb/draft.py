@@ -68,10 +68,10 @@ def read(path):
         ) from None
     if "\0" in text:
         raise SchemaError(f"{path.name} is no text file: it holds zero bytes. Save it as CSV in UTF-8.")
-    separator = max(SEPARATORS, key=lambda s: len(next(csv.reader(io.StringIO(text), delimiter=s), ())))
+    separator = max(SEPARATORS, key=lambda s: len(next(_lines(path, csv.reader(io.StringIO(text), delimiter=s)), ())))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     header, records = None, []
-    for cells in reader:
+    for cells in _lines(path, reader):
         if cells in ([], [""]):
             continue
         header = header or _header(path, cells)
@@ -86,6 +86,13 @@ def read(path):
             f"{path.name} {'has column names but no record' if header else 'is empty'}. There is nothing to do."
         )
     return Text(pd.DataFrame(records[1:], columns=header, dtype=str), separator)
+
+
+def _lines(path, reader):
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise SchemaError(f"{path.name}: line {reader.line_num} cannot be read as CSV: {error}.") from None
 
 
 def _header(path, cells):

@@ -195,9 +195,12 @@ def test_missing_values(toy, rows, layout, records):
         ),
         (
             {"columns": COLUMNS.replace('"sensitive"', '"secret"')},
-            r"column 'disease' has the role 'secret'\. Give it one of",
+            "columns.disease.role is one of identifier, .*; got 'secret'",
         ),
-        ({"columns": COLUMNS.replace('role = "sensitive"', "")}, "column 'disease' has the role None"),
+        (
+            {"columns": COLUMNS.replace('role = "sensitive"', "")},
+            "columns.disease has no role. Add it: one of identifier, ",
+        ),
         ({"more": '[studies.x]\nquasi-identifier = ["age", "zip"]'}, "no attribute 'zip'; it has age, sex, disease"),
         (
             {"more": '[studies.x]\nquasi-identifier = ["age", "sex"]\nsensitive = ["sex"]'},
@@ -245,7 +248,7 @@ def test_a_short_record_is_no_record_with_missing_values(toy):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"columns": COLUMNS.replace("high", "hihg")}, "column 'age': a domain of numbers is { low, high, step }"),
+        ({"columns": COLUMNS.replace("high", "hihg")}, "columns.age.domain is a list of .* or numbers { low = 0"),
         ({"more": '[studies.x]\nquasi-identifier = ["age"]\nhierarchies = "census"'}, "'census', which have no folder"),
         ({"more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = "range" }'}, "only numbers have ranges"),
         ({"more": '[studies.x]\nquasi-identifier = ["age"]\nrecoding = { age = "ranges" }'}, 'give "range" or a list'),
