@@ -156,7 +156,9 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
 
 def _relabelled(release, target, where, labels):
     """The release with the cells of `target` replaced where the boolean array `where` says so."""
-    return replace(release, table=release.table.assign(**{target: np.where(where, labels, release.table[target])}))
+    table = release.table.copy()
+    table[target] = np.where(where, labels, table[target])
+    return replace(release, table=table)
 
 
 def _dealt_out(release, target, among, labels, hierarchy, rng):

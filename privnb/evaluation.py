@@ -23,6 +23,7 @@ from privnb.progress import track
 from privnb.results import join, rows_of, tidy, withheld
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 from privnb.scenario import GoodUtility, good_rows
+from privnb.sentences import say
 
 
 def settings(k="", epsilon="", sensitivity=None):
@@ -36,6 +37,24 @@ def settings(k="", epsilon="", sensitivity=None):
     if not chosen:
         raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
     return chosen
+
+
+K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
+
+
+def default_k(k, dataset):
+    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has records enough, as text."""
+    return k if str(k).strip() else ", ".join(str(value) for value in K if value <= len(dataset))
+
+
+def left_out(k, dataset):
+    """A sentence on the defaults that `default_k` leaves out; None where that is none."""
+    more = [str(value) for value in K if value > len(dataset)]
+    if str(k).strip() or not more:
+        return None
+    return say(
+        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {len(dataset)} records."
+    )
 
 
 def ends():
@@ -132,7 +151,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
         alone = int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
         interval = wilson(alone, len(dataset))
         if 0 < alone < fewest:
-            alone, interval = np.nan, (1 / len(dataset), (fewest - 1) / len(dataset))
+            alone, interval = np.nan, (1 / len(dataset), min(fewest - 1, len(dataset)) / len(dataset))
         rows.append(row("unique", alone / len(dataset), "", name_list(subset), *interval, 0, "lower"))
     return tidy(rows)
 

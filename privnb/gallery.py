@@ -30,6 +30,7 @@ from privnb.sanitizers import (
     TopDownSpecialization,
 )
 from privnb.schema import Role
+from privnb.sentences import say
 
 SUPPRESS = 0.05  # the share of records that full-domain generalization may suppress here
 
@@ -46,6 +47,10 @@ class Page:
 
     def _repr_html_(self):
         return self.table.to_html(border=0)
+
+
+class NobodyLeft(ValueError):
+    """Every combination of quasi-identifiers, or nearly every one, is somebody's."""
 
 
 def family(dataset, *, k=10, l=2, epsilon=1.0):  # noqa: E741 - the field's letter
@@ -95,7 +100,7 @@ def made_up(dataset, people=3, *, rng=0):
     """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
 
     Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: whoever
-    knows the seed does not know whose it was.
+    knows the seed does not know whose it was. Raises NobodyLeft where too few combinations are nobody's.
     """
     names = dataset.schema.quasi_identifiers
     generator = np.random.default_rng(rng)
@@ -108,8 +113,9 @@ def made_up(dataset, people=3, *, rng=0):
         found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
         if len(found) >= people:
             return found.head(people).reset_index(drop=True)
-    raise ValueError(
-        f"every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so none can be made up."
+    raise NobodyLeft(
+        f"nearly every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so that no "
+        f"{people} people can be made up."
     )
 
 
@@ -117,9 +123,12 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
     """What each kind of sanitizer publishes for the same made-up people: one row an attribute, one column a kind.
 
     The people are added to the table, so that each stands in a class with real ones. A sanitizer that cannot do what
-    was asked says so in its column.
+    was asked says so in its column. Where nobody can be made up: a sentence.
     """
-    persons = made_up(dataset, people, rng=rng)
+    try:
+        persons = made_up(dataset, people, rng=rng)
+    except NobodyLeft as error:
+        return say(f"Nobody is shown side by side: {error}")
     together = pd.concat([dataset.table, persons], ignore_index=True)
     joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
     names = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)

@@ -183,6 +183,7 @@ def classification_metric(dataset, release, target):
     the original.
     Source: Iyengar, KDD 2002 (CM); Aggarwal and Yu 2008, eq. 8.8.
     """
+    _check_same(dataset, release)
     suppressed = _stars(release)[1][release.indistinguishable] == len(release.schema.quasi_identifiers)
     counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
     hidden = np.zeros(len(counts), dtype=bool)
@@ -206,6 +207,7 @@ def kl_divergence(dataset, release):
     Bucketized sensitive values, each attribute's on its own, are spread over their bucket's records.
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
+    _check_same(dataset, release)
     names, schema = _quasi_identifiers(release), release.schema
     others = [name for name in release.table if name not in names]  # a bucket's number among them
     changed = [name for name in schema.published if name not in release.provenance.untouched]
@@ -244,6 +246,7 @@ def displacement(dataset, release):
     """
     if not release.provenance.noisy:
         raise ValueError(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
+    _check_same(dataset, release)
     return float(np.mean([_moved(dataset, release, name) for name in release.provenance.noisy]))
 
 
@@ -251,6 +254,13 @@ def _moved(dataset, release, name):
     noisy, original = np.asarray(release.table[name]), np.asarray(dataset.table[name])
     attribute = dataset.schema[name]
     return np.abs(noisy - original).mean() / attribute.domain.width if attribute.numeric else (noisy != original).mean()
+
+
+def _check_same(dataset, release):
+    if len(dataset) != len(release):
+        raise ValueError(
+            f"{release!r} is not of {dataset!r}, row by row. Give the dataset that the release was made of."
+        )
 
 
 def _quasi_identifiers(release):
@@ -299,6 +309,7 @@ def _sizes(release):
 
 def _occurring(dataset, release):
     """{quasi-identifier: its values that occur in the original}."""
+    _check_same(dataset, release)
     found = {}
     for name in release.schema.quasi_identifiers:
         hierarchy = release.hierarchies[name]

@@ -150,13 +150,19 @@ def _asked(dataset, sensitive, fewest):
 
 def _by_subset(dataset, release, sensitive, subsets):
     """`by_subset` of what is released."""
-    names, table, name, beliefs = dataset.schema.quasi_identifiers, release.table, sensitive, None
-    if sensitive not in table:
+    names, table, beliefs = dataset.schema.quasi_identifiers, release.table, None
+    if sensitive in table:
+        value = table[sensitive]
+    else:
         of = release.buckets[release.buckets["attribute"] == sensitive]
         share = of["count"] / of.groupby("bucket")["count"].transform("sum")
-        table = table.assign(true=dataset.table[sensitive]).merge(of.assign(share=share), on="bucket")
-        name, beliefs = "value", np.stack([table["share"], table["value"] == table["true"]], axis=1)
-    told = by_subset({known: table[known] for known in names}, table[name], subsets, beliefs)
+        # A row for each person and each value of their bucket, apart from the table, whose columns may have any name.
+        rows = pd.DataFrame({"bucket": table["bucket"].to_numpy(), "person": np.arange(len(table))})
+        rows = rows.merge(of.assign(share=share)[["bucket", "value", "share"]], on="bucket")
+        table, value = table.iloc[rows["person"]].reset_index(drop=True), rows["value"]
+        true = dataset.table[sensitive].to_numpy()[rows["person"]]
+        beliefs = np.stack([rows["share"], value.to_numpy() == true], axis=1)
+    told = by_subset({known: table[known] for known in names}, value, subsets, beliefs)
     if _withheld(release, sensitive):
         commonest = dataset.table[sensitive].value_counts().max()
         return {subset: (groups, commonest) for subset, (groups, _) in told.items()}

@@ -257,7 +257,9 @@ def _of_miners(row, dataset, release, sensitive, known, label, miners, seeds):
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
     lots = gains.deal(groups, np.random.default_rng(stream(*seeds, "deal")))
-    dealt = published._replace(table=published.table.assign(**{sensitive: values.to_numpy()[lots]}))
+    table = published.table.copy()
+    table[sensitive] = values.to_numpy()[lots]
+    dealt = published._replace(table=table)
     # A class is found by the quasi-identifiers of a person (section 4.1); the row that noise made of them is not.
     asked = (dataset if release.provenance.noisy else release).table.iloc[key]
     true, rows = dataset.table[sensitive].to_numpy()[key], []

@@ -507,6 +507,20 @@ def test_each_refuses_the_others_release(adult):
         displacement(adult, Identity().sanitize(adult, rng=0))
 
 
+@pytest.mark.parametrize(
+    ("measure", "more"),
+    [("loss_metric", ()), ("non_uniform_entropy", ()), ("kl_divergence", ()), ("classification_metric", ("salary",))],
+)
+def test_a_release_of_another_table_is_refused(adult, measure, more):
+    half = adult.sample(len(adult) // 2, rng=1)
+    with pytest.raises(
+        ValueError, match=r"Release\(.* is not of Dataset\(.* Give the dataset that the release was made"
+    ):
+        getattr(loss, measure)(adult, Suppress().sanitize(half, rng=1), *more)
+    with pytest.raises(ValueError, match="is not of Dataset"):
+        displacement(adult, LaplaceNoise(1.0).sanitize(half, rng=1))
+
+
 def test_nothing_to_generalize_is_refused():
     schema = Schema("ills", SMALL.attributes[3:])
     with pytest.raises(ValueError, match="no quasi-identifier"):

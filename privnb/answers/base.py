@@ -37,7 +37,10 @@ def from_to(rows, format):
 
 
 def share(row):
-    return "hardly any" if pd.isna(row.value) else f"{row.value:.1%}"
+    """A share in words; of one that is withheld its bounds, where they are wide."""
+    if pd.isna(row.value):
+        return f"{row.low:.0%} to {row.high:.0%}" if row.high > 0.05 else "hardly any"
+    return f"{row.value:.1%}"
 
 
 def by_strictness(rows):

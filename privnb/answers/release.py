@@ -1,5 +1,7 @@
 """What a table and its releases are like: who stands out, what sanitizing costs."""
 
+import numpy as np
+
 from privnb.answers.base import from_to, listed, of, share
 from privnb.names import names_in
 from privnb.sentences import B, say
@@ -11,9 +13,11 @@ def who_stands_out(results):
     whole = unique.loc[unique.known.idxmax()]
     pairs = unique[unique.known == min(2, unique.known.max())].dropna(subset="value")
     records = of(results, "records").value.iloc[0]
+    near = f"95 % interval {whole.low:.1%} to {whole.high:.1%}"
+    near = "so few that their number is withheld" if np.isnan(whole.value) else near
     sentences = [
         f"{B}{share(whole)} of the {records:,.0f} people are the only one with their {whole.known} "
-        f"quasi-identifiers{B} (95 % interval {whole.low:.1%} to {whole.high:.1%}): whoever knows those finds their "
+        f"quasi-identifiers{B} ({near}): whoever knows those finds their "
         "record in an unsanitized release. Without any release nobody is singled out; lower is better."
     ]
     if len(pairs):

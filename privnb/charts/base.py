@@ -48,7 +48,7 @@ class Aggregate:
         if len(self.rows) > 500:
             raise ValueError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
         if "people" in self.titles and self.rows["people"].between(1, self.fewest - 1).any():
-            raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it: see merge_small.")
+            raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
         object.__setattr__(self, "rows", self.rows[list(self.titles)].reset_index(drop=True))
 
     def _repr_html_(self):

@@ -3,14 +3,17 @@
 from privnb import withholding
 from privnb.charts.base import COLOURS, Aggregate, finish, merge_small, percent
 from privnb.names import names_in
+from privnb.sentences import say
 
 
 def people(counts, fewest=withholding.LIMIT):
     """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
-    neighbours.
+    neighbours. A sentence where all together are fewer than `fewest`.
     """
     import altair as alt
 
+    if 0 < counts.sum() < fewest:
+        return say(f"The table has fewer than {fewest} people, so that no group of them is shown.")
     unit = str(counts.index.name)
     merged = merge_small(counts, fewest)
     shown = Aggregate(

@@ -52,7 +52,9 @@ class Bucketize(Sanitizer):
         claims = release.provenance.claims
         sensitive = dataset.schema.sensitive
         kept = tuple(model for model in claims if model.sensitive in sensitive and not hasattr(model, "k"))
-        rows, facts = bucketized(dataset, table.assign(**release.table[sensitive]), release.classes, source)
+        for name in sensitive:
+            table[name] = release.table[name].to_numpy()
+        rows, facts = bucketized(dataset, table, release.classes, source)
         said = [facts["note"]]
         if lost := [repr(model) for model in claims if model not in kept]:
             said.append(f"So {' and '.join(lost)}, which the partition keeps, cannot be claimed.")

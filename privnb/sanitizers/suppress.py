@@ -35,4 +35,6 @@ class Suppress(Sanitizer):
                 f"{self!r}: '{dataset.name}' publishes no attribute {', '.join(map(repr, unknown))}. Name some of "
                 f"{name_list(table)}, or one of {', '.join(roles)}."
             )
-        return table.assign(**{name: SUPPRESSED for name in suppressed}), {}
+        for name in suppressed:
+            table[name] = SUPPRESSED
+        return table, {}
