@@ -101,7 +101,8 @@ def describe(dataset):
 def people_by(dataset, name):
     """How many people have each value of `name`, numbers in some twenty equal steps: Series of people by label."""
     if not dataset.schema[name].numeric:
-        return dataset.table[name].value_counts().rename("people")
+        counts = dataset.table[name].value_counts().sort_index()  # of equals not the one that a record names first
+        return counts.sort_values(ascending=False, kind="stable").rename("people")
     return groups(dataset, name, 20).value_counts(sort=False).sort_index().rename(str).rename("people")
 
 
