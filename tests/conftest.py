@@ -91,5 +91,5 @@ def skipped(reasons):
 
 
 def pytest_collection_modifyitems(items):
-    """The slowest file first, so that no core waits for it at the end."""
-    items.sort(key=lambda item: item.path.name != "test_notebooks.py")
+    """The slowest files first, so that no core waits for them at the end."""
+    items.sort(key=lambda item: not item.path.name.startswith("test_notebooks"))

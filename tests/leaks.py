@@ -87,6 +87,16 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=10, rows=12):
     return list(leaks.values())
 
 
+def shown(report):
+    """The files of a report that are looked at: its pages, notebooks and tables."""
+    return [path for path in sorted(report.rglob("*")) if path.suffix in (".html", ".ipynb", ".csv")]
+
+
+def scan_report(report, **known):
+    """What `scan` finds in each of them, as texts."""
+    return [str(leak) for path in shown(report) for leak in scan(path, **known)]
+
+
 def _scan_file(file, name, known, words, tuples, fewest, limit):
     content = file.read_bytes()
     text = content.decode("utf-8", errors="replace")

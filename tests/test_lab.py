@@ -21,9 +21,9 @@ DRAWN = """canvas => {
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("name", "charts"), [("01_load_adult", 2), ("04_attack", 5), ("06_li_li", 7)])
-def test_runs_and_draws_without_a_network(name, charts, lab, offline):
-    page = offline.page
+def test_runs_and_draws_without_a_network(lab, offline):
+    """One notebook: papermill runs all of them, and the pages of a report draw their charts."""
+    name, charts, page = "01_load_adult", 2, offline.page
     page.goto(f"{lab['url']}lab/tree/{name}.ipynb?token={lab['token']}&reset")
     cells = browsing.run(page)
     outputs = [output for cell in cells for output in cell.get("outputs", [])]

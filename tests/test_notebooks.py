@@ -1,7 +1,7 @@
-"""The notebooks: their form; the real job on a made-up table and on a sample of Adult; a scan of all that it leaves."""
+"""The notebooks: their form; the real job on a made-up table, and a scan of all that it leaves. Its other half is
+test_notebooks_adult.py, so that two workers share it."""
 
 import csv
-import json
 import re
 from pathlib import Path
 
@@ -52,38 +52,8 @@ def clinic(tmp_path_factory):
     return out
 
 
-@pytest.fixture(scope="module")
-def adult(tmp_path_factory):
-    """The report of a sample of Adult."""
-    out = tmp_path_factory.mktemp("adult") / "report"
-    report.build(out, parameters={"RECORDS": "1200", "K": "10, 50", "EPSILON": "0.5"})
-    return out
-
-
-@pytest.fixture(scope="module")
-def by_jobs(tmp_path_factory):
-    """Two notebooks on a small sample, one at a time and both at once, each with a store of its own."""
-    folder = tmp_path_factory.mktemp("jobs")
-    asked = {"RECORDS": "500", "K": "10", "EPSILON": "0.5", "SEEDS": "2"}
-    for jobs in (1, 2):
-        report.build(folder / str(jobs) / "report", ["03_utility", "04_attack"], asked, jobs=jobs)
-    return folder
-
-
-def shown(out):
-    return [path for path in sorted(out.rglob("*")) if path.suffix in (".html", ".ipynb", ".csv")]
-
-
-def released(dataset, k):
-    return [s.sanitize(dataset, rng=1).table for s in evaluation.settings(k=k)]
-
-
-def found(out, dataset, **planted):
-    return [str(leak) for path in shown(out) for leak in leaks.scan(path, original=dataset.table, **planted)]
-
-
 def test_another_table_goes_through_the_whole_loop(clinic):
-    assert len(shown(clinic)) == 2 * len(NOTEBOOKS) + 3
+    assert len(leaks.shown(clinic)) == 2 * len(NOTEBOOKS) + 3
     results = report.read(clinic / "results.csv")
     made_up = {name for name in results.dataset if name == "coins" or name.startswith("askari: ")}
     assert set(results.dataset) - made_up == {"clinic/clinic"}, "the papers' made-up examples are run with any table"
@@ -104,7 +74,8 @@ def test_another_table_goes_through_the_whole_loop(clinic):
 def test_nothing_of_the_clinics_people_is_shown(clinic):
     dataset = load(CLINIC)
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
-    assert found(clinic, dataset, canaries=canaries, released=released(dataset, "5, 20")) == []
+    released = [s.sanitize(dataset, rng=1).table for s in evaluation.settings(k="5, 20")]
+    assert leaks.scan_report(clinic, original=dataset.table, canaries=canaries, released=released) == []
 
 
 def test_the_scan_would_see_a_record(clinic, tmp_path):
@@ -117,43 +88,3 @@ def test_the_scan_would_see_a_record(clinic, tmp_path):
     planted.write_text(page.replace("</main>", row + "</main>"), encoding="utf-8")
     assert row in planted.read_text(encoding="utf-8")
     assert leaks.scan(planted, original=dataset.table)
-
-
-def test_nothing_of_adults_people_is_shown(adult):
-    dataset = load("adult", records=1200)
-    assert found(adult, dataset, released=released(dataset, "10, 50")) == []
-
-
-@pytest.mark.parametrize("name", ["results.csv", "ledger.csv"])
-def test_neither_jobs_nor_repetition_change_a_number(by_jobs, name):
-    assert (by_jobs / "1" / "report" / name).read_bytes() == (by_jobs / "2" / "report" / name).read_bytes()
-
-
-def test_executed_notebooks_carry_no_widgets_and_no_paths(adult):
-    for path in (adult / "notebooks").glob("*.ipynb"):
-        text = path.read_text(encoding="utf-8")
-        assert "widgets" not in json.loads(text)["metadata"]
-        assert str(Path(__file__).parent.parent) not in text
-
-
-def test_every_risk_has_its_baseline(adult):
-    """Baseline and interval stand beside each number that says what an adversary reaches; gains are exact."""
-    results = report.read(adult / "results.csv")
-    risks = results[(results.better == "lower") & results.measure.str.match("anti|correct|accuracy|knowledge|unique")]
-    risks = risks[(risks.miner != "average") & risks.value.notna()]
-    sampled = risks[~risks.measure.str.contains("_gain")]
-    assert sampled.low.notna().all()
-    assert sampled.high.notna().all()
-    withheld = risks.measure.str.startswith("anti")
-    assert risks[~withheld].baseline.notna().all()
-
-
-@pytest.mark.browser
-def test_pages_draw_without_a_network(adult, offline):
-    for path in adult.glob("*.html"):
-        offline.page.goto(path.as_uri())
-        figures = offline.page.locator("figure.chart svg")
-        assert figures.count() >= 1
-        assert all(figures.nth(i).bounding_box()["height"] > 50 for i in range(figures.count()))
-    assert offline.outside == []
-    assert offline.errors == []
