@@ -21,9 +21,10 @@ def main(arguments=None):
         with _stoppable():
             return args.run(args) or 0
     except (ValueError, OSError) as error:
-        if not _is_ours(error):
+        named = isinstance(error, OSError) and error.filename is not None  # a file that cannot be read or written
+        if not named and not _is_ours(error):
             raise
-        print(f"privnb: {error}", file=sys.stderr)
+        print(f"privnb: {error.filename}: {error.strerror}." if named else f"privnb: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
         with contextlib.suppress(OSError):  # a terminal that is gone
@@ -86,6 +87,7 @@ def app(args):
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
     (notebook,) = choose(folder, ["09_explore"], parameters)
+    _check_setting(notebook)
     templates = Path(__file__).parent / "templates" / "app"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
     page, settings = _page(notebook.asked)
@@ -232,6 +234,20 @@ def _add_parameters(command):
         help="set a parameter of the notebooks, such as -p K 25",
     )  # fmt: skip
     command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
+
+
+def _check_setting(notebook):
+    """Raise ValueError for parameters of the explorer that it would refuse, before a server starts."""
+    from privnb import explorer
+    from privnb.dataset import load
+    from privnb.explorer.setting import checked
+
+    given = notebook.values
+    bounds = (given[name] for name in ("K", "L", "T", "DELTA", "EPSILON"))
+    others = ("sanitizer", "quasi_identifiers", "sensitive", "miner", "scenario", "seed")
+    setting = explorer.asked(*bounds, **{name: given[name.upper()] for name in others})
+    with contextlib.chdir(notebook.path.parent):  # from where the notebook reads it
+        checked(setting, load(given["DATASET"], given["STUDY"] or None, records=given["RECORDS"] or None))
 
 
 def _dataset(name, notebooks):

@@ -102,7 +102,9 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
             "as its first lines say, then delete the line 'draft = true'."
         )
     table = _read_files(path.parent, text)
-    described = Schema(path.stem, tuple(_attribute(column, entry) for column, entry in text["columns"].items()))
+    described = Schema(
+        path.stem, tuple(_about(column, _attribute, column, entry) for column, entry in text["columns"].items())
+    )
     described.check(table)  # all columns, also those that the study leaves out
     study = study or text["dataset"].get("default_study")
     choice = _study(path, text, study)
@@ -113,7 +115,7 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     for name in recoding:
         chosen[name]  # refuses a name that does not exist
     hierarchies = {
-        name: _hierarchy(path, chosen[name], choice.get("hierarchies", "default"), recoding)
+        name: _about(name, _hierarchy, path, chosen[name], choice.get("hierarchies", "default"), recoding)
         for name in chosen.quasi_identifiers
     }
     dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
@@ -157,7 +159,7 @@ def _read_files(folder, text):
         if not file.is_file():
             raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
         check_name("file", entry["path"])
-        content = file.read_bytes()
+        content = description.content(file)
         found = hashlib.sha256(content).hexdigest()
         if "sha256" in entry and found != entry["sha256"]:
             raise SchemaError(
@@ -203,6 +205,14 @@ def _read_csv(entry, content, names, layout):
         rows = [row for row in rows if gaps.isdisjoint(row)]
     # Equal cells are one object: whoever compares or counts a column then reads a few of them and not the whole file.
     return pd.DataFrame([[*map(sys.intern, row)] for row in rows], columns=names, dtype=str)
+
+
+def _about(column, make, *given):
+    """What `make(*given)` gives; its error names the column."""
+    try:
+        return make(*given)
+    except SchemaError as error:
+        raise SchemaError(str(error) if f"'{column}'" in str(error) else f"column '{column}': {error}") from None
 
 
 def _attribute(name, entry):

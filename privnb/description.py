@@ -159,7 +159,7 @@ def read(path):
     Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be.
     """
     try:
-        text = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = tomllib.loads(content(path).decode("utf-8"))
     except UnicodeDecodeError:
         raise SchemaError(f"{path.name} is not UTF-8 text. Save it as TOML in UTF-8.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -171,6 +171,14 @@ def read(path):
         )
     _check(path.name, "", text, KEYS)
     return text
+
+
+def content(path):
+    """The bytes of a file. Raises OSError, which names it."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def inside(folder, name):

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from privnb import description
 from privnb.hierarchy import SUPPRESSED, Taxonomy
 from privnb.names import offered, refused
 from privnb.schema import Categories, Numbers, Role, SchemaError
@@ -58,7 +59,7 @@ def read(path):
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file '{path}'.")
-    content = path.read_bytes()
+    content = description.content(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -142,8 +143,8 @@ def draft(file, name=None, folder="data"):
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            description = _description(name, file, text, mark, columns, renamed)
-            (work / f"{name}.toml").write_text(description, encoding="utf-8")
+            head = _description(name, file, text, mark, columns, renamed)
+            (work / f"{name}.toml").write_text(head, encoding="utf-8")
             work.rename(place)
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error

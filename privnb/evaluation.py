@@ -274,8 +274,11 @@ def numbers(name, text, kind):
     """The numbers in `text`, separated by commas, without repeats; `name` is the parameter that errors name."""
     parts = [part.strip() for part in str(text).split(",") if part.strip()]
     try:
-        return list(dict.fromkeys(kind(part) for part in parts))
-    except ValueError:
+        found = list(dict.fromkeys(kind(part) for part in parts))
+        if not np.isfinite(found).all():
+            raise ValueError
+        return found
+    except (ValueError, TypeError):  # numpy's, of a whole number beyond its own
         number = "a whole number" if kind is int else "a number"
         raise ValueError(
             f"{name} must be one number or several separated by commas, each {number}; got {text!r}."

@@ -60,6 +60,8 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     jobs = _cores() if jobs is None else jobs
     if not isinstance(jobs, int) or jobs < 1:
         raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
+    if not out.name:
+        raise ReportError(f"{out} is no folder for a report. Choose another one with --out.")
     if out == store_folder(out):
         raise ReportError(f"{out} is for finished evaluations, not for a report. Choose another folder with --out.")
     if (out.parent / "ledger.csv").exists():

@@ -22,9 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from privnb import progress, withholding
+from privnb.measures import mining
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
+# What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
+CHECKS = {"FEWEST": withholding.check, "WEIGHTS": lambda text, _: mining.interest_of(text) if text else None}
 
 
 class ReportError(ValueError):
@@ -87,7 +90,7 @@ def choose(folder, names=None, parameters=None):
 
     `names`: file names with or without `.ipynb`. `parameters`: `{name: value}`, values typed or as text; each goes to
     all the notebooks that have it. Raises ReportError for an unknown notebook, a parameter that none of the chosen
-    has, a value that is not of its default's type, and a limit FEWEST that `withholding.check` refuses.
+    has, a value that is not of its default's type, and one that `CHECKS` refuse.
     """
     known = _numbered(Path(folder).resolve())
     wanted = [str(name).removesuffix(".ipynb") for name in names] if names else list(known)
@@ -158,11 +161,10 @@ def _typed(path, name, default, value):
         raise ReportError(
             f"parameter {name} of {path.name} is {word} (by default {default}), got {str(value)!r}. Give {word}."
         ) from None
-    if name == "FEWEST":
-        try:
-            withholding.check(typed, name)
-        except ValueError as error:
-            raise ReportError(f"{path.name}: {error}") from None
+    try:
+        CHECKS.get(name, lambda *_: None)(typed, name)
+    except ValueError as error:
+        raise ReportError(f"parameter {name} of {path.name}: {error}") from None
     return typed
 
 
