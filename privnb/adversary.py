@@ -22,6 +22,10 @@ from privnb.scenario import AntiUtility, bad_rows, told_baseline, unit
 DEALS = 20  # how often the worst miner's guesses are dealt to the people
 DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
+TOGETHER = "worst by person"
+GUESS = "the guess"
+# The scenarios whose people are among those of others.
+WITHIN = {"A": (), "A_distinct": ("A",), "B": ("A",), "C": ("A",), "C_distinct": ("C", "A")}
 
 
 def anti_utility(
@@ -68,7 +72,7 @@ def anti_utility(
         _, _, worst = mining.average_and_worst(scores.utilities)
         others = fusions | zero | {"control: unseen": blind(worst)}
         worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
-        worths["worst by person"] = mining.worst_by_person(scores.by_miner)
+        worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
         beside = scores._replace(by_miner=worths)
         parts.append(_told(scenario, bad_rows(row, target, beside, fewest, scenario), beside, fewest))
         lots = np.random.default_rng(stream(seed, sanitizer, f"deal {scenario}"))
@@ -81,26 +85,25 @@ def anti_utility(
 
 def _apart(results, fewest):
     """The results without the numbers that, taken from a larger one that is told, would leave few people: of distinct
-    records beside all, of scenario C beside A, of each person's own worst miner beside each miner.
+    records beside all, of scenarios B and C beside A, of each miner beside each person's own worst miner.
     """
-    results, value = results.copy(), results.set_index(["measure", "miner"]).value
-    hidden = set()
-    for measure, miner in value.index:
-        larger = {"_distinct": measure.removesuffix("_distinct"), "_C": "anti_utility_A"}
-        over = [(larger[end], miner) for end in larger if measure.endswith(end)]
-        if miner == "worst by person":
-            few = [m for (where, m) in value.index if where == measure and m != miner]
-            if any(
-                0 < value[measure, miner] - value[measure, m] < fewest
-                for m in few
-                if "control" not in m and "fusion" not in m
-            ):
-                hidden.add((measure, miner))
-        if any(key in value.index and 0 < value[key] - value[measure, miner] < fewest for key in over):
-            hidden.add((measure, miner))
+    results = results.copy()
+    counts = results[results.measure.isin([f"anti_utility_{scenario}" for scenario in WITHIN])]
+    guess = counts.drop_duplicates("measure").assign(miner=GUESS, value=lambda rows: rows.baseline)
+    told = pd.concat([counts, guess]).set_index(["measure", "miner"]).value.dropna()
+    margins = []
+    for measure, miner in told.index:
+        larger = [f"anti_utility_{scenario}" for scenario in WITHIN[measure.removeprefix("anti_utility_")]]
+        within = [(each, miner) for each in larger]
+        if not miner.startswith((GUESS, "control", "fusion", TOGETHER)):
+            within += [(each, TOGETHER) for each in (measure, *larger)]
+        margins += [withholding.Margin(each, ((measure, miner),)) for each in within if each in told.index]
+    order = sorted(told.index, key=lambda cell: (cell[1] == TOGETHER, list(WITHIN).index(cell[0][13:])))
+    hidden = withholding.suppress({cell: told[cell] for cell in order}, margins, fewest)
     untold = [key in hidden for key in zip(results.measure, results.miner, strict=True)]
     results.loc[untold, ["value", "low", "high"]] = np.nan
-    return results
+    unguessed = results.measure.isin([measure for measure, miner in hidden if miner == GUESS])
+    return results.assign(baseline=results.baseline.mask(unguessed))
 
 
 def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner=""):
@@ -216,8 +219,8 @@ def _told(scenario, rows, scores, fewest):
         return rows
 
     def few(values):
-        numbers = [np.count_nonzero(values[scores.weights == weight]) for weight in np.unique(scores.weights)]
-        return any(0 < number < fewest for number in numbers)
+        weighed = [values[scores.weights == weight] for weight in np.unique(scores.weights)]
+        return any(withholding.tells(np.count_nonzero(each), len(each), fewest) for each in weighed)
 
     untold = rows.value.notna() & rows.miner.isin([name for name, values in scores.by_miner.items() if few(values)])
     bounds = (0, scores.weights.sum()) if scores.counts else (np.nan, np.nan)
@@ -230,44 +233,43 @@ def _by_chance(row, target, scores, worst, dealt, fewest, scenario):
     measure, _ = unit("anti_utility", scores, scenario)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
     told = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
-    if not scores.counts and 0 < np.mean([scores.people(worth) for worth in dealt]) < fewest:
+    if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
         told = [np.nan] * 3
     made = row(measure, told[0], "control: by chance", target, *told[1:], told_baseline(scores, fewest), "lower")
     # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
     same = scores._replace(by_miner={"control: by chance": scores.by_miner[worst]})
-    return _told(scenario, withheld(tidy([made]), fewest), same, fewest)
+    return _told(scenario, withheld(tidy([made]), fewest, scores.of), same, fewest)
 
 
 def _who_is_hit(row, dataset, scores, worst, fewest):
     """Rows `nearer_share`: for which share of each group the worst miner comes nearer; baseline: the guess's share.
 
-    Groups of fewer than `fewest` people are left out. A count of few hits is withheld. Since the total is told, so are
-    the smallest others of its attribute, until all that are not told make `fewest` or more.
+    Groups of fewer than `fewest` people are left out. A count of few hits, or of few who are not, is withheld. Since
+    the total is told, so are the smallest others of its attribute, until none of these counts follows.
     """
     rows = []
     for name in grouping(dataset):
         of = groups(dataset, name)
         people = pd.DataFrame({"hit": scores.by_miner[worst], "guess": scores.baseline}).groupby(of.to_numpy()).sum()
         people = people.assign(of=of.value_counts())
-        untold = {column: _untold(people[column], fewest) for column in ("hit", "guess")}
+        untold = {column: _untold(people[column], people["of"], fewest) for column in ("hit", "guess")}
         for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
-            share, bounds = hit / number, wilson(int(hit), int(number))
-            if untold["hit"][label]:
-                share, bounds = np.nan, ((1 / number, (fewest - 1) / number) if hit < fewest else (np.nan, np.nan))
-            baseline = np.nan if untold["guess"][label] else guess / number
+            share, *bounds = withholding.share(hit, number, fewest)
+            if not np.isnan(share):
+                share, *bounds = (np.nan,) * 3 if label in untold["hit"] else (share, *wilson(int(hit), int(number)))
+            baseline = np.nan if label in untold["guess"] else guess / number
             rows.append(row("nearer_share", share, "worst", f"{name} {label}", *bounds, baseline, "lower"))
     return tidy(rows)
 
 
-def _untold(hits, fewest):
-    """Which groups' numbers of `hits`, of which the total is told, are not told: boolean Series by label."""
-    untold = hits.between(1, fewest - 1)  # those of groups too small to show are among them, or none
-    for label in hits[~untold & (hits > 0)].sort_values(kind="stable").index:
-        # What is not told is the total less what is, so it must be no few people either.
-        if not 0 < hits[untold].sum() < fewest:
-            break
-        untold[label] = True
-    return untold
+def _untold(hits, of, fewest):
+    """The labels of the groups whose number of `hits` is not told, where the total is; `of`: the people of each."""
+    rising = hits[hits > 0].sort_values(kind="stable").index
+    order = [*hits.index[hits == 0], *rising[::-1]]
+    total = ("all", "groups")
+    margins = [withholding.Margin(total, tuple(order), rest=False), withholding.Margin(of.sum(), (total,))]
+    margins += [withholding.Margin(number, (label,)) for label, number in of.items() if number >= fewest]
+    return withholding.suppress({total: hits.sum()} | {label: hits[label] for label in order}, margins, fewest)
 
 
 def grouping(dataset):

@@ -88,13 +88,14 @@ def releases(dataset, sanitizers, *, seeds=1):
 
 def describe(dataset):
     """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
-    row = rows_of(dataset, Identity(), "")
-    rows = [row("records", len(dataset))]
-    rows += [row("domain_size", dataset.table[name].nunique(), target=name) for name in dataset.schema.published]
+    row, n = rows_of(dataset, Identity(), ""), len(dataset)
+    sizes = {name: withholding.known(dataset.table[name].nunique(), n) for name in dataset.schema.published}
+    rows = [row("records", n), *(row("domain_size", size, target=name) for name, size in sizes.items())]
     for name in dataset.schema.sensitive:
         commonest = int(dataset.table[name].value_counts().max())
-        low, high = wilson(commonest, len(dataset))
-        rows.append(row("prior_accuracy", commonest / len(dataset), target=name, low=low, high=high, better="lower"))
+        share, *interval = withholding.share(commonest, n)
+        interval = interval if np.isnan(share) else wilson(commonest, n)
+        rows.append(row("prior_accuracy", share, "", name, *interval, better="lower"))
     return tidy(rows)
 
 
@@ -140,20 +141,25 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
 def uniqueness(dataset, *, fewest=withholding.LIMIT):
     """Share of people whom a set of quasi-identifiers singles out, for every set; `target` names the set.
 
-    A share of fewer than `fewest` people has no value, only bounds.
+    A share of fewer than `fewest` people, or of all but so few, has no value, only bounds. Who stands out by some
+    attributes does so by more: a share has neither where another set's would tell so few by it.
     """
     withholding.check(fewest)
     row = rows_of(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
     subsets = [s for size in sizes for s in itertools.combinations(names, size)]
-    rows = []
-    for subset in track(subsets, "who is unique"):
-        alone = int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
-        interval = wilson(alone, len(dataset))
-        if 0 < alone < fewest:
-            alone, interval = np.nan, (1 / len(dataset), min(fewest - 1, len(dataset)) / len(dataset))
-        rows.append(row("unique", alone / len(dataset), "", name_list(subset), *interval, 0, "lower"))
+    rows, n = [], len(dataset)
+    alone = {
+        subset: int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
+        for subset in track(subsets, "who is unique")
+    }
+    hidden = withholding.suppress_sets(alone, n, fewest)
+    for subset, people in alone.items():
+        share, *interval = withholding.share(people, n, fewest)
+        if not np.isnan(share):
+            share, *interval = (np.nan,) * 3 if subset in hidden else (share, *wilson(people, n))
+        rows.append(row("unique", share, "", name_list(subset), *interval, 0, "lower"))
     return tidy(rows)
 
 
@@ -184,13 +190,13 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
         sizes = np.bincount(release.classes)
         names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
         rows += [
-            row(names[0], len(sizes)),
+            row(names[0], withholding.known(len(sizes), len(dataset), fewest)),
             row(names[1], float(np.median(sizes)), better="higher"),
             row("k_achieved", int(achieved(KAnonymity(2), release)), better="higher"),
             row("suppressed_records", release.suppressed, better="lower"),
             row("certainty_penalty", certainty_penalty(release), better="lower"),
         ]
-    return withheld(tidy(rows), fewest)
+    return withheld(tidy(rows), fewest, len(dataset))
 
 
 def linked(dataset, sanitizers, *, seeds=1):
@@ -260,14 +266,19 @@ def gains_at_the_ends(datasets):
 
 
 def gain_rows(row, release, sensitive, suffix="", *, rng, miner=""):
-    """Rows of both gains of a release, their measures' names followed by `suffix`."""
+    """Rows of both gains of a release, their measures' names followed by `suffix`.
+
+    Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
+    """
     counts = gains.class_counts(release, sensitive)
     accuracy, knowledge = gains.gains_by_chance(release, sensitive, rng=rng)
     found = {"accuracy_gain": (gains.accuracy_gain, accuracy), "knowledge_gain": (gains.knowledge_gain, knowledge)}
-    return [
-        row(f"{name}{suffix}", measure(counts), miner, sensitive, baseline=chance, better=measure.better)
-        for name, (measure, chance) in found.items()
-    ]
+    right = np.array([counts.max(axis=1).sum(), counts.sum(axis=0).max()])  # with the release and without it
+    hidden, rows = withholding.tells(right, counts.sum()).any(), []
+    for name, (measure, chance) in found.items():
+        value, chance = (np.nan, np.nan) if hidden else (measure(counts), chance)
+        rows.append(row(f"{name}{suffix}", value, miner, sensitive, baseline=chance, better=measure.better))
+    return rows
 
 
 def numbers(name, text, kind):

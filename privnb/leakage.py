@@ -40,7 +40,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
     subsets = [subset for size in sizes for subset in combinations(names, size)]
     original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
-    prior = _share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+    prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
     for sanitizer in track(sanitizers, "every set of quasi-identifiers"):
         release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
         if release.provenance.noisy:
@@ -54,7 +54,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
         for subset in subsets:
             groups, guessed = np.minimum(told[subset], original[subset])
             known = name_list(subset)
-            found, share = _found(groups, n, fewest), _share(guessed, n, fewest)
+            found, share = withholding.found(groups, n, fewest), withholding.share(guessed, n, fewest)
             rows.append(row("identity_vulnerability", found[0], "", known, *found[1:], 1 / n, "lower"))
             label = f"{sensitive} from {known}"
             rows.append(row("sensitive_vulnerability", share[0], "", label, *share[1:], prior, "lower"))
@@ -132,7 +132,7 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
         gains = gain[list(told.inputs)].to_numpy(dtype=float)
         before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
         shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
-        kept = [np.isfinite(_share(share * len(dataset), len(dataset), fewest)[0]) for share in shares]
+        kept = [not withholding.tells(share * len(dataset), len(dataset), fewest) for share in shares]
         before, after = np.where(kept, (before, after), np.nan)
         measure = "expected_gain_at_most" if release.provenance.noisy else "expected_gain"
         rows.append(row(measure, after, "", sensitive, baseline=before, better="lower"))
@@ -189,13 +189,14 @@ def _of_original(dataset, sensitive):
 
 
 def _of_identity(row, dataset, release, sanitizer, seed, fewest):
+    n = len(dataset)
     if release.provenance.noisy:
         rng = np.random.default_rng(stream(seed, sanitizer, "identify"))
         told = noise.identification(dataset, release, sanitizer, rng=rng)
     else:
         true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
-        told = _found(register_vulnerability(release.indistinguishable, true) * len(dataset), len(dataset), fewest)
-    return _pair(row, "identity", told, 1 / len(dataset), "identity")
+        told = withholding.found(register_vulnerability(release.indistinguishable, true) * n, n, fewest)
+    return _pair(row, "identity", told, 1 / n, "identity")
 
 
 def _of_attribute(row, dataset, release, sanitizer, name, fewest):
@@ -206,16 +207,16 @@ def _of_attribute(row, dataset, release, sanitizer, name, fewest):
         rows.append(row("attribute_capacity", most, "", name, baseline=0, better="lower"))
     else:
         told = channel.posterior_vulnerability(record_channel(release.table[name], values))
-    prior = _share(values.value_counts().max(), n, fewest)[0]
-    return [*_pair(row, "attribute", _share(told * n, n, fewest), prior, name), *rows]
+    prior = withholding.share(values.value_counts().max(), n, fewest)[0]
+    return [*_pair(row, "attribute", withholding.share(told * n, n, fewest), prior, name), *rows]
 
 
 def _of_sensitive(row, dataset, release, sensitive, fewest):
     n, bucketized, rows = len(dataset), sensitive not in release.table, []
-    prior = _share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+    prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
 
     def pair(what, share, suffix=""):
-        return _pair(row, what, _share(share * n, n, fewest), prior, sensitive, suffix)
+        return _pair(row, what, withholding.share(share * n, n, fewest), prior, sensitive, suffix)
 
     if bucketized or release.provenance.noisy:
         rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "_at_most")
@@ -227,7 +228,7 @@ def _of_sensitive(row, dataset, release, sensitive, fewest):
         guessed = channel.posterior_vulnerability(told)
         rows += pair(what, guessed)
         # With the shares of the values it would tell what is withheld.
-        moved = channel.additive_capacity(told) if np.isfinite(_share(guessed * n, n, fewest)[0]) else np.nan
+        moved = np.nan if withholding.tells(guessed * n, n, fewest) else channel.additive_capacity(told)
         rows.append(row(f"{what}_additive_capacity", moved, "", sensitive, baseline=0, better="lower"))
     return rows
 
@@ -239,17 +240,3 @@ def _pair(row, what, told, prior, target, suffix=""):
         row(f"{what}_vulnerability{suffix}", told[0], "", target, *told[1:], prior, "lower"),
         row(f"{what}_leakage{suffix}", bits[0], "", target, *bits[1:], 0, "lower"),
     ]
-
-
-def _share(people, n, fewest):
-    """A share of people (share, low, high): of fewer than `fewest` only the bounds, and where so few are missed."""
-    if 0 < people < fewest - 1e-9:
-        return np.nan, 1 / n, min(fewest - 1, n) / n
-    return _found(people, n, fewest)
-
-
-def _found(groups, n, fewest):
-    """The share of people found (share, low, high), one a group: a few groups are no few people, a few missed are."""
-    if 1e-9 < n - groups < fewest - 1e-9:
-        return np.nan, max(n - fewest + 1, 1) / n, (n - 1) / n
-    return groups / n, np.nan, np.nan

@@ -84,10 +84,9 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     sensitive = _asked(dataset, sensitive)
     row, revealed = rows_of(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     people = dataset.table[sensitive].value_counts().reindex(revealed.index)
-    rarest = people.sort_values()
-    # A single withheld count would follow from the others, for they sum to all people.
-    before = rarest.cumsum().shift(fill_value=0)
-    hidden = set(rarest[before < fewest].index) if rarest.iloc[0] < fewest else ()
+    commonest = people.sort_values(kind="stable", ascending=False)
+    everybody = withholding.Margin(len(dataset), tuple(commonest.index), rest=False)
+    hidden = withholding.suppress(commonest.to_dict(), [everybody], fewest)
     rows = []
     for value, loss in revealed.items():
         share, loss = (np.nan, np.nan) if value in hidden else (people[value] / len(dataset), loss)
@@ -210,11 +209,7 @@ def _of_people(row, release, sensitive, distance, scale, label, fewest, seeds):
     dealt = [privacy_losses_by_chance(release, sensitive, distance, rng=generator) for _ in range(DEALS)]
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - 1e-12).sum())
-    share, bounds = reached / n, (np.nan, np.nan)
-    if 0 < reached < fewest:
-        share, bounds = np.nan, (1 / n, (fewest - 1) / n)
-    elif 0 < n - reached < fewest:
-        share, bounds = np.nan, (1 - (fewest - 1) / n, 1 - 1 / n)
+    share, *bounds = withholding.share(reached, n, fewest)
     worst = [lost.max(), chance[0]]
     if worst[0] > 0 and tells_few(release, sensitive, fewest):
         worst = [np.nan, np.nan]

@@ -21,7 +21,7 @@ NUMBERS = ["value", "low", "high", "baseline"]
 CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miners and seeds are compared in
 
 DIFFERENCES = ("_gain", "_decline")  # measures that may be below 0 end with one of these
-PEOPLE = ("anti_utility", "suppressed_records")  # measures that count people start with one of these
+PEOPLE = ("anti_utility", "good_utility", "suppressed_records")  # measures that count people start with one of these
 
 
 def join(*results):
@@ -118,14 +118,24 @@ def _mean(part):
     }
 
 
-def withheld(results, fewest):
-    """Counts of 1 to `fewest` - 1 people keep no value, only the bounds 1 and `fewest` - 1: they are persons."""
+def withheld(results, fewest, of=np.inf):
+    """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
+    persons. A baseline that is one keeps nothing.
+    """
     withholding.check(fewest)
     counts, results = results.measure.str.startswith(PEOPLE), results.copy()
-    few = counts & results.value.between(0, fewest, inclusive="neither")
-    results.loc[few, ["value", "low", "high"]] = [np.nan, 1, fewest - 1]
-    guessed = counts & results.baseline.between(0, fewest, inclusive="neither")
-    return results.assign(baseline=results.baseline.mask(guessed))
+    for place, value in results.value[counts & withholding.tells(results.value, of, fewest)].items():
+        results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)
+    return results.assign(baseline=results.baseline.mask(counts & withholding.tells(results.baseline, of, fewest)))
+
+
+def bounded(low, high):
+    """What is said of a count that is withheld with these bounds: of few people, or of all but few.
+
+    >>> bounded(1, 9), bounded(391, 399)
+    ('fewer than 10', 'more than 390')
+    """
+    return f"more than {low - 1:.0f}" if low > 1 else f"fewer than {high + 1:.0f}"
 
 
 def people_interval(people, of):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
+from privnb import withholding
 from privnb.hierarchy import flat
 from privnb.measures import mining
 from privnb.mined import mine, published_name, stream, unseen
@@ -33,9 +34,20 @@ class Scores(NamedTuple):
         """Whether a utility is a number of people."""
         return all(np.isin(values, (0, 1)).all() for values in (*self.by_miner.values(), self.weights, self.baseline))
 
-    def people(self, values):
-        """How many people a utility comes from."""
-        return int(np.count_nonzero(values * self.weights))
+    @property
+    def of(self):
+        """How many people are weighed at all."""
+        return int(np.count_nonzero(self.weights))
+
+    def withholds(self, values):
+        """Whether a count of people is withheld; a sum of anything else is no count."""
+        return self.counts and self.tells(values, withholding.LIMIT)
+
+    def tells(self, values, limit):
+        """Whether a utility comes from few people or, where each counts in full or not at all, from all but few."""
+        people = np.count_nonzero(values * self.weights)
+        of = self.of if np.isin(values, (0, 1)).all() else np.inf
+        return bool(withholding.tells(people, of, limit))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +196,15 @@ def good_rows(row, target, scores, original):
     themselves on the original. A miner that has no guess on the original has no decline.
     """
     rows, (measure, interval) = [], unit("good_utility", scores)
-    baseline = mining.weighted_sum(scores.baseline, scores.weights)
+    baseline = np.nan if scores.withholds(scores.baseline) else mining.weighted_sum(scores.baseline, scores.weights)
     for name, value in scores.utilities.items():
-        rows.append(row(measure, value, name, target, *interval(value), baseline, "higher"))
+        hidden = scores.withholds(scores.by_miner[name])
+        shown = withholding.counted(value, scores.of) if hidden else (value, *interval(value))
+        rows.append(row(measure, shown[0], name, target, *shown[1:], baseline, "higher"))
         if name not in original.by_miner:
+            continue
+        if hidden or original.withholds(original.by_miner[name]):
+            rows.append(row("utility_decline", np.nan, name, target, better="lower"))
             continue
         decline = mining.utility_decline(original.utilities[name], value)
         bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
@@ -207,20 +224,20 @@ def decline_interval(original, sanitized):
 
 
 def bad_rows(row, target, scores, fewest, scenario=""):
-    """Rows of anti-utility by miner; a number that fewer than `fewest` people make is withheld."""
+    """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
     measure, interval = unit("anti_utility", scores, scenario)
     baseline, rows = told_baseline(scores, fewest), []
     for name, value in scores.utilities.items():
         # Of a count `withheld` keeps the bounds; any other sum of few people has none.
-        few = not scores.counts and 0 < scores.people(scores.by_miner[name]) < fewest
+        few = not scores.counts and scores.tells(scores.by_miner[name], fewest)
         told = np.nan if few else value
         rows.append(row(measure, told, name, target, *interval(value), baseline, "lower"))
-    return withheld(tidy(rows), fewest)
+    return withheld(tidy(rows), fewest, scores.of)
 
 
 def told_baseline(scores, fewest):
-    """The anti-utility of the guess; NaN for a sum that fewer than `fewest` people make (counts `withheld` masks)."""
-    few = not scores.counts and 0 < scores.people(scores.baseline) < fewest
+    """The anti-utility of the guess; NaN for a sum that tells of fewer than `fewest` (counts `withheld` masks)."""
+    few = not scores.counts and scores.tells(scores.baseline, fewest)
     return np.nan if few else mining.weighted_sum(scores.baseline, scores.weights)
 
 

@@ -2,12 +2,11 @@
 
 A count of 1 to limit - 1 people is withheld (the threshold rule), and so is one that misses so few of a known number.
 Then so many others that none of these counts follows from what is shown: a table declares how its counts belong
-together, and `suppress` says which are shown. Counts that contain one another are compared, and so are totals and
-their parts. A difference of counts that do not contain one another, such as a gain (people guessed right less people of
-the commonest value, some of whom are guessed wrong), counts nobody: it is withheld where one of the two would be.
+together, and `suppress` says which are withheld. A gain is a difference of two counts, of people guessed right with and
+without something, of whom neither contains the others: it counts nobody, and is withheld where one of the two is.
 
 What is protected is one shown table and the public number of people. What two tables tell together that were made with
-other settings, such as two releases in the explorer, is not looked at: take one setting's numbers away, not all.
+other settings, such as two releases in the explorer, is not looked at.
 """
 
 from numbers import Integral, Real
@@ -66,6 +65,22 @@ def found(groups, of, limit=LIMIT):
     return groups / of, np.nan, np.nan
 
 
+def counted(people, of, limit=LIMIT):
+    """As `share`, in people: (count, low, high).
+
+    >>> counted(20, 400), counted(396, 400)
+    ((20, nan, nan), (nan, 391, 399))
+    """
+    if few(people, limit):
+        return np.nan, 1, min(limit - 1, of)
+    return (np.nan, max(of - limit + 1, 1), of - 1) if few(of - people, limit) else (people, np.nan, np.nan)
+
+
+def known(groups, of, limit=LIMIT):
+    """A number of groups of `of` people; NaN where almost everybody is a group alone, for it tells how few are not."""
+    return np.nan if few(of - groups, limit) else groups
+
+
 class Margin(NamedTuple):
     """How counts belong together: the `parts`, which share nobody, lie within the `whole`.
 
@@ -82,6 +97,10 @@ class Margin(NamedTuple):
     def cells(self):
         return (*self.parts,) if isinstance(self.whole, Real) else (self.whole, *self.parts)
 
+    def beside(self, shown):
+        """The margin of the people of the whole who are in none of the parts that are shown."""
+        return self._replace(parts=tuple(part for part in self.parts if part in shown), rest=True)
+
     def left(self, people):
         """The people of the whole who are in none of the parts, by `{name: people}`."""
         return people.get(self.whole, self.whole) - sum(people[part] for part in self.parts)
@@ -91,9 +110,9 @@ def suppress(cells, margins, limit=LIMIT):
     """Which counts are withheld: a set of names, such that no count of few people follows from those shown.
 
     `cells`: `{name: people}`, the most important first: of two that cannot both be shown the later one is withheld.
-    `margins`: the `Margin`s among them, of nested groups all pairs. What may follow is the count of a cell, and of the
-    rest of a margin. Who reads the table knows these margins, whether a withheld count is itself of few people, and
-    that other withheld ones are not.
+    `margins`: the `Margin`s among them, of nested groups all pairs. What must not follow is the count of a cell, and of
+    those of a whole who are in none of its parts, or in none that is shown. Who reads the table knows these margins,
+    whether a withheld count is itself of few people, and that other withheld ones are not.
 
     >>> sorted(suppress({"all": 400, "age, sex": 350, "age": 345}, [Margin("age, sex", ["age"])]))
     ['age']
@@ -102,16 +121,35 @@ def suppress(cells, margins, limit=LIMIT):
     """
     check(limit)
     margins = [Margin(whole, tuple(parts), rest) for whole, parts, rest in margins]
-    near = {name: [margin for margin in margins if name in margin.cells] for name in cells}
+    near = {name: [] for name in cells}
+    for margin in margins:
+        for name in margin.cells:
+            near[name].append(margin)
     linked, shown = _linked(near), {}
     for name, people in cells.items():
         known = {**shown, name: people}
-        told = [margin for margin in near[name] if margin.rest and known.keys() >= {*margin.cells}]
+        told = [margin.beside(known) for margin in near[name] if margin.whole in known or margin.whole not in cells]
         if few(people, limit) or any(few(margin.left(cells), limit) for margin in told):
             continue
         if not _follows(known, cells, linked[name], limit):
             shown = known
     return cells.keys() - shown.keys()
+
+
+def suppress_sets(people, of, limit=LIMIT):
+    """`suppress` of what sets of attributes tell, `{attributes: people}` of `of`: more attributes tell of them too.
+
+    Most important are no attributes, what is known without any, then all of them, then the smaller sets.
+
+    >>> suppress_sets({("age",): 345, ("sex",): 0, ("age", "sex"): 350}, 400)
+    {('age',)}
+    """
+    most = max(map(len, people), default=0)
+    order = sorted(people, key=lambda names: (len(names) not in (0, most), len(names)))
+    sets = {names: frozenset(names) for names in people}
+    nested = [Margin(larger, (smaller,)) for larger in sets for smaller in sets if sets[smaller] < sets[larger]]
+    margins = [*nested, *(Margin(of, (names,)) for names in people)]
+    return suppress({names: people[names] for names in order}, margins, limit)
 
 
 def _linked(near):
@@ -139,7 +177,9 @@ def _follows(known, cells, margins, limit):
         return False  # of nested groups alone: one between two others may vary unless these are equal, and so not few
     hidden = list(dict.fromkeys(cell for margin in margins for cell in margin.cells if cell not in known))
     secret = [Margin(cell, ()) for cell in hidden if few(cells[cell], limit)]
-    secret += [margin for margin in margins if few(margin.left(cells), limit) and {*margin.cells} & {*hidden}]
+    secret += [margin for margin in margins if margin.rest]
+    secret += [margin.beside(known) for margin in margins]
+    secret = [margin for margin in dict.fromkeys(secret) if few(margin.left(cells), limit)]
     if not secret:
         return False
 

@@ -12,7 +12,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from privnb import counts, weka
+from privnb import counts, weka, withholding
 from privnb.attacks import MinerInference
 from privnb.counts import class_value_counts
 from privnb.evaluation import reordered, sensitive_name, tells_few
@@ -35,6 +35,7 @@ GAINS = (
 )  # fmt: skip
 
 
+GUESSES = gains.accuracy_gain, gains.knowledge_gain  # withheld where they would tell of few people guessed right
 WORST = gains.largest_disclosure, gains.largest_quotient  # of the class that tells most
 
 
@@ -73,7 +74,7 @@ def released(dataset, sanitizer, seed=1):
     return sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
 
 
-def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed=1):
+def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed=1, fewest=withholding.LIMIT):
     """What each release tells an adversary of the sensitive attribute (Table 3; the adversary of Figures 1 to 4).
 
     `knows`: neutral attributes that they know of a person beside the quasi-identifiers: names separated by commas, or
@@ -91,6 +92,7 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
     or for their own quasi-identifiers where noise leaves no classes. A noisy release is refused without miners; a
     bucketized one they do not read.
     """
+    withholding.check(fewest)
     sensitive, dataset, rows = sensitive_name(dataset, sensitive), reordered(dataset, seed), []
     known, there = _neutral(dataset, knows, sensitive), _neutral(dataset, "all", sensitive)
     label = f"{sensitive}, knows: {'all' if known == there else ', '.join(known)}" if known else sensitive
@@ -99,9 +101,9 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
         if _withheld(release, sensitive):  # it is in a table of its own, which tells A_base and nothing of anybody
             release, also = Suppress().sanitize(dataset, rng=0), []
         if release.classes is not None or not miners:
-            rows += _of_classes(row, release, sensitive, also, label, rng=stream(seed, sanitizer, "deal"))
+            rows += _of_classes(row, release, sensitive, also, label, fewest, rng=stream(seed, sanitizer, "deal"))
         if miners and release.form in MinerInference.reads:
-            rows += _of_miners(row, dataset, release, sensitive, also, label, miners, [seed, sanitizer])
+            rows += _of_miners(row, dataset, release, sensitive, also, label, miners, fewest, [seed, sanitizer])
     return tidy(rows)
 
 
@@ -140,6 +142,9 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     base = researcher.base(learned, *over) if over else researcher.best(learned)
     for sanitizer, (by_miner, _) in learned.items() if base is not None else ():
         for name, right in by_miner.items():
+            if withholding.tells(np.array([right.sum(), base.sum()]), len(base)).any():  # it would tell one of them
+                rows.append(rows_of(dataset, sanitizer, seed)("workload_gain", np.nan, name, researcher.label))
+                continue
             gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
             row, bounds = rows_of(dataset, sanitizer, seed), (gain - error, gain + error)
             rows.append(row("workload_gain", gain, name, researcher.label, *bounds, 0, "higher"))
@@ -210,11 +215,13 @@ class _Researcher:
 
     def rows(self, sanitizer, by_miner, failed):
         """The rows of `utility` for one sanitizer, of what `learn` gave."""
-        row, baseline = rows_of(self.dataset, sanitizer, self.seed), self._right(self.commonest).mean()
+        row, baseline = rows_of(self.dataset, sanitizer, self.seed), self._right(self.commonest)
+        baseline = withholding.share(baseline.sum(), len(baseline))[0]
         rows = [row(why, weka.SECONDS, name, self.label) for name, why in failed.items()]
         for name, right in by_miner.items():
-            bounds = wilson(int(right.sum()), len(right))
-            rows.append(row("workload_utility", right.mean(), name, self.label, *bounds, baseline, "higher"))
+            share, *bounds = withholding.share(right.sum(), len(right))
+            bounds = bounds if np.isnan(share) else wilson(int(right.sum()), len(right))
+            rows.append(row("workload_utility", share, name, self.label, *bounds, baseline, "higher"))
         return rows
 
     def _right(self, guesses):
@@ -238,21 +245,24 @@ def _withheld(release, name):
     return name in release.table and (release.table[name] == SUPPRESSED).all()
 
 
-def _of_classes(row, release, sensitive, known, label, *, rng):
+def _of_classes(row, release, sensitive, known, label, fewest, *, rng):
     found = gains.class_counts(release, sensitive, known)
     before = gains.knowledge_before(release, sensitive, known) if known else None
     chance = gains.gains_by_chance(release, sensitive, rng=rng, knows=known, of=GAINS)
-    few, rows = tells_few(release, sensitive), []
-    for gain, dealt in zip(GAINS, chance, strict=True):
-        value = gain(found, before)
-        told = [np.nan, np.nan] if few and value > 0 and gain in WORST else [value, dealt]
-        rows.append(row(gain.__name__, told[0], "", label, baseline=told[1], better="lower"))
+    few, rows, n = tells_few(release, sensitive, fewest), [], len(release)
     after = gains.posterior_accuracy(found)
     prior = after - gains.accuracy_gain(found, before)
-    return [*rows, row("posterior_accuracy", after, "", label, baseline=prior, better="lower")]
+    share, prior = withholding.share(after * n, n, fewest), withholding.share(prior * n, n, fewest)[0]
+    hidden = np.isnan([share[0], prior]).any()
+    for gain, dealt in zip(GAINS, chance, strict=True):
+        value = gain(found, before)
+        untold = few and value > 0 if gain in WORST else hidden and gain in GUESSES
+        told = [np.nan, np.nan] if untold else [value, dealt]
+        rows.append(row(gain.__name__, told[0], "", label, baseline=told[1], better="lower"))
+    return [*rows, row("posterior_accuracy", share[0], "", label, *share[1:], prior, "lower")]
 
 
-def _of_miners(row, dataset, release, sensitive, known, label, miners, seeds):
+def _of_miners(row, dataset, release, sensitive, known, label, miners, fewest, seeds):
     published, key = release._published(stream(*seeds, "publish"))
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
@@ -266,11 +276,14 @@ def _of_miners(row, dataset, release, sensitive, known, label, miners, seeds):
     for miner in able(miners_of(miners), values)[0]:
         attack = MinerInference(miner, sensitive, (*release.schema.quasi_identifiers, *known))
         try:
-            gain = exact_match(attack.fit(published).predict(asked), true).mean() - before
+            right = exact_match(attack.fit(published).predict(asked), true).mean()
             chance = exact_match(attack.fit(dealt).predict(asked), dealt.table[sensitive].to_numpy()).mean() - before
         except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
             rows.append(row(type(error).__name__.lower(), weka.SECONDS, miner.name, label))
         else:
+            people = np.array([right, before]) * len(true)
+            hidden = withholding.tells(people, len(true), fewest).any()
+            gain, chance = (np.nan, np.nan) if hidden else (right - before, chance)
             rows.append(row("accuracy_gain", gain, miner.name, label, baseline=chance, better="lower"))
     return rows
 

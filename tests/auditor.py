@@ -8,7 +8,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 
 def follows(cells, margins, withheld, limit):
-    """The counts of 1 to limit - 1 people that can have one value only, as text: cells, and rests of margins.
+    """The counts of 1 to limit - 1 people that can have one value only, as text: of cells, and of those of a whole who
+    are in none of its parts, or in none that is shown.
 
     `cells`: `{name: people}`; `margins`: (whole, parts, rest), see `privnb.withholding.Margin`; `withheld`: the names
     of cells that are not shown. Known are the margins, the cells shown, and of each withheld one, and of each rest of
@@ -18,10 +19,11 @@ def follows(cells, margins, withheld, limit):
     at = {name: place for place, name in enumerate(names)}
     counts = [(name, cells[name], _known(cells[name], name in withheld, limit)) for name in names]
     equations, to = [], []
-    for whole, parts, rest in margins:
+    shown = [(whole, [part for part in parts if part not in withheld], True) for whole, parts, _ in margins]
+    for place, (whole, parts, rest) in enumerate([*margins, *shown]):
         public = whole not in cells
         left = (whole if public else cells[whole]) - sum(cells[part] for part in parts)
-        known = (0, 0) if not rest else _known(left, True, limit) if public else (0, np.inf)
+        known = (0, 0) if not rest else _known(left, True, limit) if public and place < len(margins) else (0, np.inf)
         ones = dict.fromkeys((at[part] for part in parts), 1) | {len(counts): 1} | ({} if public else {at[whole]: -1})
         counts.append((f"{whole} less {', '.join(map(str, parts))}", left, known))
         equations.append(ones)
@@ -35,7 +37,7 @@ def follows(cells, margins, withheld, limit):
         "constraints": [LinearConstraint(matrix, to, to)] if equations else [],
     }
     few = [place for place, (_, people, _) in enumerate(counts) if 0 < people < limit]
-    return [counts[place][0] for place in few if _end(place, 1, asked) == _end(place, -1, asked)]
+    return list(dict.fromkeys(counts[place][0] for place in few if _end(place, 1, asked) == _end(place, -1, asked)))
 
 
 def _known(people, withheld, limit):

@@ -363,8 +363,8 @@ def test_small_counts_are_withheld(attacked):
     assert not counts.baseline.between(0, 10, inclusive="neither").any()
     few = counts[counts.value.isna()]
     assert len(few)
-    assert set(few.low.dropna()) == {1.0}
-    assert set(few.high.dropna()) == {9.0}
+    assert {1.0} < set(few.low.dropna()), "and of few who are not hit"
+    assert set((few.high - few.low).dropna()) == {8.0}
 
 
 def test_a_weighted_sum_of_few_people_leaves_no_trace(adult):
@@ -379,9 +379,9 @@ def test_a_weighted_sum_of_few_people_leaves_no_trace(adult):
 
 
 def test_scenario_w_does_not_tell_what_a_leaves_out():
-    """With A it would: 60 hit in all, 57 women, so 3 men; and weighted 10 and 1, 60 and 87 make 3 men as well."""
+    """With A it would: 53 hit in all, 50 women, so 3 men; and weighted 10 and 1, 53 and 80 make 3 men as well."""
     women = np.arange(100) < 60
-    hit = (np.arange(100) < 57) | (np.arange(100) >= 97)
+    hit = (np.arange(100) < 50) | (np.arange(100) >= 97)
     people = town(list(range(100)), "F" * 60 + "M" * 40)
     row = rows_of(people, Suppress(), 1)
     for weights, kind in ((women, "anti_utility_W"), (np.where(women, 1, 10), "weighted_anti_utility_W")):
@@ -456,7 +456,7 @@ def test_who_is_hit_adds_up_in_a_real_attack(adult):
 )
 def test_no_count_of_few_is_what_the_total_leaves(counts, hidden):
     number = pd.Series(counts, index=list("abcde"))
-    untold = adversary._untold(number, 10)
+    untold = number.index.isin(adversary._untold(number, number + 100, 10))
     assert np.flatnonzero(untold).tolist() == hidden
     left = number.sum() - number[~untold].sum()
     assert left == 0 or left >= 10 or left == number.sum()

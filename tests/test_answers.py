@@ -239,9 +239,10 @@ def test_a_withheld_count_is_as_small_as_its_bound():
     text = answers.what_the_adversary_gains(few, LINKS).data
     assert "for fewer than 5 people**. The guess without the release does so for fewer than 5 people." in text
     guess = mined(("KMember", "k=2", "worst", 60, 50, 70, NONE))
-    assert (
-        "The guess without the release does so for few people." in answers.what_the_adversary_gains(guess, LINKS).data
-    )
+    text = answers.what_the_adversary_gains(guess, LINKS).data
+    assert "The guess without the release does so for few people, or all but few." in text
+    most = mined(("KMember", "k=2", "worst", NONE, 91, 99, 60))
+    assert "for more than 90 people**." in answers.what_the_adversary_gains(most, LINKS).data
 
 
 def test_a_number_withheld_for_what_it_would_tell_of_another_is_not_called_small():

@@ -12,12 +12,28 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privnb import adversary, charts, evaluation, experiments, leakage, losses, report, results, verdict, withholding
+from privnb import (
+    adversary,
+    charts,
+    evaluation,
+    experiments,
+    leakage,
+    losses,
+    report,
+    results,
+    verdict,
+    withholding,
+    workload,
+)
 from privnb.charts.base import merge_small
-from privnb.dataset import load
+from privnb.dataset import Dataset, load
+from privnb.explorer.numbers import counted
+from privnb.explorer.setting import Setting
+from privnb.hierarchy import flat
 from privnb.runs import ReportError, choose, notebooks_folder
 from privnb.sanitizers import Identity, KMember, Suppress
 from privnb.scenario import AntiUtility, GoodUtility
+from privnb.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.withholding import Margin, suppress
 
 PACKAGE = Path(withholding.__file__).parent
@@ -32,6 +48,7 @@ ASKED = {  # every function that takes the limit
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
     "anti_utility": lambda limit: adversary.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
+    "disclosure": lambda limit: workload.disclosure(CLINIC, [Identity()], fewest=limit),
     "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
     "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
     "known_attributes": lambda limit: experiments.known_attributes(CLINIC, fewest=limit),
@@ -144,8 +161,10 @@ def test_no_more_is_withheld_than_must_be(table, limit):
 def test_the_auditor_finds_what_follows():
     total = Margin("all", ["a", "b", "c"], rest=False)
     cells = {"all": 60, "a": 40, "b": 17, "c": 3}
-    assert auditor.follows(cells, [total], {"c"}, 10) == ["c"]
+    assert auditor.follows(cells, [total], {"c"}, 10) == ["c", "all less a, b"]
     assert auditor.follows(cells, [total], {"b", "c"}, 10) == []
+    few = {"all": 49, "a": 40, "b": 4, "c": 5}  # none of either alone, but nine of both
+    assert auditor.follows(few, [total], {"b", "c"}, 10) == ["all less a"]
     assert auditor.follows({"all": 18, "a": 9, "b": 9}, [total._replace(parts=["a", "b"])], {"a", "b"}, 10) == [
         "a",
         "b",
@@ -153,3 +172,168 @@ def test_the_auditor_finds_what_follows():
     alone = {"sex": 392, "age, sex": 396}
     assert auditor.follows({"age": 396}, [Margin(400, ["age"])], set(), 10) == ["400 less age"]
     assert auditor.follows(alone, [Margin("age, sex", ["sex"])], set(), 10) == ["age, sex less sex"]
+
+
+# --- the evaluations: what their rows tell ---
+
+
+def people(n, seed=0):
+    """A made-up table of `n` people, some of whose values are rare."""
+    rng = np.random.default_rng([n, seed])
+    drawn = {
+        "age": rng.integers(20, 20 + n // 3, n),
+        "town": rng.choice(["Aford", "Bford", "Cford", "Dford"], n, p=[0.5, 0.3, 0.18, 0.02]),
+        "sex": rng.choice(["F", "M"], n),
+        "illness": rng.choice(["flu", "gout", "rare"], n, p=[0.7, 0.28, 0.02]),
+    }
+    roles = {name: Role.QUASI_IDENTIFIER for name in drawn} | {"illness": Role.SENSITIVE}
+    domains = {name: Categories(tuple(sorted({*values}))) for name, values in drawn.items() if name != "age"}
+    domains["age"] = Numbers(20, 20 + n // 3)
+    schema = Schema("people", tuple(Attribute(name, roles[name], domains[name]) for name in drawn))
+    known = ("age", "town", "sex")
+    return Dataset("people", pd.DataFrame(drawn), schema, {name: flat(schema[name]) for name in known})
+
+
+def alone_but(n, few):
+    """A table of `n` people of whom all but `few` stand out by their age."""
+    made = people(n, seed=1)
+    ages = np.arange(n)
+    ages[:few] = 0
+    schema = Schema("people", (Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, n)), *made.schema.attributes[1:]))
+    return Dataset("people", made.table.assign(age=ages), schema, made.hierarchies | {"age": flat(schema["age"])})
+
+
+def test_all_but_four_of_four_hundred_are_not_told():
+    """Withheld is a share of few people, and of all but few; of many, and of all, it is shown."""
+    rows = evaluation.uniqueness(alone_but(400, 4)).set_index("target")
+    assert np.isnan(rows.value["age"])
+    assert (rows.low["age"], rows.high["age"]) == (391 / 400, 399 / 400)
+    assert evaluation.uniqueness(alone_but(400, 0)).set_index("target").value["age"] == 1
+    assert evaluation.uniqueness(alone_but(400, 10)).set_index("target").value["age"] == 390 / 400
+
+
+def test_two_shown_sets_do_not_tell_few_people():
+    """By age 380 of 400 stand out, by age and sex four more."""
+    made = alone_but(400, 20)
+    ages, sexes = np.arange(400), np.array(["F"] * 400)
+    ages[:20] = np.repeat(np.arange(10), 2)  # ten pairs, of which two are of both sexes
+    sexes[[1, 3]] = "M"
+    table = made.table.assign(age=ages, sex=sexes, town="Aford")
+    made = Dataset("people", table, made.schema, made.hierarchies)
+    rows = evaluation.uniqueness(made).set_index("target").value
+    alone = {name: rows[name] * 400 for name in ("age", "age, sex", "age, town, sex") if not np.isnan(rows[name])}
+    assert alone == {"age, sex": 384, "age, town, sex": 384}
+
+
+TABLES = {"clinic": CLINIC, **{f"{n} people": people(n) for n in (50, 120, 400)}, "all but 4": alone_but(400, 4)}
+
+
+@pytest.fixture(params=TABLES)
+def both(request, monkeypatch):
+    """A table, and a function that gives what an evaluation tells: `{key: number}`, and the keys that it withholds."""
+    dataset = TABLES[request.param]
+
+    def told(evaluate, key=("measure", "miner", "target"), column="value"):
+        shown = evaluate(dataset).set_index(list(key))[column]
+        with monkeypatch.context() as bare:
+            bare.setattr(withholding, "few", lambda people, limit=10: people != people)
+            everything = evaluate(dataset).set_index(list(key))[column]
+        assert shown.dropna().equals(everything[shown.notna()])
+        return everything.to_dict(), {*shown.index[shown.isna()]}
+
+    return dataset, told
+
+
+def test_uniqueness_tells_of_nobody(both):
+    dataset, told = both
+    shares, withheld = told(evaluation.uniqueness, key=["target"])
+    n, sets = len(dataset), {name: {*name.split(", ")} for name in shares}
+    cells = {name: round(share * n) for name, share in shares.items()}
+    margins = [Margin(b, [a]) for a in sets for b in sets if sets[a] < sets[b]] + [Margin(n, [name]) for name in sets]
+    assert auditor.follows(cells, margins, withheld, 10) == []
+
+
+def test_known_attributes_and_leakage_tell_of_nobody(both):
+    dataset, told = both
+    n = len(dataset)
+    key = ["sanitizer", "measure", "target"]
+    for evaluate in (leakage.known_subsets, leakage.leakage):
+        for column in ("value", "baseline"):
+            found, hidden = told(lambda data, run=evaluate: run(data, [Identity(), KMember(5)]), key, column)
+            for (sanitizer, measure, target), share in found.items():
+                number = round(share * n)
+                if measure.endswith("_vulnerability") and (sanitizer, measure, target) not in hidden:
+                    assert not 0 < n - number < 10, (sanitizer, measure, target)
+                    assert measure == "identity_vulnerability" or not 0 < number < 10, (sanitizer, measure, target)
+                if measure.endswith("_vulnerability") and (sanitizer, measure, target) in hidden:
+                    leak = sanitizer, measure.replace("vulnerability", "leakage"), target
+                    assert column == "baseline" or leak in hidden or leak not in found
+
+
+def test_a_gain_and_its_prior_tell_of_nobody(both):
+    """People guessed right are the prior's and the gain's together."""
+    dataset, told = both
+    n, sensitive = len(dataset), dataset.schema.sensitive[0]
+    prior, hidden = told(evaluation.describe)
+    prior, hidden = prior["prior_accuracy", "", sensitive], ("prior_accuracy", "", sensitive) in hidden
+    for sanitizer in (Identity(), KMember(5), Suppress()):
+        gain, withheld = told(lambda d, each=sanitizer: evaluation.adversary_gains(d, [each]))
+        key = "accuracy_gain", "", sensitive
+        cells = {"prior": round(prior * n), "right": round((prior + gain[key]) * n)}
+        margins = [Margin(n, ["prior"]), Margin(n, ["right"])]
+        unseen = {name for name, so in {"prior": hidden, "right": hidden or key in withheld}.items() if so}
+        assert auditor.follows(cells, margins, unseen, 10) == []
+        assert not hidden or key in withheld  # the intact table would tell the prior
+
+
+def test_who_is_hit_tells_of_nobody(both):
+    dataset, told = both
+    n = len(dataset)
+
+    def attack(data):
+        return adversary.anti_utility(data, KMember(5), miners="majority, decision stump", target="age", share=0.5)
+
+    found, withheld = told(attack)
+    counts = {key[:2]: value for key, value in found.items() if key[0].startswith("anti_utility")}
+    hidden = {key[:2] for key in withheld}
+    larger = {"A_distinct": "A", "B": "A", "C": "A", "C_distinct": "C"}
+    cells = {key: round(value) for key, value in counts.items() if key[1] != "control: by chance"}
+    margins = [Margin(n, [key]) for key in cells if key[0] in ("anti_utility_A", "anti_utility_B")]
+    margins += [Margin(round(n * 0.5), [key]) for key in cells if key[0] == "anti_utility_C"]
+    for measure, miner in cells:
+        name = measure.removeprefix("anti_utility_")
+        while name := larger.get(name):
+            margins.append(Margin((f"anti_utility_{name}", miner), [(measure, miner)]))
+        if "worst" not in miner and "control" not in miner and "fusion" not in miner:
+            margins.append(Margin((measure, "worst by person"), [(measure, miner)]))
+    assert auditor.follows(cells, margins, hidden, 10) == []
+    for column in ("value", "baseline"):
+        shares, hidden = told(attack, column=column)
+        shares = {key[2]: value for key, value in shares.items() if key[0] == "nearer_share"}
+        hidden = {key[2] for key in hidden if key[0] == "nearer_share"}
+        for name in adversary.grouping(dataset):
+            of = evaluation.groups(dataset, name).value_counts()
+            of = {f"{name} {label}": size for label, size in of.items() if f"{name} {label}" in shares}
+            if sum(of.values()) < n:  # there are groups too small to be shown
+                continue
+            cells = {label: round(shares[label] * size) for label, size in of.items()}
+            margins = [Margin("all", tuple(cells), rest=False), Margin(n, ["all"])]
+            margins += [Margin(size, [label]) for label, size in of.items()]
+            total = sum(cells.values())
+            unseen = hidden | ({"all"} if 0 < total < 10 or 0 < n - total < 10 else set())
+            assert auditor.follows(cells | {"all": total}, margins, unseen, 10) == []
+
+
+def test_the_explorer_tells_of_nobody(both):
+    dataset, told = both
+    n = len(dataset)
+    for kind in ("Identity", "Mondrian", "Bucketize"):
+        asked = Setting(kind, k=5, sensitive=dataset.schema.sensitive[0])
+        found, hidden = told(lambda d, setting=asked: counted(d, setting).results)
+        for key, value in found.items():
+            share = key[0].endswith("_vulnerability") or key[0] == "scale_reached"
+            whole = key[0] in ("classes", "buckets", "suppressed_records")
+            if key not in hidden and (share or whole):
+                number = round(value * n) if share else value
+                assert not 0 < n - number < 10, key
+                assert key[0] in ("classes", "buckets", "identity_vulnerability") or not 0 < number < 10, key

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from privnb.results import bound
+from privnb.results import bound, bounded
 
 
 def of(results, measure):
@@ -23,9 +23,9 @@ def people(row, value):
     """
     if pd.notna(value):
         return f"{value:,.0f} people"
-    if pd.notna(row.value):  # then it is the baseline, which is withheld only where it is small
-        return "few people"
-    return f"fewer than {row.high + 1:.0f} people" if pd.notna(row.high) else "a number of people that is withheld"
+    if pd.notna(row.value):  # then it is the baseline, which has no bounds
+        return "few people, or all but few"
+    return f"{bounded(row.low, row.high)} people" if pd.notna(row.high) else "a number of people that is withheld"
 
 
 def from_to(rows, format):

@@ -1,7 +1,7 @@
 """A small table of results to look at."""
 
 from privnb.charts.base import none, settings
-from privnb.results import PEOPLE
+from privnb.results import PEOPLE, bounded
 
 BASELINE = "baseline"
 
@@ -17,7 +17,7 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
         return none("row in this table")
     shown = settings(results)
     people = shown.high.notna() & shown.measure.str.startswith(PEOPLE)
-    few = ("fewer than " + (shown.high + 1).map("{:.0f}".format)).where(people, "withheld")
+    few = [bounded(*ends) if ends[1] > 0 else "withheld" for ends in shown[["low", "high"]].where(people).to_numpy()]
     cell = shown.value.map(format.format).where(shown.value.notna(), few)
     interval = " (" + shown.low.map(format.format) + " to " + shown.high.map(format.format) + ")"
     shown["cell"] = cell + interval.where(shown.low.notna() & shown.value.notna(), "")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb import losses
+from privnb import losses, withholding
 from privnb.charts.base import Aggregate, merge_small
 from privnb.counts import class_value_counts, combinations
 from privnb.evaluation import gain_rows
@@ -25,7 +25,6 @@ from privnb.mined import stream
 from privnb.privacy_models import JensenShannonCloseness
 from privnb.results import rows_of, tidy, withheld
 from privnb.sanitizers import Suppress
-from privnb.withholding import LIMIT
 
 
 def rows(dataset, setting, made, release):
@@ -40,7 +39,8 @@ def rows(dataset, setting, made, release):
         found = _of_noise(row, dataset, release, made, original, setting)
     else:
         found = _of_classes(row, release, made, original, setting)
-    return withheld(tidy(found + _of_populations(row, release, original, setting.sensitive)), LIMIT)
+    results = tidy(found + _of_populations(row, release, original, setting.sensitive))
+    return withheld(results, withholding.LIMIT, len(release))
 
 
 class _Original(NamedTuple):
@@ -87,20 +87,22 @@ def _of_classes(row, release, made, original, setting):
     sensitive, n = setting.sensitive, len(release)
     # All models of sensitive values count alike, so they are counted once.
     counts, sizes = MODELS["t"](0.5, sensitive).counted(release), np.bincount(release.classes)
-    few = original.rarest < LIMIT and sizes.min() < LIMIT  # as `evaluation.tells_few`
+    few = original.rarest < withholding.LIMIT and sizes.min() < withholding.LIMIT  # as `evaluation.tells_few`
     names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
     suppressed, cells = release.suppressed, suppressed_cells(release)
-    found = _found(register_vulnerability(release.indistinguishable, original.true) * n, n)
+    others = cells - suppressed * len(release.schema.quasi_identifiers)  # of people who keep some of theirs
+    hidden = withholding.tells(suppressed, n) or withholding.few(cells) or withholding.few(others)
+    found = withholding.found(register_vulnerability(release.indistinguishable, original.true) * n, n)
     return [
         # Of exact cells the number of classes would give back how many people are not found, see `_found`.
-        row(names[0], np.nan if _few(n - len(sizes)) else len(sizes)),
+        row(names[0], withholding.known(len(sizes), n)),
         row(names[1], float(np.median(sizes)), better="higher"),
         *_levels(row, release, counts, setting, few),
         row("suppressed_records", suppressed, better="lower"),
-        row("suppressed_cells", np.nan if _few(suppressed) or _few(cells) else cells, better="lower"),
+        row("suppressed_cells", np.nan if hidden else cells, better="lower"),
         row("certainty_penalty", certainty_penalty(release), better="lower"),
         *_losses(row, release, made, counts, original, few, setting),
-        *_gains(row, release, made, counts, setting),
+        *gain_rows(row, release, sensitive, rng=stream(setting.seed, made, "deal")),
         row("identity_vulnerability", found[0], "", "identity", *found[1:], 1 / n, "lower"),
         *_guessed(row, release, counts, original, sensitive),
     ]
@@ -127,27 +129,13 @@ def _losses(row, release, made, counts, original, few, setting):
     lots = np.random.default_rng(stream(setting.seed, made, "deal"))
     dealt = [(each.max(), each.mean()) for each in islice(dealt_losses(release, sensitive, rng=lots), losses.DEALS)]
     chance = np.mean(dealt, axis=0)
-    reached, bounds = int((lost >= original.scale - 1e-12).sum()), (np.nan, np.nan)
-    share = reached / n
-    if _few(reached):
-        share, bounds = np.nan, (1 / n, (LIMIT - 1) / n)
-    elif _few(n - reached):
-        share, bounds = np.nan, (1 - (LIMIT - 1) / n, 1 - 1 / n)
+    reached = int((lost >= original.scale - 1e-12).sum())
+    share, *bounds = withholding.share(reached, n)
     worst = (np.nan, np.nan) if few and lost.max() > 0 else (lost.max(), chance[0])
     return [
         row("privacy_loss", worst[0], "", sensitive, baseline=worst[1], better="lower"),
         row("mean_privacy_loss", lost.mean(), "", sensitive, baseline=chance[1], better="lower"),
         row("scale_reached", share, "", sensitive, *bounds, 0, "lower"),
-    ]
-
-
-def _gains(row, release, made, counts, setting):
-    """Rows of accuracy and knowledge gain; without values where the first would tell of a few people missed."""
-    rows = gain_rows(row, release, setting.sensitive, rng=stream(setting.seed, made, "deal"))
-    if not _few(len(release) - counts.max(axis=1).sum()):
-        return rows
-    return [
-        row(measure, np.nan, "", setting.sensitive, better="lower") for measure in ("accuracy_gain", "knowledge_gain")
     ]
 
 
@@ -178,26 +166,15 @@ def _of_noise(row, dataset, release, made, original, setting):
 
 def _share(row, measure, people, commonest, target, n):
     """A row of a share of people beside the commonest value's."""
-    told = (np.nan, 1 / n, (LIMIT - 1) / n) if _few(people) else _found(people, n)
-    return row(measure, told[0], "", target, *told[1:], np.nan if _few(commonest) else commonest / n, "lower")
-
-
-def _found(people, n):
-    """The share of people found (share, low, high): where a few are missed, only its bounds."""
-    if _few(n - people):
-        return np.nan, max(n - LIMIT + 1, 1) / n, (n - 1) / n
-    return people / n, np.nan, np.nan
-
-
-def _few(people):
-    return 1e-9 < people < LIMIT - 1e-9
+    told, before = withholding.share(people, n), withholding.share(commonest, n)[0]
+    return row(measure, told[0], "", target, *told[1:], before, "lower")
 
 
 def class_sizes(release):
     """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
     class`, or `people in a bucket`, and `people`, small ones merged; None of noise, and of fewer than ten people.
     """
-    if release.classes is None or len(release) < LIMIT:
+    if release.classes is None or len(release) < withholding.LIMIT:
         return None
     sizes = np.bincount(release.classes)
     edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]

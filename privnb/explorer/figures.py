@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from privnb.explorer.controls import attribute, together
 from privnb.explorer.meanings import MEANINGS
-from privnb.results import PEOPLE
+from privnb.results import PEOPLE, bounded
 
 NUMBER = Markup(
     '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'
@@ -82,7 +82,7 @@ def value(row):
     if pd.notna(row.value):
         return written(_unit(row), row.value)
     few = row.measure.startswith(PEOPLE) and pd.notna(row.high)
-    return f"fewer than {row.high + 1:.0f} people" if few else "withheld"
+    return f"{bounded(row.low, row.high)} people" if few else "withheld"
 
 
 def beside(row):
