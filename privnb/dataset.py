@@ -7,6 +7,7 @@ their hierarchies, so that one table can serve several papers.
 
 import csv
 import hashlib
+import html
 import io
 import sys
 from collections.abc import Mapping
@@ -64,7 +65,7 @@ class Dataset:
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
 
     def _repr_html_(self):
-        return f"<p>{self!r}</p>" + self.schema.described().to_html(index=False, border=0)
+        return f"<p>{html.escape(repr(self))}</p>" + self.schema.described().to_html(index=False, border=0)
 
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so."""

@@ -21,8 +21,10 @@ try:
 except ImportError:
     pass
 """
+# Those whose sentences, tables and charts hold most names and values; a live chart is in the last one.
+REPORTED = ["01_load_adult", "02_sanitize", "04_attack", "06_li_li", "07_askari_channel", "10_every_setting"]
 ASKED = {
-    "K": "10, 50", "L": "1.5", "T": "0.3", "DELTA": "2", "EPSILON": "0.5", "MINERS": "majority, decision stump",
+    "K": "10, 50", "L": "2", "T": "0.3", "DELTA": "2", "EPSILON": "0.5", "MINERS": "majority, decision stump",
     "SEEDS": "1", "QUERIES": "50",
 }  # fmt: skip
 # What came of a name or value that is more than text: in the page, in open shadow trees, and in what was drawn.
@@ -60,11 +62,13 @@ def hostile(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report(hostile):
-    """The folder of a report of all notebooks on the table of payloads."""
+    """The folder of a report on the table of payloads."""
     out = hostile.folder / "report"
     chosen = [word for item in ASKED.items() for word in ("-p", *item)]
-    command = [sys.executable, "-m", "privnb.cli", "report", "--dataset", str(hostile.path), "--out", str(out), *chosen]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=hostile.folder, check=False)
+    command = [sys.executable, "-m", "privnb.cli", "report", "--notebook", *REPORTED, "--dataset", str(hostile.path)]
+    done = subprocess.run(
+        [*command, "--out", str(out), *chosen], capture_output=True, text=True, cwd=hostile.folder, check=False
+    )
     assert done.returncode == 0, done.stderr
     return out
 
@@ -96,7 +100,7 @@ def reads(page, hostile, *names):
 def test_the_report_shows_names_and_values_as_text(report, hostile, offline):
     dialogs = watched(offline)
     pages = sorted(report.glob("*.html"))
-    assert len(pages) == 11
+    assert len(pages) == len(REPORTED) + 1
     for path in pages:
         offline.page.goto(path.as_uri())
         offline.page.wait_for_timeout(300)
