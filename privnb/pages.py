@@ -179,7 +179,7 @@ def _table(html):
     """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word."""
     from markupsafe import Markup
 
-    html = re.sub(r"<style[^>]*>\s*</style>", "", html)  # pandas' own, empty; the page's policy would refuse it aloud
+    html = re.sub(r"<style\b.*?</style>", "", html, flags=re.DOTALL)  # the page has its own and refuses others
     return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
 
 
