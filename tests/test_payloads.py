@@ -123,6 +123,7 @@ def test_lab_shows_names_and_values_as_text(report, hostile, browser):
     settings.mkdir(parents=True)
     (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
     browsing.copy("01_load_adult", root / "notebooks", DATASET=str(hostile.path))
+    (root / "JUPYTER_DATA_DIR").mkdir()
     notary = NotebookNotary(data_dir=str(root / "JUPYTER_DATA_DIR"))
     others = ["04_attack", "07_askari_channel"]
     for name in others:
