@@ -12,12 +12,13 @@ import io
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from privnb import description, hierarchy
+from privnb import description, hierarchy, withholding
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
@@ -33,6 +34,9 @@ class Dataset:
     `table`: DataFrame of n records with the schema's columns in the schema's order; its index carries no meaning and
     is replaced by 0..n-1. `hierarchies`: for each quasi-identifier how it generalizes (see `hierarchy`). `codes`: for
     each quasi-identifier the position of each record's value on its line, integer array (n,).
+
+    `shared`: for each quasi-identifier the positions that ten or more records share (`withholding.LIMIT`), ascending
+    integer array: those at which a published label may end.
     """
 
     name: str
@@ -60,6 +64,11 @@ class Dataset:
 
     def __len__(self):
         return len(self.table)
+
+    @cached_property
+    def shared(self):
+        counted = {name: np.unique(codes, return_counts=True) for name, codes in self.codes.items()}
+        return {name: positions[records >= withholding.LIMIT] for name, (positions, records) in counted.items()}
 
     def __repr__(self):  # never the records: a notebook keeps what it shows
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
@@ -119,6 +128,8 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
         name: _about(name, _hierarchy, path, chosen[name], choice.get("hierarchies", "default"), recoding)
         for name in chosen.quasi_identifiers
     }
+    if choice.get("ends") == "exact":  # as those of published studies do
+        hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
     dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
     return dataset.sample(records, rng=rng) if records else dataset
 
@@ -219,9 +230,14 @@ def _about(column, make, *given):
 def _attribute(name, entry):
     domain = entry.get("domain")
     if isinstance(domain, Mapping):
-        if not {"low", "high"} <= set(domain) <= {"low", "high", "step"}:
-            raise SchemaError(f"column '{name}': a domain of numbers is {{ low, high, step }}, got {dict(domain)}.")
-        domain = Numbers(**domain)
+        if not {"low", "high"} <= set(domain) <= {"low", "high", "step", "cuts"}:
+            raise SchemaError(
+                f"column '{name}': a domain of numbers is {{ low, high, step, cuts }}, got {dict(domain)}."
+            )
+        try:
+            domain = Numbers(**domain)
+        except SchemaError as error:
+            raise SchemaError(f"column '{name}': {error}") from None
     elif domain is not None:
         domain = Categories(tuple(domain))
     try:

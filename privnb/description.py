@@ -145,6 +145,7 @@ KEYS = Table(
                     "hierarchies": Value("the name of a folder in hierarchies/", _plain),
                     "sensitivity": Named(Value("a number above 0", lambda value: _number(value) and value > 0)),
                     "recoding": Named(RECODING),
+                    "ends": _one_of("public", "exact"),
                 }
             )
         ),

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from privnb import description
+from privnb import cuts, description
 from privnb.hierarchy import SUPPRESSED, Taxonomy
 from privnb.names import offered, refused
 from privnb.schema import Categories, Numbers, Role, SchemaError
@@ -206,27 +206,17 @@ def _numbers(values):
     if (max(numbers) - min(numbers)) / step > STEPS or max(map(abs, numbers)) > 10**12:
         return None
     # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
-    grain = _round_number(max((max(numbers) - min(numbers)) / 20, step))
+    grain = cuts.round_number(max((max(numbers) - min(numbers)) / 20, step))
     low = (min(numbers) / grain).to_integral_value(ROUND_FLOOR) * grain
     high = max((max(numbers) / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
-    return Numbers(_plain(low), _plain(high), _plain(step))
-
-
-def _round_number(least):
-    """The smallest of 1, 2, 5, 10, 20, 50, ... and their tenths that is at least `least`."""
-    power = Decimal(10) ** least.adjusted()
-    return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least)
-
-
-def _plain(number):
-    return int(number) if number == number.to_integral_value() else float(number)
+    return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
 
 
 def _tree(name, domain):
     """Intervals of a few widths, each twice the one before; None for decimals and wide domains, published as ranges."""
     if domain.step != 1 or domain.width > LEAVES:
         return None
-    grain = int(_round_number(Decimal(max(domain.width / 20, 1))))
+    grain = int(cuts.round_number(Decimal(max(domain.width / 20, 1))))
     widths = [width for width in (grain, 2 * grain, 4 * grain) if 1 < width <= domain.width]
     rows = []
     for leaf in range(domain.low, domain.high + 1):
@@ -244,9 +234,11 @@ HEAD = """\
 # 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
 # 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
 #    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
-# 4. hierarchies/default/ holds one file an attribute, leaf;level 1;...;*: put values that are alike under one label. A
+# 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
+#    there where fewer than ten people share its end value. Choose them as one who does not know the records.
+# 5. hierarchies/default/ holds one file an attribute, leaf;level 1;...;*: put values that are alike under one label. A
 #    value added to a domain needs its line there.
-# 5. Then delete the next line. Until then nothing loads this description.
+# 6. Then delete the next line. Until then nothing loads this description.
 draft = true
 
 [dataset]
@@ -303,7 +295,7 @@ def _domain(domain):
     if isinstance(domain, Categories):
         return f"[{', '.join(map(_toml, domain.values))}]"
     step = "" if domain.step == 1 else f", step = {domain.step}"
-    return f"{{ low = {domain.low}, high = {domain.high}{step} }}"
+    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)} }}"
 
 
 def _toml(text):

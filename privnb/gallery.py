@@ -3,7 +3,7 @@
 The people are made up: nobody of the table may be shown.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,7 @@ from privnb.sanitizers import (
 )
 from privnb.schema import Role
 from privnb.sentences import say
+from privnb.withholding import LIMIT
 
 SUPPRESS = 0.05  # the share of records that full-domain generalization may suppress here
 
@@ -100,11 +101,12 @@ def made_up(dataset, people=3, *, rng=0):
     """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
 
     Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: whoever
-    knows the seed does not know whose it was. Raises NobodyLeft where too few combinations are nobody's.
+    knows the seed does not know whose it was. A number that few people have is told as the first of its public
+    interval. Raises NobodyLeft where too few combinations are nobody's.
     """
     names = dataset.schema.quasi_identifiers
     generator = np.random.default_rng(rng)
-    values = {name: by_content(dataset.table[[name]])[name].to_numpy() for name in dataset.table}
+    values = {name: _in_public(dataset, name) for name in dataset.table}
     found = dataset.table.iloc[:0]
     for _ in range(100):
         drawn = pd.DataFrame({name: held[generator.integers(len(dataset), size=10)] for name, held in values.items()})
@@ -117,6 +119,16 @@ def made_up(dataset, people=3, *, rng=0):
         f"nearly every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so that no "
         f"{people} people can be made up."
     )
+
+
+def _in_public(dataset, name):
+    """The values of an attribute, sorted, array (n,); a number that few have as the first of its public interval."""
+    column, domain = by_content(dataset.table[[name]])[name].to_numpy(), dataset.schema[name].domain
+    if not dataset.schema[name].numeric:
+        return column
+    codes, index, people = np.unique(domain.codes(column), return_inverse=True, return_counts=True)
+    told = np.where(people < LIMIT, domain.interval(codes)[0], codes)
+    return np.array([domain.value(code) for code in told])[index]
 
 
 def side_by_side(dataset, sanitizers, *, people=3, rng=0):
@@ -143,7 +155,9 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
                 str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
             )
             continue
-        rows = release.table.tail(people)
+        # Who is made up makes no value common.
+        known = replace(release, shared=dataset.shared)
+        rows = known.widened(known.labelled).table.tail(people)
         shown = [
             _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
             for i in range(people)

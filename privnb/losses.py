@@ -10,7 +10,7 @@ import numpy as np
 from privnb import expect, withholding, workload
 from privnb.dataset import Dataset
 from privnb.evaluation import sensitive_name, tells_few
-from privnb.hierarchy import Ordered, Ranges, Taxonomy
+from privnb.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries, relative_errors
 from privnb.measures.reconstruction import VALUES
@@ -164,15 +164,16 @@ def on_lines(dataset):
     """The same dataset with the values of each quasi-identifier on a line, in the order of its hierarchy, so that
     Mondrian cuts between any two of them: numbers as ranges, a taxonomy's categories in the order of its leaves.
 
-    Which hierarchies the paper's Mondrian had is not told.
+    Which hierarchies the paper's Mondrian had is not told. Labels end at values of their classes, as the paper's do:
+    such releases are counted, and neither shown nor handed out.
     """
     lines = {}
     for name, own in dataset.hierarchies.items():
         attribute = dataset.schema[name]
         if attribute.numeric:
-            lines[name] = Ranges(attribute.domain)
+            lines[name] = Ranges(attribute.domain, exact=True)
         else:
-            lines[name] = Ordered(name, own.leaves) if isinstance(own, Taxonomy) else own
+            lines[name] = Ordered(name, own.leaves, exact=True) if isinstance(own, Taxonomy) else with_exact_ends(own)
     return Dataset(dataset.name, dataset.table, dataset.schema, lines)
 
 

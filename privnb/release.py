@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -121,6 +121,8 @@ class Release:
     `buckets`: None, or the second table of a bucketized release, with the columns attribute, bucket, value, count: how
     often each value of each sensitive attribute stands in each bucket. `table` then has the number of each record's
     bucket in the column "bucket", from 0, instead of the sensitive attributes.
+
+    `shared`: as the dataset's, for the evaluator alone; what it lacks counts as shared by few.
     """
 
     table: pd.DataFrame
@@ -128,6 +130,7 @@ class Release:
     hierarchies: Mapping[str, object]
     provenance: Provenance
     buckets: pd.DataFrame | None = None
+    shared: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self):
         return len(self.table)
@@ -177,6 +180,31 @@ class Release:
         hidden = [np.asarray(self.table[name]) == SUPPRESSED for name in self.schema.quasi_identifiers]
         return int(np.logical_and.reduce(hidden).sum()) if hidden else 0
 
+    @property
+    def labelled(self):
+        """Names of the quasi-identifiers whose cells are labels of their hierarchies, be it of a single value."""
+        if self.form == "bucketized":
+            return []
+        kept = () if self.provenance.claims else self.provenance.untouched
+        return [n for n in self.schema.quasi_identifiers if n not in (*self.provenance.noisy, *kept)]
+
+    def widened(self, names):
+        """The same release, in which no label of the attributes `names` ends at a value that few people share: such
+        ends are moved outwards, see `Ranges` and `Ordered`.
+
+        Classes may join, but none is divided; labels may overlap.
+        """
+        given = {name: self.table[name].array for name in names}
+        found = {name: self.hierarchies[name].widened(given[name], self.shared.get(name, [])) for name in names}
+        moved = [name for name in names if found[name] is not given[name]]
+        if not moved:
+            return self
+        table, facts = self.table.copy(deep=False), self.provenance
+        for name in moved:
+            table[name] = found[name]
+        untouched = tuple(name for name in facts.untouched if name not in moved)
+        return replace(self, table=table, provenance=replace(facts, untouched=untouched))
+
     def publish(self):
         """The attacker's view and, apart from it, the key: for each published row the record that it came from.
 
@@ -212,6 +240,7 @@ class Release:
 
         Neutral attributes are published as they are and would single out people beside them, so they are left out.
         `rng` draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
+        No label ends at a value that few people share, even where a study keeps such ends, see `widened`.
         Raises ValueError for a `bare` release.
         """
         if rows > 12:
@@ -223,7 +252,7 @@ class Release:
                 "own record. Show counts instead."
             )
         shown = np.random.default_rng(rng).choice(len(self), min(rows, len(self)), replace=False)
-        return by_content(self.table[names]).iloc[shown].reset_index(drop=True)
+        return by_content(self.widened(self.labelled).table[names]).iloc[shown].reset_index(drop=True)
 
 
 def by_content(table):

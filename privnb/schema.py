@@ -4,13 +4,14 @@ A domain is public knowledge. It is stated by the data owner and never read from
 that depends on the records would tell something about them.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from privnb import names
+from privnb import cuts, names
 
 
 class SchemaError(ValueError):
@@ -58,13 +59,20 @@ class Role(StrEnum):
 class Numbers:
     """The numbers from `low` to `high`, both included, in steps of `step`.
 
+    `cuts`: where public intervals begin, beside `low`, as rising numbers. They may be given as one number, the width of
+    all intervals, counted from 0; without them it is a round number that makes ten to twenty. Ranges end there rather
+    than at a value that few people share, so they should be public knowledge, such as the ages of a law.
+
     >>> Numbers(17, 99).width
     82
+    >>> Numbers(17, 99, cuts=(18, 65)).cuts, Numbers(17, 99, cuts=20).cuts, Numbers(17, 99).cuts[:3]
+    ((18, 65), (20, 40, 60, 80), (20, 25, 30))
     """
 
     low: float
     high: float
     step: float = 1
+    cuts: float | tuple[float, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self):
         if not (self.low < self.high and self.step > 0):
@@ -76,6 +84,10 @@ class Numbers:
                 f"a domain of numbers has at most 2,147,483,648 values, steps of 1e-9 or more and nothing beyond 2^53, "
                 f"got {self}. Give a coarser step or another unit."
             )
+        try:
+            object.__setattr__(self, "cuts", cuts.points(self, self.cuts))
+        except ValueError as error:
+            raise SchemaError(str(error)) from None
 
     def __str__(self):
         return f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
@@ -88,6 +100,16 @@ class Numbers:
     def codes(self, values):
         """Number of steps above `low`, integer array of the shape of `values`."""
         return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
+
+    def interval(self, codes):
+        """The first and the last code of the public interval that holds each of `codes`, two integer arrays."""
+        number = np.searchsorted(self._starts, codes, side="right") - 1
+        return self._starts[number], self._starts[number + 1] - 1
+
+    @cached_property
+    def _starts(self):
+        """The codes at which public intervals begin, and the first above the domain."""
+        return np.array([0, *self.codes(self.cuts), self.codes(self.high) + 1])
 
     def value(self, code):
         """The number at a code, as it is printed: whole numbers without a decimal point."""

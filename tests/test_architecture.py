@@ -9,7 +9,7 @@ from privnb.content import READERS
 
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
-    "content", "expect", "withholding", "sentences", "names", "schema", "progress", "counts", "hierarchy",
+    "content", "expect", "withholding", "sentences", "names", "cuts", "schema", "progress", "counts", "hierarchy",
     "description", "dataset", "draft", "privacy_models",
     "release", "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
     "sanitizers", "marginals", "attacks", "channel", "measures", "enumeration", "results", "store", "mined",

@@ -294,6 +294,23 @@ def test_hierarchies_of_a_set(toy):
         load(path, "x")
 
 
+@pytest.mark.parametrize(("ends", "exact"), [("", False), ('ends = "public"', False), ('ends = "exact"', True)])
+def test_only_a_study_that_asks_for_them_has_exact_ends(toy, ends, exact):
+    study = '[studies.x]\nquasi-identifier = ["age", "sex"]\nsensitive = ["disease"]\nrecoding = { sex = "ordered" }\n'
+    path = toy(more=study + ends)
+    assert [each.exact for each in load(path, "x").hierarchies.values()] == [exact, exact]
+    path.write_text(path.read_text() + '[studies.y]\nquasi-identifier = ["age"]\nsensitive = ["disease"]\n')
+    assert not load(path, "y").hierarchies["age"].exact
+    assert not load(toy()).hierarchies["age"].exact
+
+
+@pytest.mark.parametrize("ends", ['"exactly"', "true", "10"])
+def test_other_ends_are_refused(toy, ends):
+    path = toy(more=f'[studies.x]\nquasi-identifier = ["age"]\nsensitive = ["disease"]\nends = {ends}')
+    with pytest.raises(SchemaError, match=r"toy\.toml: studies\.x\.ends is one of public, exact; got "):
+        load(path, "x")
+
+
 @pytest.mark.parametrize(("how", "kind"), [("ordered", Ordered), ("set", Sets)])
 def test_categories_without_a_tree(toy, how, kind):
     """The study says so, whatever file there is for others."""

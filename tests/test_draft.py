@@ -120,6 +120,17 @@ def test_domains_are_proposals_with_their_ends_rounded_outward(here):
             assert line.endswith("# PROPOSAL, read from the records: replace")
 
 
+def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
+    """Counted from 0, and the same for other people with the same proposed domain."""
+    text = drafted().read_text()
+    assert "{ low = 20, high = 56, cuts = 2 }" in text
+    assert "{ low = 50, high = 58, step = 0.1, cuts = 0.5 }" in text
+    assert "# domain = { low = 0, high = 4, cuts = 2 }" in text
+    assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
+    schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
+    assert schema["age"].domain.cuts == tuple(range(22, 57, 2)) == Numbers(20, 56).cuts
+
+
 @pytest.mark.parametrize(
     ("values", "domain", "levels"),
     [

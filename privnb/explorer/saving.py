@@ -185,7 +185,10 @@ def _treatment(release, name):
         return "with noise"
     if name not in release.table:
         return "by bucket"
-    return "as it is" if name in release.provenance.untouched else "generalized or suppressed"
+    if name in release.provenance.untouched:
+        return "as it is"
+    exact = name in release.labelled and release.hierarchies[name].exact
+    return "generalized or suppressed" + (", to ends that may be one person's own value" if exact else "")
 
 
 def _measured(release):

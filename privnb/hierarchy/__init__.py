@@ -4,8 +4,11 @@
 numbers. `taxonomies`: trees built in a line.
 """
 
-from privnb.hierarchy.categories import Ordered, Sets, Taxonomy, flat
+from privnb.hierarchy.categories import Ordered, Sets, Taxonomy, flat, with_exact_ends
 from privnb.hierarchy.generalization import SUPPRESSED, Extent
 from privnb.hierarchy.intervals import Intervals, RangedIntervals, Ranges
 
-__all__ = ["SUPPRESSED", "Extent", "Intervals", "Ordered", "RangedIntervals", "Ranges", "Sets", "Taxonomy", "flat"]
+__all__ = [
+    "SUPPRESSED", "Extent", "Intervals", "Ordered", "RangedIntervals", "Ranges", "Sets", "Taxonomy", "flat",
+    "with_exact_ends",
+]  # fmt: skip

@@ -2,14 +2,14 @@
 
 import csv
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from privnb.hierarchy.generalization import SUPPRESSED, Extent, OfLeaves, OnALine, by_class, text
+from privnb.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OfLeaves, OnALine, by_class, text
 from privnb.hierarchy.intervals import Ranges
 from privnb.schema import Categories, SchemaError
 
@@ -197,16 +197,24 @@ class _Listed(OfLeaves):
 
 
 @dataclass(frozen=True)
-class Ordered(_Listed, OnALine):
+class Ordered(_Listed, OfItsValues):
     """Categories that stand on a line, in the order of the public domain: a label lists the run from the lowest to the
     highest of the class. Two values are as far apart as their positions.
 
-    Raises SchemaError for a value that is `*` or holds "|".
+    In a release, unless `exact`, an end that few people share is moved outwards to the next value that many share, or
+    to where the order ends. Raises SchemaError for a value that is `*` or holds "|".
 
     >>> grades = Ordered("education", ("9th", "10th", "11th", "12th"))
     >>> grades.label(0, 2), grades.covered("10th|11th").tolist(), grades.width("10th|11th")
     ('9th|10th|11th', [1, 2], 0.3333333333333333)
     """
+
+    exact: bool = False
+
+    def _outwards(self, low, high, shared):
+        shared = np.asarray(shared, dtype=np.int64)
+        below = np.append(0, shared)[np.searchsorted(shared, low, side="right")]
+        return below, np.append(shared, self.size - 1)[np.searchsorted(shared, high)]
 
     def _names(self, low, high):
         runs = zip(low.tolist(), high.tolist(), strict=True)
@@ -226,6 +234,9 @@ class Ordered(_Listed, OnALine):
 class Sets(_Listed):
     """Categories without an order: a label lists exactly the values that occur in the class, in the domain's order.
     Two values are equal or different.
+
+    A label tells of each value in it that somebody of the class has it, were it one person alone: there is no way
+    outwards from a value without neighbours. Take a `Taxonomy` where a value may name a person.
 
     Raises SchemaError for a value that is `*` or holds "|".
 
@@ -266,8 +277,19 @@ def values_of(domain):
     return tuple(str(domain.value(code)) for code in range(int(domain.codes(domain.high)) + 1))
 
 
+def with_exact_ends(hierarchy):
+    """The same hierarchy, whose labels end at values of their classes in releases, too, were it one person's own.
+
+    For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
+    """
+    return replace(hierarchy, exact=True) if isinstance(hierarchy, OfItsValues) else hierarchy
+
+
 def flat(attribute):
-    """The hierarchy of an attribute without one: ranges for numbers, one level below `*` for categories."""
+    """The hierarchy of an attribute without one: ranges for numbers, one level below `*` for categories.
+
+    The ranges end at public cuts, see `Ranges`.
+    """
     if attribute.numeric:
         return Ranges(attribute.domain)
     return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))

@@ -9,6 +9,7 @@ order, other categories in the order of their public domain. The kinds are in `h
   `covers(label, positions)` say the same without listing them;
 - `width(label)`: the share of the line that it spans, 0 (one value) to 1 (all); lower tells more;
 - `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed;
+- `widened(labels, shared)`: labels that end at nobody's own value;
 - `size`: the number of positions;
 - `extent()`: how wide a generalization is, for clustering: see `Extent`.
 """
@@ -37,6 +38,15 @@ class Extent(NamedTuple):
 
 class Generalization:
     """One attribute's way to generalize. Subclasses give `_place`, `_refusal` and the methods named above."""
+
+    exact = False  # whether a release keeps labels that end at one person's own value: see `OfItsValues`
+
+    def widened(self, labels, shared):
+        """`labels` (n,) with each end moved outwards that few people share: see `OfItsValues`.
+
+        Those of other kinds are public whatever the records are, and stay as they are.
+        """
+        return labels
 
     def codes(self, values):
         """Positions of original values on the line, integer array (n,).
@@ -103,6 +113,32 @@ class OnALine(Generalization):
     def width(self, label):
         first, last = self.ends(label)
         return (last - first) / max(self.ends(SUPPRESSED)[1], 1)
+
+
+class OfItsValues(OnALine):
+    """Labels that end at values of the class itself, so that an end may be one person's own.
+
+    `exact`: whether a release keeps such ends, as published studies do; without it, it moves them outwards. Subclasses
+    give `_outwards(low, high, shared)`: where the ends at these positions come to stand, two integer arrays.
+    """
+
+    def widened(self, labels, shared):
+        """`labels` with each end moved outwards that is none of `shared`: an array (n,), the same one if none is moved.
+
+        `labels`: array (n,). `shared`: the positions that many people share, integer array. Whatever a label covered,
+        it covers still; labels may overlap. Raises SchemaError for an unknown label.
+        """
+        index, distinct = pd.factorize(labels)
+        ends = np.array([self.ends(label) for label in distinct], dtype=np.int64).reshape(-1, 2)
+        outer = np.where(np.isin(ends, shared), ends, np.column_stack(self._outwards(*ends.T, shared)))
+        moved = (outer != ends).any(axis=1)
+        if not moved.any():
+            return labels
+        names = np.array(distinct, dtype=object)
+        names[moved] = self._names(*outer[moved].T)
+        return pd.Series(names).array.take(
+            index
+        )  # what kind of column it is, is looked up for a few cells, not for all
 
 
 class OfLeaves(Generalization):

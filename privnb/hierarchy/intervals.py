@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.hierarchy.generalization import SUPPRESSED, Extent, OnALine, text
+from privnb.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, text
 from privnb.schema import Numbers, SchemaError, commonest
 
 INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
@@ -59,12 +59,21 @@ class _OnNumbers(OnALine):
 
 
 @dataclass(frozen=True)
-class Ranges(_OnNumbers):
+class Ranges(OfItsValues, _OnNumbers):
     """Numbers published as the range from the smallest to the largest of the class.
 
-    >>> Ranges(Numbers(1, 16)).label(8, 12)
-    '9-13'
+    In a release, unless `exact`, an end that few people share is moved outwards, to where one of the domain's public
+    intervals begins or ends.
+
+    >>> ages = Ranges(Numbers(17, 99, cuts=10))
+    >>> ages.label(41 - 17, 47 - 17), ages.widened(np.array(["41-47", "38"]), shared=[41 - 17]).tolist()
+    ('41-47', ['41-49', '30-39'])
     """
+
+    exact: bool = False
+
+    def _outwards(self, low, high, shared):
+        return self.domain.interval(low)[0], self.domain.interval(high)[1]
 
     def _names(self, low, high):
         # Each end is written once; there are far fewer of them than of pairs.

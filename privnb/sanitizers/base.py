@@ -60,9 +60,15 @@ class Sanitizer(ABC):
         original = dataset.table[dataset.schema.published]
         table, facts = self._sanitize(dataset, original.copy(), rng)
         release = self._released(dataset, original, table, dict(facts), rng)
+        self._refuse_unlike(dataset, release)
+        public = with_public_ends(release)
+        if public is not release:
+            self._refuse_unlike(dataset, public)  # its classes are others
+        return public
+
+    def _refuse_unlike(self, dataset, release):
         if reason := refusal(dataset, release):
             raise SanitizationError(f"{self!r}: {reason}.")
-        return release
 
     def _released(self, dataset, original, table, facts, rng):
         """The Release, not checked yet. `facts`: as `_sanitize` gives them."""
@@ -86,7 +92,7 @@ class Sanitizer(ABC):
         schema = dataset.schema.with_roles(
             {a.name: a.role for a in dataset.schema.attributes if a.role != Role.IDENTIFIER}
         )
-        return Release(table, schema, dataset.hierarchies, provenance, buckets)
+        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):
@@ -145,6 +151,15 @@ def recoded(dataset, table, requirement, classes):
         labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
         table[name] = labels[of_records]
     return table
+
+
+def with_public_ends(release):
+    """The release without labels that end at one person's own value, but for those that a study keeps exact.
+
+    Its classes are joined ones: what models say of shares and of sizes they keep, but not what presence says of a
+    population.
+    """
+    return release.widened([name for name in release.labelled if not release.hierarchies[name].exact])
 
 
 def lines(generalizations):

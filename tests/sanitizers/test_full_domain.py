@@ -10,7 +10,7 @@ import pytest
 
 from privnb import information_loss
 from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
 from privnb.privacy_models import (
     AlphaKAnonymity,
     DeltaDisclosure,
@@ -353,7 +353,7 @@ def two(first, second, how=Sets, suppress=0, k=2):
     """A release of two columns, each with a hierarchy of this kind."""
     table = pd.DataFrame({"a": list(first), "b": list(second)})
     schema = Schema("two", tuple(Attribute(n, Role.QUASI_IDENTIFIER, Categories(tuple("uvwx"))) for n in "ab"))
-    data = Dataset("two", table, schema, {name: how(name, tuple("uvwx")) for name in "ab"})
+    data = Dataset("two", table, schema, {name: with_exact_ends(how(name, tuple("uvwx"))) for name in "ab"})
     return FullDomain(KAnonymity(k), suppress=suppress), data
 
 
@@ -386,7 +386,7 @@ def test_values_without_a_tree_are_exact_or_suppressed(how):
 
 def test_ranges_are_exact_or_suppressed():
     schema = Schema("one", (Attribute("age", Role.QUASI_IDENTIFIER, Numbers(1, 9)),))
-    data = Dataset("one", pd.DataFrame({"age": [3, 3, 5, 6]}), schema, {"age": Ranges(Numbers(1, 9))})
+    data = Dataset("one", pd.DataFrame({"age": [3, 3, 5, 6]}), schema, {"age": Ranges(Numbers(1, 9), exact=True)})
     release = FullDomain(KAnonymity(2), suppress=0.5).sanitize(data, rng=0)
     assert release.table["age"].tolist() == ["3", "3", "*", "*"]
 

@@ -39,10 +39,10 @@ SCHEMA = Schema(
 )
 TREE = (("farmer", "out", "*"), ("smith", "out", "*"), ("nurse", "in", "*"), ("teacher", "in", "*"))
 HIERARCHIES = {
-    "age": Ranges(SCHEMA["age"].domain),
+    "age": Ranges(SCHEMA["age"].domain, exact=True),
     "town": Sets("town", TOWNS),
     "job": Taxonomy("job", TREE),
-    "grade": Ordered("grade", GRADES),
+    "grade": Ordered("grade", GRADES, exact=True),
 }
 
 

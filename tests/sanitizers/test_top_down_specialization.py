@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privnb.algorithms.specialization import large_enough
 from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
 from privnb.privacy_models import DeltaPresence, DistinctDiversity, FrequencyDiversity, KAnonymity, KMap, achieved
 from privnb.sanitizers import SanitizationError, TopDownSpecialization
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
@@ -118,7 +118,8 @@ def random_table(seed, rows, town=TREE):
     columns = {"town": list("abcd"), "age": range(8), "sex": ["f", "m"], "ill": ["x", "y", "z"]}
     table = pd.DataFrame({name: rng.choice(list(values), rows) for name, values in columns.items()})
     hierarchies = {
-        "town": town, "age": Ranges(schema["age"].domain), "sex": Taxonomy("sex", (("f", "*"), ("m", "*"))),
+        "town": with_exact_ends(town), "age": Ranges(schema["age"].domain, exact=True),
+        "sex": Taxonomy("sex", (("f", "*"), ("m", "*"))),
     }  # fmt: skip
     return Dataset("random", table, schema, hierarchies)
 
