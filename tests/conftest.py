@@ -8,17 +8,36 @@ from pathlib import Path
 
 import browsing
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+
+from privnb import dataset
 
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("here", deadline=None)
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("ci", derandomize=True, **PATIENT)
+settings.register_profile("here", **PATIENT)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 
 # A runner in the background ignores interrupts, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+def _once(read):
+    """`read` that reads each shipped table once a process: Adult takes most of a second, and is loaded sixty times."""
+    known = {}
+
+    def reading(folder, text):
+        if folder.parent != dataset.PROJECT / "data":
+            return read(folder, text)
+        if folder not in known:
+            known[folder] = read(folder, text)
+        return known[folder].copy()
+
+    return reading
+
+
+dataset._read_files = _once(dataset._read_files)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}

@@ -171,7 +171,8 @@ def test_someone_who_knows_a_neutral_attribute_gains_less_and_knows_more(ward):
     assert gains.accuracy_gain(counts, before) == 0
     assert gains.knowledge_gain(counts, before) == 0.25
     assert gains.additive_disclosure(counts, before)[classes].tolist() == [0.25] * 8
-    assert gains.multiplicative_disclosure(counts, before).tolist() == [np.inf, math.log(2), math.log(2), np.inf]
+    expected = [np.inf, math.log(2), math.log(2), np.inf]
+    assert gains.multiplicative_disclosure(counts, before) == pytest.approx(expected)
     assert gains.information_gain(counts, before) == pytest.approx((math.log(4 / 3) + math.log(4 / 3) / 2) / 2)
     alone = gains.class_counts(release, "illness")
     assert gains.accuracy_gain(alone) == 0.25

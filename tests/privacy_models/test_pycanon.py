@@ -102,7 +102,8 @@ def test_where_pycanon_is_right(drawing, column):
 @each
 def test_entropy_is_cut_to_a_whole_number(drawing, column):
     entropy = FIGURES[drawing, column][5]
-    assert floor(levels(EntropyDiversity(2, column), drawing, column).min()) == entropy
+    # exp(log(2)) may lie below 2 in its last digit.
+    assert floor(levels(EntropyDiversity(2, column), drawing, column).min() + 1e-9) == entropy
 
 
 @each
