@@ -219,7 +219,11 @@ def _parser():
 
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
     command.add_argument("file", metavar="FILE", help="a CSV file, such as a release, or a dataset's .toml file")
-    command.add_argument("--quasi-identifiers", metavar="A,B", help="what an adversary may know (all other columns)")
+    command.add_argument(
+        "--quasi-identifiers",
+        metavar="A,B",
+        help="what an adversary may know (all other columns); quote a name that has a comma",
+    )
     command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
     command.add_argument("--dataset", metavar="NAME", help="take both from this dataset's description")
     command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
