@@ -75,9 +75,15 @@ def report(hostile):
 
 
 def watched(opened):
-    """The dialogs that a page opens."""
+    """The dialogs that a page opens, but for the question whether to leave it."""
     dialogs = []
-    opened.page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+    def note(dialog):
+        if dialog.type != "beforeunload":
+            dialogs.append(dialog.message)
+        dialog.accept()
+
+    opened.page.on("dialog", note)
     return dialogs
 
 
@@ -109,8 +115,6 @@ def test_the_report_shows_names_and_values_as_text(report, hostile, offline):
         nothing_came_of_it(offline, hostile, dialogs)
     offline.page.goto((report / "01_load_adult.html").as_uri())
     assert reads(offline.page, hostile, *payloads.COLUMNS) == []
-    offline.page.goto((report / "04_attack.html").as_uri())
-    assert reads(offline.page, hostile, payloads.ILLNESS) == []
     assert offline.errors == []
 
 
@@ -140,7 +144,8 @@ def test_lab_shows_names_and_values_as_text(report, hostile, browser):
             opened.page.locator(".jp-RenderedHTMLCommon .text, .jp-RenderedMarkdown").first.wait_for(state="attached")
             opened.page.wait_for_timeout(2000)  # formulas are drawn after the rest
             nothing_came_of_it(opened, hostile, dialogs)
-            assert reads(opened.page, hostile, payloads.ILLNESS) == []
+            if name not in others:
+                assert reads(opened.page, hostile, *payloads.COLUMNS) == []
 
 
 def test_the_app_shows_names_and_values_as_text(hostile, browser):
