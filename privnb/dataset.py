@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb import description, hierarchy, withholding
+from privnb import description, hierarchy, progress, withholding
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
@@ -173,6 +173,7 @@ def _read_files(folder, text):
         check_name("file", entry["path"])
         content = description.content(file)
         found = hashlib.sha256(content).hexdigest()
+        progress.seen(file.resolve(), found)
         if "sha256" in entry and found != entry["sha256"]:
             raise SchemaError(
                 f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
@@ -281,7 +282,10 @@ def _hierarchy(path, attribute, chosen_set, recoding):
             f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
         )
     file = description.inside(folder, f"{attribute.name}.csv")
-    return hierarchy.Taxonomy.read(file, attribute.domain) if file.is_file() else hierarchy.flat(attribute)
+    if not file.is_file():
+        return hierarchy.flat(attribute)
+    progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
+    return hierarchy.Taxonomy.read(file, attribute.domain)
 
 
 def _recoded(path, attribute, how):

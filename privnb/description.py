@@ -3,6 +3,7 @@
 A description comes with a table, perhaps from a stranger. So all of it is looked at before any of it is used.
 """
 
+import hashlib
 import math
 import re
 import tomllib
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from privnb import progress
 from privnb.schema import Role, SchemaError
 
 
@@ -160,7 +162,9 @@ def read(path):
     Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be.
     """
     try:
-        text = tomllib.loads(content(path).decode("utf-8"))
+        whole = content(path)
+        progress.seen(path.resolve(), hashlib.sha256(whole).hexdigest())
+        text = tomllib.loads(whole.decode("utf-8"))
     except UnicodeDecodeError:
         raise SchemaError(f"{path.name} is not UTF-8 text. Save it as TOML in UTF-8.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -54,13 +54,40 @@ def note(**state):
         file.write(json.dumps(state) + "\n")
 
 
+_told = set()
+
+
+def say(text):
+    """Tell people of a trouble that stops nothing, once: on stderr, or in a run of the report on its stderr."""
+    if not text or text in _told:
+        return
+    _told.add(text)
+    if os.environ.get(FILE):
+        note(said=text)
+    else:
+        print(text, file=sys.stderr)
+
+
+def seen(path, digest):
+    """In a run of the report: this process has read the file `path`, with content of this digest."""
+    if os.environ.get(FILE):
+        note(seen=[str(path), digest])
+
+
 def latest(path):
-    """The state that the lines in `path` amount to: `cell` (cells done), `step`, `done`, `total`, `left` (seconds)."""
+    """The state that the lines in `path` amount to: `cell` (cells done), `step`, `done`, `total`, `left` (seconds).
+
+    And lists of all that was `said` and `seen`, where there is any.
+    """
     state = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
     with contextlib.suppress(OSError):
         for line in path.read_text(encoding="utf-8").splitlines():
             with contextlib.suppress(ValueError):  # the last line may still be in the making
-                state.update(json.loads(line))
+                entry = json.loads(line)
+                for key in ("said", "seen"):
+                    if key in entry:
+                        state[key] = [*state.get(key, []), entry.pop(key)]
+                state.update(entry)
     return state
 
 
@@ -114,6 +141,10 @@ class Bars:
             self.shown[name] = cell, postfix
             bar.n = bar.n if cell is None else min(cell, bar.total)
             bar.set_postfix_str(postfix)
+
+    def say(self, text):
+        """A line of its own, beside the bars."""
+        print(text, file=self.file, flush=True)
 
     def close(self):
         for bar in self.bars.values():

@@ -9,7 +9,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from privnb import places
+from privnb import places, store
 from privnb.runs import SECONDS, ReportError, choose, forget_failures, notebooks_folder, run, store_folder
 
 TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
@@ -73,6 +73,8 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
             f"{out} exists and is no report: it has no index.html with a results.csv. "
             "It is left as it is. Choose another folder with --out, or move it away."
         )
+    if any("STORE" in notebook.parameters for notebook in chosen):
+        store.check(store_folder(out))
     with places.work_folder(out) as work:
         _assemble(chosen, run(chosen, work, out, jobs=jobs, seconds=seconds), work)
         places.swap(work / "report", out, work / "previous")

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from privnb import progress, withholding
 from privnb.measures import mining
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
+ROOM = 2**20  # bytes: a disk with fewer is full
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
 CHECKS = {"FEWEST": withholding.check, "WEIGHTS": lambda text, _: mining.interest_of(text) if text else None}
@@ -184,7 +186,7 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
         (work / name).mkdir()
     environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
-    waiting, running = list(chosen), []
+    waiting, running, said, contents = list(chosen), [], set(), {}
     theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
     try:
         while waiting or running:
@@ -195,6 +197,15 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
                 code = each.process.poll()
                 each.listen()
                 bars.show(each.notebook.name, each.state)
+                for text in set(each.state.get("said", ())) - said:
+                    bars.say(text)
+                    said.add(text)
+                for path, digest in each.state.get("seen", ()):
+                    if contents.setdefault(path, digest) != digest:
+                        raise ReportError(
+                            f"{path} has changed since this run began: its pages would show two tables. No report was "
+                            "written. Run it again."
+                        )
                 reason = each.state.get(
                     "error", f"Stopped: its process ended with status {code}, perhaps for want of memory"
                 )
@@ -322,8 +333,11 @@ def _failure(ended, reason, work, out):
     notebook = ended.notebook
     copy = work / "executed" / notebook.path.name
     if not copy.exists():
-        return ReportError(f"{notebook.path.name} could not be started: {reason}")
-    executed = remove_error_markers(nbformat.read(copy, 4))
+        return ReportError(f"{notebook.path.name} could not be started: {_full(work, out) or reason}{_memory(reason)}")
+    try:
+        executed = remove_error_markers(nbformat.read(copy, 4))
+    except ValueError:  # cut short
+        return ReportError(f"{notebook.path.name} failed: {_full(work, out) or reason}. No report was written.")
     name, _, message = reason.partition(": ")
     if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
         cell = next(cell for cell in executed.cells[ended.state["cell"] :] if cell.cell_type == "code")
@@ -334,6 +348,7 @@ def _failure(ended, reason, work, out):
     except PapermillExecutionError as error:
         cell = f"cell In [{error.exec_count or ' '}], which begins `{error.source.strip().splitlines()[0]}`"
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
+    reason += _memory(reason)
     failed = _failed_folder(out)
     failed.mkdir(exist_ok=True)
     failed.chmod(0o700)
@@ -342,6 +357,19 @@ def _failure(ended, reason, work, out):
         f"{notebook.path.name} failed in {cell}:\n{reason}\n"
         f"Its partly executed copy, with that cell marked, is in {failed}. No report was written."
     )
+
+
+def _full(work, out):
+    """Which disk has no room left, in words; "" if all have."""
+    places = (place for place in (work, (work / "tmp"), store_folder(out)) if place.exists())
+    full = [str(place.resolve()) for place in places if shutil.disk_usage(place).free < ROOM]
+    return f"there is no room left on the disk of {', '.join(full)}. Make room there" if full else ""
+
+
+def _memory(reason):
+    """What a kernel that dies, or cannot load a library, leaves unsaid."""
+    dead = re.search("DeadKernel|MemoryError|failed to map segment|Cannot allocate memory", reason)
+    return "\nPerhaps for want of memory. Try fewer at a time, with --jobs 1." if dead else ""
 
 
 def store_folder(out):

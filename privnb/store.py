@@ -32,6 +32,7 @@ ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
 LIBRARIES = ("numba", "pandas", "scipy.stats", "sklearn.ensemble", "sklearn.model_selection")  # load in seconds
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
+KILLED = "Perhaps it was for want of memory. Try fewer jobs; what is finished stays."
 ENTRY, PARTIAL = ".result", ".partial"
 
 
@@ -48,10 +49,8 @@ class Store:
     def __post_init__(self):
         folder = Path(self.folder).resolve()
         object.__setattr__(self, "folder", folder)
+        check(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        # The tag comes first, so that nothing of ours lies in a folder without it.
-        if any(folder.iterdir()) and not (folder / TAG).exists():
-            raise ValueError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
         for name, text in ((TAG, TAG_TEXT), (".gitignore", "*\n")):
             if not (folder / name).exists():
                 (folder / name).write_text(text, encoding="utf-8")
@@ -59,15 +58,26 @@ class Store:
     def call(self, function, *inputs, **options):
         """What `function(*inputs, **options)` returns: tidy results or a number, from the folder if it is there.
 
-        `function` must draw from the seeds that it is given alone. An entry that is damaged counts as missing. Raises
-        TypeError for inputs without a content (see `content`) and for any other result, which is not kept.
+        `function` must draw from the seeds that it is given alone. An entry that is damaged counts as missing; a
+        result that cannot be written is returned and not kept, which `progress.say` says once. Raises TypeError for
+        inputs without a content (see `content`) and for any other result, which is not kept.
         """
         key = self.key(function, *inputs, **options)
-        text = self._read(key)
-        if text is None:
+        value, trouble = self._found_or_made(key, function, inputs, options)
+        progress.say(trouble)
+        return value
+
+    def _found_or_made(self, key, function, inputs, options):
+        """The result, and why it could not be kept ("" if it is)."""
+        value, trouble = self._read(key), ""
+        if value is None:
             text = _encoded(function(*inputs, **options))
-            self._write(key, text)
-        return _decoded(text)  # of a new result too: what a first run returns is what a later one reads
+            value = _decoded(text)  # of a new result too: what a first run returns is what a later one reads
+            try:
+                self._write(key, text)
+            except OSError as error:
+                trouble = f"{self.folder} keeps no more results ({error.strerror or error}); the run goes on without."
+        return value, trouble
 
     def key(self, function, *inputs, **options):
         """The name of an evaluation, 64 hexadecimal digits: of the function, its arguments and the code beneath.
@@ -84,11 +94,12 @@ class Store:
             path.unlink(missing_ok=True)
 
     def _read(self, key):
+        """The result of an entry; None where there is none, or one that is damaged."""
         try:
             checksum, _, text = (self.folder / f"{key}{ENTRY}").read_bytes().partition(b"\n")
-        except FileNotFoundError:
+            return _decoded(text) if checksum == _checksum(key, text) else None
+        except (OSError, ValueError, TypeError):
             return None
-        return text if checksum == _checksum(key, text) else None
 
     def _write(self, key, text):
         """Whole or not at all. Of two processes that write the same entry, the later replaces it by its equal."""
@@ -100,6 +111,16 @@ class Store:
         except BaseException:
             Path(partial).unlink(missing_ok=True)
             raise
+
+
+def check(folder):
+    """Raise ValueError for a folder that cannot keep results: a file, or one that holds other things."""
+    folder = Path(folder).resolve()
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is no folder, so it cannot keep results. Choose an empty folder or a new one.")
+    # The tag comes first, so that nothing of ours lies in a folder without it.
+    if folder.exists() and any(folder.iterdir()) and not (folder / TAG).exists():
+        raise ValueError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
 
 
 def run(tasks, store, *, jobs=None, description="evaluate"):
@@ -117,20 +138,21 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
         raise ValueError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
     keys = [store.key(task.func, *task.args, **task.keywords) for task in tasks]
     places = {key: place for place, key in reversed(list(enumerate(keys)))}
-    found = {key: _decoded(text) for key in places if (text := store._read(key)) is not None}
+    found = {key: value for key in places if (value := store._read(key)) is not None}
     missing = sorted(place for key, place in places.items() if key not in found)
     if missing:
         with _workers(min(jobs, len(missing)), store, {place: tasks[place] for place in missing}) as workers:
-            futures = {workers.submit(_evaluate, place): place for place in missing}
+            try:
+                futures = {workers.submit(_evaluate, place): place for place in missing}
+            except (ConnectionError, EOFError) as error:
+                raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
             for future in progress.track(concurrent.futures.as_completed(futures), description, len(missing)):
                 place = futures[future]
                 try:
-                    found[keys[place]] = future.result()
-                except BrokenProcessPool as error:  # whose task it was is not known
-                    error.add_note(
-                        "A worker was killed, perhaps for want of memory. Try fewer jobs; what is finished stays."
-                    )
-                    raise
+                    found[keys[place]], trouble = future.result()
+                    progress.say(trouble)
+                except (BrokenProcessPool, ConnectionError, EOFError) as error:  # whose task it was is not known
+                    raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
                 except Exception as error:
                     error.add_note(f"This was task {place + 1} of {len(tasks)}, {tasks[place].func.__name__}.")
                     raise
@@ -189,7 +211,9 @@ def _begin(parent, environment, store, tasks):
 def _evaluate(place):
     # The key is made anew: had the code changed since the run began, the result would belong to another one.
     task = _given["tasks"][place]
-    return _given["store"].call(task.func, *task.args, **task.keywords)
+    store = _given["store"]
+    key = store.key(task.func, *task.args, **task.keywords)
+    return store._found_or_made(key, task.func, task.args, task.keywords)
 
 
 # --- what is kept ---
@@ -222,7 +246,9 @@ def _plain(cell):
 
 def _decoded(text):
     value = json.loads(text)
-    if not isinstance(value, list):
+    if type(value) in (bool, int, float):
         return value
+    if not isinstance(value, list):
+        raise ValueError("neither results nor a number")
     columns = {name: pd.Series(cells, dtype=dtype) for name, (dtype, cells) in zip(COLUMNS, value, strict=True)}
     return pd.DataFrame(columns)

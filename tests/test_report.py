@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privnb import ledger, pages, places, report, runs
+from privnb import ledger, pages, places, progress, report, runs
 from privnb.report import ReportError, build, save
 from privnb.results import COLUMNS
 from privnb.runs import choose
@@ -444,7 +444,7 @@ def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, w
 def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook):
     die = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), die)
-    with pytest.raises(ReportError, match=r"01_a.ipynb failed in cell .*\nDeadKernelError"):
+    with pytest.raises(ReportError, match=r"(?s)01_a.ipynb failed in cell .*\nDeadKernelError.*for want of memory"):
         build(tmp_path / "out", folder=tmp_path / "notebooks")
 
 
@@ -531,6 +531,78 @@ def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook):
     executed = json.loads((out / "notebooks" / "01_a.ipynb").read_text())
     assert executed["cells"][1]["source"] == ["# Parameters\n", 'OUT = ""\n', 'STORE = ""\n']
     assert "kept in store" in json.dumps(executed)
+
+
+READING = """\
+import time
+from pathlib import Path
+from privnb.dataset import load
+load(str(Path(DATASET).resolve()))
+"""
+WAIT = "while not Path('changed').exists(): time.sleep(0.1)\nload(str(Path(DATASET).resolve()))\ntime.sleep(300)"
+
+
+def test_pages_of_one_report_never_show_two_tables(older, tmp_path, write_notebook, monkeypatch):
+    """The file is changed between two reads, in a description without a checksum."""
+    monkeypatch.setattr(report, "run", runs.run)
+    folder, before = tmp_path / "notebooks", files(older)
+    write_notebook(folder, "01_a", ("parameters", "DATASET = '../ages.toml'\nOUT = ''"), READING, WAIT)
+    (tmp_path / "ages.csv").write_text("age\n20\n30\n")
+    (tmp_path / "ages.toml").write_text(
+        '[dataset]\n[[files]]\npath = "ages.csv"\n[columns.age]\nrole = "neutral"\ndomain = { low = 0, high = 99 }\n'
+    )
+    shown = progress.Bars.show
+
+    def change(self, name, state):
+        if state.get("seen") and not (folder / "changed").exists():
+            (tmp_path / "ages.csv").write_text("age\n20\n31\n")
+            (folder / "changed").touch()
+        shown(self, name, state)
+
+    monkeypatch.setattr(progress.Bars, "show", change)
+    with pytest.raises(ReportError, match=r"ages\.csv has changed since this run began: .* two tables"):
+        build(older, folder=folder)
+    assert files(older) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ages.csv", "ages.toml", "notebooks", "out"]
+
+
+def test_troubles_of_the_store_are_said_once_and_on_no_page(tmp_path, write_notebook, capsys):
+    said = "from privnb import progress\nprogress.say('the store is full')"
+    end = f"DATASET, K, NAME = 'small', 2, '{{}}'\n{SAVE}"
+    for name in ("01_a", "02_b"):
+        write_notebook(tmp_path / "notebooks", name, ("parameters", "OUT = ''"), said, end.replace("{}", name))
+    build(tmp_path / "out", folder=tmp_path / "notebooks", jobs=1)
+    assert capsys.readouterr().err.count("the store is full\n") == 1
+    assert not any("store is full" in str(outputs(path)) for path in (tmp_path / "out" / "notebooks").iterdir())
+
+
+@pytest.mark.parametrize(("text", "cut"), [('{"cells": [', True), (None, False)])
+def test_a_full_disk_is_named(folder, tmp_path, monkeypatch, text, cut):
+    """The executed copy is then cut short itself, or not there."""
+    (notebook,) = choose(folder, ["01_load"])
+    (tmp_path / "executed").mkdir()
+    if cut:
+        (tmp_path / "executed" / "01_load.ipynb").write_text(text)
+    ended = runs._Run(notebook, None, tmp_path, {"cell": 1})
+    error = runs._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    assert "Stopped: its process ended with status 1" in str(error)
+    monkeypatch.setattr(runs.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
+    error = runs._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    assert f"there is no room left on the disk of {tmp_path}" in str(error)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_store_of_other_things_is_refused_before_anything_runs(folder, tmp_path, monkeypatch, write_notebook, link):
+    monkeypatch.setattr(report, "run", None)
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''\nSTORE = ''"))
+    other = tmp_path / ("thesis" if link else "store")
+    other.mkdir()
+    (other / "years of work").touch()
+    if link:
+        (tmp_path / "store").symlink_to(other)
+    with pytest.raises(ValueError, match="holds other things than results"):
+        build(tmp_path / "out", folder=tmp_path / "notebooks")
+    assert list(files(other)) == ["years of work"]
 
 
 def test_failed_copies_go_away_when_the_notebook_runs(tmp_path, folder):

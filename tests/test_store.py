@@ -226,6 +226,32 @@ def test_a_damaged_entry_is_computed_anew(calls, store, damage):
     assert path.read_bytes() == whole
 
 
+@pytest.mark.parametrize("text", [b"no JSON", b'{"a": 1}', b"null", b'"text"', b"[1]", b"[[1, 2]]", b"\xff"])
+def test_an_entry_with_a_right_checksum_and_no_result_is_computed_anew(calls, store, text):
+    store._write(store.key(value, 3), text)
+    assert store.call(value, 3) == 3
+    assert run([partial(value, 3)], store, jobs=1) == [3], "and is then as it should be"
+    assert len(calls()) == 1
+
+
+def test_an_entry_that_is_a_folder_counts_as_missing(calls, store, capsys):
+    (store.folder / f"{store.key(value, 3)}.result").mkdir()
+    assert store.call(value, 3) == 3
+    assert "keeps no more results (Is a directory)" in capsys.readouterr().err
+
+
+def test_a_worker_that_cannot_write_says_so_to_the_parent(store, capsys):
+    (store.folder / f"{store.key(value, 3)}.result").mkdir()
+    assert run([partial(value, 3)], store, jobs=1) == [3]
+    assert "keeps no more results (Is a directory)" in capsys.readouterr().err
+
+
+def test_a_file_keeps_no_results(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="is no folder, so it cannot keep results"):
+        Store(tmp_path / "file")
+
+
 def test_an_entry_under_another_name_counts_as_damaged(calls, store):
     store.call(value, 1)
     (path,) = store.folder.glob("*.result")
@@ -234,13 +260,14 @@ def test_an_entry_under_another_name_counts_as_damaged(calls, store):
     assert len(calls()) == 2
 
 
-def test_a_write_that_fails_leaves_nothing(calls, store, monkeypatch):
+def test_a_write_that_fails_leaves_nothing_and_stops_nothing(calls, store, monkeypatch, capsys):
     def full(*_):
         raise OSError("disk full")
 
     monkeypatch.setattr(module.os, "replace", full)
-    with pytest.raises(OSError, match="disk full"):
-        store.call(value, 1)
+    assert [store.call(value, 1), store.call(value, 2)] == [1, 2]
+    said = f"{store.folder} keeps no more results (disk full); the run goes on without.\n"
+    assert capsys.readouterr().err == said, "once"
     assert {path.name for path in store.folder.iterdir()} == {"CACHEDIR.TAG", ".gitignore"}
 
 
@@ -330,8 +357,17 @@ def test_after_an_error_nobody_waits_for_the_other_tasks(calls, store):
 def test_a_worker_that_is_killed_ends_the_run_and_no_task_is_blamed(store):
     with pytest.raises(BrokenProcessPool) as caught:
         run([partial(dying), partial(value, 1)], store, jobs=1)
-    (note,) = caught.value.__notes__
-    assert note.startswith("A worker was killed, perhaps for want of memory.")
+    assert str(caught.value).startswith("A worker was killed. Perhaps it was for want of memory.")
+    assert str(caught.value).endswith("what is finished stays.")
+
+
+def test_a_server_of_workers_that_is_killed_is_said(store, monkeypatch):
+    def broken(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr(module.concurrent.futures.ProcessPoolExecutor, "submit", broken)
+    with pytest.raises(BrokenProcessPool, match=r"The server of the workers was killed.*what is finished stays"):
+        run([partial(value, 1)], store, jobs=1)
 
 
 def test_where_all_is_found_no_worker_starts(calls, store, monkeypatch):
