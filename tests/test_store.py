@@ -240,7 +240,7 @@ def test_an_entry_that_is_a_folder_counts_as_missing(calls, store, capsys):
     assert "keeps no more results (Is a directory)" in capsys.readouterr().err
 
 
-def test_a_worker_that_cannot_write_says_so_to_the_parent(store, capsys):
+def test_a_worker_that_cannot_write_says_so_to_the_parent(calls, store, capsys):
     (store.folder / f"{store.key(value, 3)}.result").mkdir()
     assert run([partial(value, 3)], store, jobs=1) == [3]
     assert "keeps no more results (Is a directory)" in capsys.readouterr().err
