@@ -10,7 +10,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from privnb import weka, withholding
+from privnb import expect, weka, withholding
 from privnb.evaluation import first_number, gain_rows, groups, reordered, sensitive_name
 from privnb.hierarchy import flat
 from privnb.measures import mining
@@ -49,8 +49,11 @@ def anti_utility(
     `nearer_share`: whom the worst miner of scenario A hits, by group. Of Weka's miners, which are run one by one, their
     own rows alone, or a row `unfinished`, `unavailable` or `refused` with the CPU seconds that a miner was given.
     """
-    withholding.check(fewest)
+    expect.these(
+        dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
+    )
     target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
+    feared = scenarios(target, len(dataset), c=c, share=share, weights=weights, seed=seed)
     release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
     order = stream(seed, sanitizer, "publish")
     members = [miner.name for miner in miners_of(miners) if not miner.name.startswith("fusion")]
@@ -64,7 +67,7 @@ def anti_utility(
         fusions = fused(release, target, members, found.guesses)
         zero = {"control: ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
         blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
-    for scenario, idea in scenarios(target, len(dataset), c=c, share=share, weights=weights, seed=seed).items():
+    for scenario, idea in feared.items():
         scores = idea.score({target: found}, dataset, release)
         parts.append(_told(scenario, bad_rows(row, target, scores, fewest, scenario), scores, fewest))
         if bare:
@@ -117,6 +120,8 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
     largest: by chance one in forty lies above). An increase that the control shows as well is no evidence of an attack.
     `miner`: the name that rows give the miners; with one, the release's own gains are left out.
     """
+    expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
+    expect.kind("miner", miner, str)
     target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
     sensitive, row = sensitive_name(dataset, sensitive), rows_of(dataset, sanitizer, seed)
     release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
@@ -188,6 +193,11 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
     weights of `mining.interest_of`. `A_distinct`, `C_distinct`: each distinct released record counted once, by the
     first person of it, as the paper's numbers suggest that it did.
     """
+    expect.these(share=share, seed=seed)
+    expect.text("target", target, "the attribute that predictions come nearer to")
+    if not (expect.is_whole(n) and 1 <= n < 2**31):
+        raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
+    expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; empty: all alike.")
     mining.check_c(c)
     nearer = {target: partial(mining.nearer, c=c)}
     chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
@@ -276,6 +286,7 @@ def grouping(dataset):
     """The attributes by which people are told apart when it is asked who is hit: the first number, and the
     quasi-identifiers of at most 5 categories, such as sex and race.
     """
+    expect.these(dataset=dataset)
     names = dataset.schema.quasi_identifiers
     few = [n for n in names if not dataset.schema[n].numeric and dataset.table[n].nunique() <= 5]
     return list(dict.fromkeys([*[n for n in names if dataset.schema[n].numeric][:1], *few]))

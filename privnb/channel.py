@@ -12,6 +12,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from privnb import expect
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Channel:
@@ -39,20 +41,21 @@ class Channel:
         >>> Channel.of([["1/2", "1/2"], [0, 1]], outputs=("a", "b")).matrix.tolist()
         [[Fraction(1, 2), Fraction(1, 2)], [Fraction(0, 1), Fraction(1, 1)]]
         """
-        matrix = _numbers(matrix)
+        matrix = _numbers("matrix", matrix)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ValueError(f"a channel's matrix has a row an input, a column an output; got shape {matrix.shape}.")
         n, m = matrix.shape
         prior = [Fraction(1, n)] * n if prior is None else prior
         row, column = np.nonzero(matrix)
         inputs, outputs = (
-            tuple(range(size)) if given is None else given for size, given in ((n, inputs), (m, outputs))
+            tuple(range(size)) if given is None else expect.kind(name, given, Sequence, np.ndarray, pd.Index)
+            for name, size, given in (("inputs", n, inputs), ("outputs", m, outputs))
         )
-        return cls(inputs, outputs, row, column, matrix[row, column], _numbers(prior))
+        return cls(inputs, outputs, row, column, matrix[row, column], _numbers("prior", prior))
 
     def __post_init__(self):
         if (self.probability < 0).any() or (self.prior < 0).any():
-            raise ValueError("a probability is below 0. Give probabilities.")
+            raise ValueError("a probability of the matrix or the prior is below 0. Give probabilities.")
         kind = object if self.probability.dtype == self.prior.dtype == object else np.float64
         order = np.lexsort((self.row, self.column))
         for name in ("row", "column", "probability"):
@@ -113,7 +116,7 @@ class Channel:
 
     def believing(self, prior):
         """The same sanitizer against an adversary with other background knowledge: any prior over the inputs."""
-        return replace(self, prior=_numbers(prior))
+        return replace(self, prior=_numbers("prior", prior))
 
     def knowing(self, possible):
         """The same sanitizer against an adversary who can rule inputs out: boolean array (n,), True where possible.
@@ -134,6 +137,9 @@ class Channel:
         return _reduced(np.maximum, self.column, entries, len(self.outputs))
 
 
+expect.word("channel", Channel, instead="Channel.of(matrix) makes one.")
+
+
 def label(what):
     """An input or output in short: a table by its rows.
 
@@ -144,14 +150,17 @@ def label(what):
     return ", ".join(" ".join(row) for row in rows) if rows else str(what)
 
 
-def _numbers(values):
+def _numbers(name, given):
     """An array of fractions where all values are whole numbers, fractions or text, else of floats."""
-    values = np.asarray(values)
+    values = np.asarray(given)
     if values.dtype.kind == "f":
         return values
     if any(isinstance(value, float) for value in values.ravel()):
         return values.astype(np.float64)
-    return np.array([Fraction(str(value)) for value in values.ravel()], dtype=object).reshape(values.shape)
+    try:
+        return np.array([Fraction(str(value)) for value in values.ravel()], dtype=object).reshape(values.shape)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"the {name} must be of numbers or fractions, got {expect.found(given)}.") from None
 
 
 def _sums(index, values, size):

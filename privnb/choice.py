@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from privnb import expect
 from privnb.measures.base import t_interval
 from privnb.measures.mining import interest_of
-from privnb.results import COLUMNS, tidy
+from privnb.results import COLUMNS, check_results, tidy
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
 SETTING = ["sanitizer", "parameters"]
@@ -25,6 +26,8 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by seed. No rows
     where no sanitizer is acceptable.
     """
+    check_results("kept", kept)
+    check_results("attacked", attacked)
     asked = check(scenarios, min_good, there=set(_scenario_of(attacked).dropna()))
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst")].groupby(SETTING).value.mean()
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
@@ -51,10 +54,14 @@ def check(scenarios, min_good, *, weights="", there=None):
     `there`: those to choose from; without them, those that the adversary has with these `weights`. Raises ValueError
     for another name, for a `min_good` that is no share, and for `weights` that `mining.interest_of` cannot read.
     """
+    expect.kind("scenarios", scenarios, str)
+    expect.kind("weights", weights, str)
+    if there is not None:
+        expect.kind("there", there, set, frozenset)
     if weights:
         interest_of(weights)
-    if not 0 <= min_good <= 1:
-        raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {min_good!r}.")
+    if not (expect.is_number(min_good) and 0 <= min_good <= 1):
+        raise ValueError(f"MIN_GOOD is the share of good utility to keep, 0..1, got {expect.found(min_good)}.")
     there = SCENARIOS | ({"W"} if weights else set()) if there is None else there
     asked = list(dict.fromkeys(part.strip() for part in scenarios.split(",") if part.strip()))
     if not asked or not there.issuperset(asked):

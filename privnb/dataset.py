@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb import description, hierarchy, progress, withholding
+from privnb import description, expect, hierarchy, progress, withholding
 from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
@@ -45,6 +45,10 @@ class Dataset:
     hierarchies: Mapping[str, object]
 
     def __post_init__(self):
+        expect.text("name", self.name, "the dataset")
+        expect.kind("table", self.table, pd.DataFrame)
+        expect.kind("schema", self.schema, Schema)
+        expect.kind("hierarchies", self.hierarchies, Mapping, instead="Give one by quasi-identifier.")
         check_name("dataset", self.name)
         self.schema.check(self.table)
         table = self.table[self.schema.names()].reset_index(drop=True)
@@ -57,8 +61,9 @@ class Dataset:
             if name not in self.hierarchies:
                 raise SchemaError(
                     f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
-                    "Add one, or use hierarchy.flat(attribute)."
+                    "Add one to hierarchies, or use hierarchy.flat(attribute)."
                 )
+            expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
             codes[name] = self.hierarchies[name].codes(table[name]).astype(np.int32)  # every value has its place
         object.__setattr__(self, "codes", codes)
 
@@ -78,8 +83,11 @@ class Dataset:
 
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so."""
-        if not 2 <= records <= len(self):
-            raise ValueError(f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {records}.")
+        expect.these(rng=rng)
+        if not (expect.is_whole(records) and 2 <= records <= len(self)):
+            raise ValueError(
+                f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {expect.found(records)}."
+            )
         if records == len(self):
             return self
         rows = np.sort(np.random.default_rng(rng).choice(len(self), records, replace=False))
@@ -87,11 +95,16 @@ class Dataset:
 
     def split(self, share, *, rng):
         """Two disjoint datasets, the first with `share` (0..1) of the records, drawn at random."""
+        expect.between("share", share, 0, 1, "both parts need records")
+        expect.these(rng=rng)
         first = np.random.default_rng(rng).permutation(len(self)) < round(share * len(self))
         parts = self.table[first], self.table[~first]
         return tuple(
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
+
+
+expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")
 
 
 def load(name, study=None, *, records=None, rng=0, folder=None):
@@ -104,6 +117,10 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
 
     Raises SchemaError for a wrong checksum, a column, value or hierarchy that does not fit, or an unknown study.
     """
+    expect.these(rng=rng)
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    if records is not None:  # 0: all
+        expect.whole("records", records, 0)
     path = find(name, folder)
     text = description.read(path)
     if text.get("draft"):
@@ -136,12 +153,18 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
 
 def load_studies(name, *, records=None, rng=0, folder=None):
     """The dataset once in each of its studies, in the description's order; once in its own roles if it has none."""
+    expect.these(rng=rng)
+    if records is not None:
+        expect.whole("records", records, 0)
     names = description.read(find(name, folder)).get("studies", [None])
     return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
 
 
 def find(name, folder=None):
     """Path of the description file of dataset `name`: a path to a `.toml` file, or a folder's name under `data/`."""
+    expect.path("name", name)
+    if folder is not None:
+        expect.path("folder", folder)
     if str(name).endswith(".toml"):
         candidates = [Path(name)]
     else:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privnb import weka, withholding
+from privnb import expect, weka, withholding
 from privnb.attacks import Linkage
 from privnb.counts import combinations
 from privnb.information_loss import certainty_penalty, displacement
@@ -44,11 +44,19 @@ K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 def default_k(k, dataset):
     """`k` as it is asked for; where that is empty, those of `K` for which the dataset has records enough, as text."""
+    _check_k(k, dataset)
     return k if str(k).strip() else ", ".join(str(value) for value in K if value <= len(dataset))
+
+
+def _check_k(k, dataset):
+    expect.these(dataset=dataset)
+    if not (isinstance(k, str) or expect.is_number(k)):
+        raise ValueError(f"k must be a number, or several as text with commas between, got {expect.found(k)}.")
 
 
 def left_out(k, dataset):
     """A sentence on the defaults that `default_k` leaves out; None where that is none."""
+    _check_k(k, dataset)
     more = [str(value) for value in K if value > len(dataset)]
     if str(k).strip() or not more:
         return None
@@ -64,6 +72,7 @@ def ends():
 
 def first_number(dataset):
     """The first numeric quasi-identifier, or else the first: what is mined unless a notebook names another one."""
+    expect.these(dataset=dataset)
     names = dataset.schema.quasi_identifiers
     if not names:
         raise ValueError(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
@@ -72,6 +81,7 @@ def first_number(dataset):
 
 def sensitive_name(dataset, name):
     """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
+    expect.these(dataset=dataset, sensitive=name)
     if not name and not dataset.schema.sensitive:
         raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
     return published_name(dataset, name or dataset.schema.sensitive[0])
@@ -79,6 +89,7 @@ def sensitive_name(dataset, name):
 
 def releases(dataset, sanitizers, *, seeds=1):
     """Yield (release, sanitizer, seed), for each of `seeds` seeds where a sanitizer is randomized; shows progress."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds)
     if seeds < 1:
         raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
     runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
@@ -88,6 +99,7 @@ def releases(dataset, sanitizers, *, seeds=1):
 
 def describe(dataset):
     """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
+    expect.these(dataset=dataset)
     row, n = rows_of(dataset, Identity(), ""), len(dataset)
     sizes = {name: withholding.known(dataset.table[name].nunique(), n) for name in dataset.schema.published}
     rows = [row("records", n), *(row("domain_size", size, target=name) for name, size in sizes.items())]
@@ -101,6 +113,7 @@ def describe(dataset):
 
 def people_by(dataset, name):
     """How many people have each value of `name`, numbers in some twenty equal steps: Series of people by label."""
+    expect.these(dataset=dataset)
     if not dataset.schema[name].numeric:
         counts = dataset.table[name].value_counts().sort_index()  # of equals not the one that a record names first
         return counts.sort_values(ascending=False, kind="stable").rename("people")
@@ -111,6 +124,8 @@ def groups(dataset, name, about=10):
     """The group of each person by an attribute: its category, or for numbers one of `about` equal steps, such as
     "20-29". Series (n,), ordered where it is of numbers.
     """
+    expect.these(dataset=dataset)
+    expect.whole("about", about, 1)
     attribute, column = dataset.schema[name], dataset.table[name]
     if not attribute.numeric:
         return column
@@ -133,7 +148,7 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
     """Whether a number of the worst-off class could tell how many people have a sensitive value that fewer than
     `fewest` have: the table has such a value, and the release a class of so few.
     """
-    withholding.check(fewest)
+    expect.these(release=release, sensitive=sensitive, fewest=fewest)
     classes, values = release.by_class(sensitive)
     return pd.Series(values).value_counts().min() < fewest and np.bincount(classes).min() < fewest
 
@@ -144,7 +159,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     A share of fewer than `fewest` people, or of all but so few, has no value, only bounds. Who stands out by some
     attributes does so by more: a share has neither where another set's would tell so few by it.
     """
-    withholding.check(fewest)
+    expect.these(dataset=dataset, fewest=fewest)
     row = rows_of(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
@@ -165,6 +180,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
 
 def example(dataset, sanitizers):
     """A dozen rows of the first release whose rows may be shown; a sentence where there is none."""
+    expect.these(dataset=dataset, sanitizers=sanitizers)
     for sanitizer in sanitizers:
         if not sanitizer.randomized:
             release = sanitizer.sanitize(dataset, rng=1)
@@ -180,7 +196,7 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     The k of a bucketized release is that of its exact quasi-identifiers, and its certainty penalty is 0: what it costs
     is the link to the sensitive values, which no penalty of cells counts.
     """
-    withholding.check(fewest)
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
         row = rows_of(dataset, sanitizer, seed)
@@ -201,6 +217,7 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
 
 def linked(dataset, sanitizers, *, seeds=1):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds)
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
         published, key = release._published(stream(seed, sanitizer, "publish"))
@@ -216,6 +233,7 @@ def reordered(dataset, seed):
 
     Seed 1 is the order of the file.
     """
+    expect.these(dataset=dataset, seed=seed)
     if seed == 1:
         return dataset
     order = np.random.default_rng([seed, 0]).permutation(len(dataset))
@@ -231,6 +249,7 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
     `utility_decline` against the original; or why it has no guess, see `mined.Mined`, with the CPU seconds that it was
     given. Where no miner has one on the original, the releases are not mined.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, miners=miners, target=target, seed=seed, folds=folds)
     target = sensitive_name(dataset, target)
     if dataset.schema[target].numeric:
         raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
@@ -253,6 +272,7 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     """Brickell and Shmatikov's accuracy and knowledge gain of each release; baseline: the same classes, values dealt
     at random.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds)
     sensitive, rows = sensitive_name(dataset, sensitive), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
         rows += gain_rows(rows_of(dataset, sanitizer, seed), release, sensitive, rng=stream(seed, sanitizer, "deal"))
@@ -261,6 +281,9 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
 
 def gains_at_the_ends(datasets):
     """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows."""
+    expect.these(datasets=datasets)
+    if not datasets:
+        raise ValueError("datasets must be one or more, got none.")
     trivial = [*ends(), Suppress("sensitive")]
     return join(*(part for data in datasets for part in (describe(data), adversary_gains(data, trivial))))
 

@@ -5,9 +5,12 @@ shown only where it is short: the rows of a table belong into no error.
 """
 
 import math
+import os
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 
 import numpy as np
+import pandas as pd
 
 LONGEST = 60  # letters of a value that an error repeats
 
@@ -80,9 +83,14 @@ def between(name, value, low, high, why):
     return value
 
 
+def is_whole(value):
+    """Whether it is a whole number and no bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def whole(name, value, least, why=""):
     """Raise ValueError unless `value` is a whole number of at least `least`; `why` it cannot be less."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if not (is_whole(value) and value >= least):
         reason = f" ({why})" if why else ""
         raise ValueError(f"{name} must be a whole number of at least {least}{reason}, got {found(value)}.")
     return value
@@ -100,3 +108,96 @@ def one_of(name, value, known):
     if not (isinstance(value, str) and value in known):
         raise ValueError(f"{name} must be one of {', '.join(known)}, got {found(value)}.")
     return value
+
+
+def texts(name, value, what):
+    """Raise ValueError unless `value` is a list or tuple of texts; `what` they name."""
+    if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):
+        raise ValueError(f"{name} must be a list of {what}, each as text, got {found(value)}.")
+    return value
+
+
+def numbers(name, value):
+    """Raise ValueError unless `value` is a list or tuple of finite numbers."""
+    if not (isinstance(value, list | tuple | range) and all(map(is_number, value))):
+        raise ValueError(f"{name} must be a list of finite numbers, got {found(value)}.")
+    return value
+
+
+def all_of(name, value, *kinds, instead=""):
+    """Raise TypeError unless `value` is a list, or another collection in an order, of one of `kinds` each."""
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        wanted = " or ".join(each.__name__ for each in kinds)
+        raise TypeError(f"{name} must be a list, of {wanted} each, got {found(value)}.{instead and f' {instead}'}")
+    for place, each in enumerate(value):
+        kind(f"{name}[{place}]", each, *kinds, instead=instead)
+    return value
+
+
+def path(name, value):
+    """Raise ValueError unless `value` is text that can be a path, or a path."""
+    if not isinstance(value, str | os.PathLike) or not str(value) or "\0" in str(value):
+        raise ValueError(f"{name} must be a path, as text, got {found(value)}.")
+    return value
+
+
+def randomness(name, value):
+    """Raise ValueError unless `value` is a seed, a list of them, a numpy Generator or None."""
+    seeds = value if isinstance(value, list | tuple) and value else [value]
+    whole_numbers = all(is_whole(each) and each >= 0 for each in seeds)
+    if not (value is None or isinstance(value, np.random.Generator) or whole_numbers):
+        raise ValueError(f"{name} must be a seed, a whole number from 0, or a numpy Generator, got {found(value)}.")
+    return value
+
+
+def vector(name, value, length=None):
+    """Raise ValueError unless `value` is a list, array or column of finite numbers, and of that length."""
+    items = value.tolist() if isinstance(value, np.ndarray | pd.Series) else value
+    lengths = [len(items)] if length is None and isinstance(items, list | tuple) else [length]
+    if not (isinstance(items, list | tuple) and len(items) in lengths and items and all(map(is_number, items))):
+        many = "" if length is None else f"{length} "
+        raise ValueError(f"{name} must be an array (n,) of {many}finite numbers, got {found(value)}.")
+    return value
+
+
+def array(name, value, dimensions):
+    """Raise ValueError unless `value` is an array of `dimensions` dimensions, of finite numbers and not empty."""
+    numeric = isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    if not (numeric and value.ndim == dimensions and value.size and np.isfinite(value).all()):
+        raise ValueError(f"{name} must be an array of {dimensions} dimensions, of finite numbers, got {found(value)}.")
+    return value
+
+
+# What an argument of a name must be, wherever one has it: a word means the same in all of the package.
+WORDS = {
+    "rng": randomness,
+    "seed": lambda name, value: whole(name, value, 0),
+    "seeds": lambda name, value: whole(name, value, 0),
+    "folds": lambda name, value: whole(name, value, 2),
+    "share": share,
+    "support": share,
+    "sensitive": lambda name, value: value is None or kind(name, value, str, instead="Name an attribute."),
+    "target": lambda name, value: value is None or kind(name, value, str, instead="Name an attribute."),
+    "miners": lambda name, value: kind(name, value, str, instead='Name a set of miners, such as "three".'),
+    "store": lambda name, value: kind(name, value, str, os.PathLike, instead="Name a folder; empty: none."),
+    "hierarchies": lambda name, value: value is None or kind(name, value, Mapping, instead="Give them by attribute."),
+    "neutral": lambda name, value: kind(name, value, str, instead='Name columns, "all", or none: "".'),
+    "prefix": lambda name, value: kind(name, value, str),
+    "profile": lambda name, value: kind(name, value, str, instead="Name one, such as quick."),
+    "knows": lambda name, value: isinstance(value, str) or texts(name, value, "attributes"),
+    "known": lambda name, value: kind(name, value, pd.DataFrame, instead="One row a person, one column an attribute."),
+    "counts": lambda name, value: array(name, value, 2),
+}
+
+
+def word(name, *kinds, several="", instead=""):
+    """From now on an argument called `name` is of one of `kinds`, and one called `several` a list of such."""
+    WORDS[name] = lambda name, value: kind(name, value, *kinds, instead=instead)
+    if several:
+        WORDS[several] = lambda name, value: all_of(name, value, *kinds, instead=instead)
+
+
+def these(**arguments):
+    """Raise the error of the first argument that is not what its name means: see `WORDS`."""
+    for name, value in arguments.items():
+        WORDS[name](name, value)

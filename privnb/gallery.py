@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.counts import combinations
 from privnb.dataset import Dataset
 from privnb.evaluation import numbers
@@ -59,6 +60,7 @@ def family(dataset, *, k=10, l=2, epsilon=1.0):  # noqa: E741 - the field's lett
 
     Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none.
     """
+    expect.these(dataset=dataset)
     sensitive = dataset.schema.sensitive[:1]
     numeric = [dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers]
     chosen = [*generalizing(dataset, KAnonymity(k))]
@@ -71,6 +73,7 @@ def family(dataset, *, k=10, l=2, epsilon=1.0):  # noqa: E741 - the field's lett
 
 def described(sanitizers):
     """One row a sanitizer: its name, how it is written, and what it does in a sentence."""
+    expect.these(sanitizers=sanitizers)
     rows = [(type(s).__name__, repr(s), _first_sentence(type(s).__doc__)) for s in sanitizers]
     return Page(
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
@@ -84,6 +87,7 @@ def _first_sentence(text):
 
 def generalizing(dataset, *models):
     """Every sanitizer that generalizes until all `models` hold, of which the first is k-anonymity."""
+    expect.these(dataset=dataset)
     k, *others = models
     sensitive = dataset.schema.sensitive[:1]
     chosen = [
@@ -97,6 +101,9 @@ def generalizing(dataset, *models):
     return chosen
 
 
+MOST = 100  # people who are made up
+
+
 def made_up(dataset, people=3, *, rng=0):
     """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
 
@@ -104,6 +111,9 @@ def made_up(dataset, people=3, *, rng=0):
     knows the seed does not know whose it was. A number that few people have is told as the first of its public
     interval. Raises NobodyLeft where too few combinations are nobody's.
     """
+    expect.these(dataset=dataset, rng=rng)
+    if not (expect.is_whole(people) and 1 <= people <= MOST):
+        raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
     names = dataset.schema.quasi_identifiers
     generator = np.random.default_rng(rng)
     values = {name: _in_public(dataset, name) for name in dataset.table}
@@ -137,6 +147,7 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
     The people are added to the table, so that each stands in a class with real ones. A sanitizer that cannot do what
     was asked says so in its column. Where nobody can be made up: a sentence.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
     try:
         persons = made_up(dataset, people, rng=rng)
     except NobodyLeft as error:
@@ -173,6 +184,7 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
     `k`, `l`, `t`: numbers separated by commas; l and t are for the first sensitive attribute, together with the
     smallest k. Returns rows of results; `target` is the letter that varies. What cannot be reached has no row.
     """
+    expect.these(dataset=dataset)
     k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
     least = KAnonymity(min(k, default=2))
     sensitive = next(iter(dataset.schema.sensitive), None)

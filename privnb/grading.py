@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb import privacy_models as family
 from privnb.counts import coded, combinations, tabulated_in_parts
 from privnb.draft import NUMBER
@@ -91,6 +92,11 @@ def grade(table, quasi_identifiers=None, sensitive=None):
     people: for the owner's eyes, not for a report. Raises SchemaError for a column that is not there or stands in both
     roles, and for an empty table.
     """
+    expect.kind("table", table, pd.DataFrame)
+    if sensitive is not None:
+        expect.text("sensitive", sensitive, "a column")
+    if quasi_identifiers is not None:
+        expect.texts("quasi_identifiers", quasi_identifiers, "columns")
     names = [name for name in table if name != sensitive] if quasi_identifiers is None else list(quasi_identifiers)
     absent = [name for name in [*names, sensitive] if name is not None and name not in table]
     if absent:
@@ -98,7 +104,10 @@ def grade(table, quasi_identifiers=None, sensitive=None):
     if sensitive in names:
         raise SchemaError(f"'{sensitive}' cannot be both sensitive and a quasi-identifier. Name it in one place.")
     if not names or table.empty:
-        raise SchemaError(f"there is nothing to grade: {len(table)} records, {len(names)} quasi-identifiers.")
+        raise SchemaError(
+            f"there is nothing to grade: {len(table)} records, {len(names)} quasi-identifiers. Give a table of records "
+            "and some quasi_identifiers, or None for all columns."
+        )
 
     classes = combinations(table[names])
     sizes = classes.multiplicities

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.counts import class_value_counts
 from privnb.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 from privnb.hierarchy.generalization import OnALine, text
@@ -96,6 +97,7 @@ def precision(release):
     Source: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
     2002, Prec.
     """
+    expect.these(release=release)
     return 1 - _mean(release, height)
 
 
@@ -107,6 +109,7 @@ def certainty_penalty(release):
     benchmarks compare tools. Source: the mean is Ghinita et al.'s global certainty penalty (VLDB 2007), the cells are
     Iyengar's (KDD 2002), so that categories grow as numbers do; see `normalized_certainty_penalty`.
     """
+    expect.these(release=release)
     return _mean(release, _width)
 
 
@@ -117,6 +120,7 @@ def normalized_certainty_penalty(release):
     costs 1 in each cell. Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006 (NCP), equal
     weights; over the number of cells it is Ghinita et al.'s global certainty penalty (VLDB 2007).
     """
+    expect.these(release=release)
     return _mean(release, uncertainty)
 
 
@@ -127,6 +131,7 @@ def loss_metric(dataset, release):
     1 in each cell of an attribute of two values or more. Source: Iyengar, "Transforming Data to Satisfy Privacy
     Constraints", KDD 2002 (LM); Aggarwal and Yu 2008, eq. 8.7.
     """
+    expect.these(dataset=dataset, release=release)
     return _mean(release, ambiguity, _occurring(dataset, release))
 
 
@@ -139,6 +144,7 @@ def non_uniform_entropy(dataset, release):
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009, non-uniform
     entropy measure, divided by the number of cells; after de Waal and Willenborg, 1999.
     """
+    expect.these(dataset=dataset, release=release)
     known = _occurring(dataset, release)
     records = [np.diff(occurring.through) for occurring in known.values()]
     own = np.mean([each @ np.log2(each) for each in records]) / len(release)
@@ -151,6 +157,7 @@ def discernibility(release):
     From n (all records differ) to n squared; lower keeps more. A suppressed record costs n, as if it were like any
     other. Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005 (DM).
     """
+    expect.these(release=release)
     return discernibility_of(*_sizes(release))
 
 
@@ -167,6 +174,7 @@ def average_class_size(release):
     k found here, for then a release that hides nobody would cost the least. Suppressed records are one class together,
     so they cost what a class of their number does.
     """
+    expect.these(release=release)
     return average_class_size_of(*_sizes(release))
 
 
@@ -183,6 +191,7 @@ def classification_metric(dataset, release, target):
     the original.
     Source: Iyengar, KDD 2002 (CM); Aggarwal and Yu 2008, eq. 8.8.
     """
+    expect.these(dataset=dataset, release=release, target=target)
     _check_same(dataset, release)
     suppressed = _stars(release)[1][release.indistinguishable] == len(release.schema.quasi_identifiers)
     counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
@@ -207,6 +216,7 @@ def kl_divergence(dataset, release):
     Bucketized sensitive values, each attribute's on its own, are spread over their bucket's records.
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
+    expect.these(dataset=dataset, release=release)
     _check_same(dataset, release)
     names, schema = _quasi_identifiers(release), release.schema
     others = [name for name in release.table if name not in names]  # a bucket's number among them
@@ -226,6 +236,7 @@ def kl_divergence(dataset, release):
 
 def suppressed_records(release):
     """Number of records whose quasi-identifiers are all `*`: 0 to n; lower keeps more. They are still in the table."""
+    expect.these(release=release)
     return _sizes(release)[1]
 
 
@@ -233,6 +244,7 @@ def suppressed_cells(release):
     """Number of quasi-identifier cells that are `*`, those of suppressed records among them: 0 to n times the number
     of quasi-identifiers; lower keeps more.
     """
+    expect.these(release=release)
     sizes, stars = _stars(release)
     return int(sizes @ stars)
 
@@ -244,6 +256,7 @@ def displacement(dataset, release):
     0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises ValueError without
     noisy columns.
     """
+    expect.these(dataset=dataset, release=release)
     if not release.provenance.noisy:
         raise ValueError(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
     _check_same(dataset, release)

@@ -9,7 +9,7 @@ from itertools import chain, combinations
 import numpy as np
 import pandas as pd
 
-from privnb import counts, withholding
+from privnb import counts, expect, withholding
 from privnb.evaluation import sensitive_name
 from privnb.hierarchy import SUPPRESSED
 from privnb.measures import channel, noise
@@ -36,6 +36,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people, and of
     all but so few, have only bounds. Raises ValueError for noise, which leaves no groups.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     sensitive, names, rows, n = _asked(dataset, sensitive, fewest), dataset.schema.quasi_identifiers, [], len(dataset)
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
     subsets = [subset for size in sizes for subset in combinations(names, size)]
@@ -84,6 +85,7 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
     other. Shares of fewer than `fewest` people, and of all but so few, have only bounds, and no number that would tell
     them has a value.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     sensitive, rows = _asked(dataset, sensitive, fewest), []
     for sanitizer in track(sanitizers, "leakage"):
         row = rows_of(dataset, sanitizer, seed)
@@ -102,8 +104,9 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
 
 def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
-    if not price >= 0:
-        raise ValueError(f"the price of a wrong guess must be 0 or more, got {price}.")
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
+    if not (expect.is_number(price) and price >= 0):
+        raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
     name = _asked(dataset, sensitive, fewest)
     values = sorted(dataset.table[name].unique())
     gain = pd.DataFrame(np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))]), columns=values)
@@ -119,6 +122,8 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
     A sanitizer that this table cannot have has no row. Without value where the share of right guesses has none, see
     `leakage`. Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
+    expect.kind("gain", gain, pd.DataFrame, instead="A row a guess, a column a value.")
     sensitive, rows = _asked(dataset, sensitive, fewest), []
     for sanitizer in track(sanitizers, "worth of guesses"):
         try:
@@ -128,7 +133,9 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
         told = _channel(dataset, release, sensitive)
         absent = [str(value) for value in told.inputs if value not in gain]
         if absent:
-            raise ValueError(f"the gains say nothing of {sensitive} {', '.join(absent)}. Give each value a column.")
+            raise ValueError(
+                f"the columns of gain say nothing of {sensitive} {', '.join(absent)}. Give each value a column."
+            )
         gains = gain[list(told.inputs)].to_numpy(dtype=float)
         before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
         shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)

@@ -12,7 +12,7 @@ from privnb.dataset import Dataset
 from privnb.evaluation import sensitive_name, tells_few
 from privnb.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
 from privnb.measures.populations import LargePopulations
-from privnb.measures.queries import CountQueries, relative_errors
+from privnb.measures.queries import READINGS, CountQueries, relative_errors
 from privnb.measures.reconstruction import VALUES
 from privnb.measures.tradeoff import privacy_losses, privacy_losses_by_chance, revealed_losses, utility_losses
 from privnb.mined import stream
@@ -49,7 +49,8 @@ def trade_off(
     large populations that the release is more wrong about than that one. Noise has no rows of privacy loss, and a table
     without large populations none of utility loss.
     """
-    withholding.check(fewest)
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
+    expect.these(hierarchies=hierarchies)
     sensitive, rows = _asked(dataset, sensitive), []
     populations = large_populations(dataset, sensitive, support, hierarchies)
     if populations is not None:
@@ -80,7 +81,7 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     Sales", rising by loss; values of fewer than `fewest` people are withheld, together with as many others as hide
     them. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
-    withholding.check(fewest)
+    expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
     sensitive = _asked(dataset, sensitive)
     row, revealed = rows_of(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     people = dataset.table[sensitive].value_counts().reindex(revealed.index)
@@ -109,6 +110,11 @@ def count_queries(
     or too many values to ask for; `empty_queries`: how many count nobody, which have no relative error. Of fewer than
     ten others nothing is told. A sanitizer whose privacy models cannot be kept has no row.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed)
+    expect.whole("dimension", dimension, 1)
+    expect.share("selectivity", selectivity)
+    expect.one_of("reading", reading, READINGS)
+    expect.whole("number", number, 1)
     sensitive, names = _asked(dataset, sensitive), dataset.schema.quasi_identifiers
     target = f"qd={dimension}, sel={selectivity:g}" + ("" if reading == "product" else f", {reading}")
     original = rows_of(dataset, Identity(), seed)
@@ -150,6 +156,7 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     it without neutral attributes, see `workload.utility_gain`. Releases that a table cannot give are left out. Source:
     Li and Li, section 3.1.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
     sensitive = _asked(dataset, sensitive)
     reached = [sanitizer for sanitizer in sanitizers if _released(dataset, sanitizer, seed) is not None]
     adversary = workload.disclosure(dataset, reached, sensitive=sensitive, seed=seed)
@@ -167,6 +174,7 @@ def on_lines(dataset):
     Which hierarchies the paper's Mondrian had is not told. Labels end at values of their classes, as the paper's do:
     such releases are counted, and neither shown nor handed out.
     """
+    expect.these(dataset=dataset)
     lines = {}
     for name, own in dataset.hierarchies.items():
         attribute = dataset.schema[name]
@@ -181,7 +189,8 @@ def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
     """`LargePopulations` of the dataset, or None where no group is so large, or where the sensitive attribute has too
     many values to ask for.
     """
-    expect.share("support", support)
+    expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
+    dataset.schema[sensitive]  # refuses a name that does not exist
     try:
         return LargePopulations.of(dataset, sensitive, support, hierarchies)
     except ValueError:

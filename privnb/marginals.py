@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
-from privnb import counts
+from privnb import counts, expect
 from privnb.algorithms.maximum_entropy import CountTable, Together
 from privnb.hierarchy import flat
 from privnb.hierarchy.generalization import SUPPRESSED
@@ -64,6 +64,7 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
     published attributes, models against a population, and a `beside` that is not generalized or not of these records.
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
+    expect.these(dataset=dataset)
     sets = [(names,) if isinstance(names, str) else tuple(names) for names in sets]
     for names in sets:
         if not names or len(set(names)) < len(names) or not set(names) <= set(dataset.schema.published) - {"count"}:
@@ -214,6 +215,7 @@ def divergence(dataset, marginals=None, release=None):
     bound; lower keeps more. With a release alone it is `information_loss.kl_divergence`. Raises ValueError where
     `probabilities` does. Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
     """
+    expect.these(dataset=dataset, release=release)
     hierarchies = _hierarchies(dataset.schema, dataset.hierarchies)
     tables, where = [CountTable.read(table) for table in marginals.tables] if marginals is not None else [], {}
     if release is not None:
@@ -237,6 +239,7 @@ def inferred(known, sensitive, marginals=None, release=None):
     cells of two tables belong together, and if the tables are not decomposable.
     Source: Aggarwal and Yu 2008, section 9.5, tables 9.12 to 9.14.
     """
+    expect.these(sensitive=sensitive, release=release)
     published = marginals if marginals is not None else release
     hierarchies = _hierarchies(published.schema, published.hierarchies)
     tables = [CountTable.read(table) for table in marginals.tables] if marginals is not None else []

@@ -6,6 +6,7 @@ seeded; only such noise may be published.
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,7 @@ def laplace(values, scale, *, rng):
     `scale`: sensitivity / epsilon. Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC
     2006.
     """
+    expect.these(rng=rng)
     values = _numbers("Laplace", values).astype(float)
     expect.positive("the scale of Laplace noise", scale)
     if rng is not None:
@@ -46,11 +48,16 @@ def geometric(values, scale, *, rng):
 
     Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
     """
+    expect.these(rng=rng)
     values = _numbers("geometric", values)
     if not np.issubdtype(values.dtype, np.integer):
-        raise ValueError(f"geometric noise is for whole numbers, got {values.dtype}. Count the steps of the domain.")
+        raise ValueError(
+            f"the values of geometric noise must be whole numbers, got {values.dtype}. Count the steps of the domain."
+        )
     if not (expect.is_number(scale) and 0 < scale <= LARGEST):
-        raise ValueError(f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {scale!r}.")
+        raise ValueError(
+            f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {expect.found(scale)}."
+        )
     if rng is not None:
         # The difference of two one-sided geometric numbers is two-sided geometric.
         one, other = np.random.default_rng(rng).geometric(-np.expm1(-1 / scale), size=(2, *values.shape))
@@ -64,12 +71,14 @@ def _numbers(kind, values):
     """`values` as an array of numbers. Raises ValueError for what is none, and for missing and infinite ones."""
     found = np.asarray(values)
     if found.dtype.kind not in "iuf":
-        raise ValueError(f"{kind} noise is for numbers, got {found.dtype}. Leave out or fill in what is no number.")
+        raise ValueError(
+            f"{kind} noise is for numbers, got values of {found.dtype}. Leave out or fill in what is no number."
+        )
     unfit = ~np.isfinite(found)
     if unfit.any():
         raise ValueError(
-            f"{kind} noise is for numbers, got {unfit.sum()} of {found.size} missing or infinite. Noise would make "
-            "numbers of them: leave these records out."
+            f"{kind} noise is for numbers, got {unfit.sum()} of {found.size} missing or infinite values. Noise would "
+            "make numbers of them: leave these records out."
         )
     return found
 
@@ -94,7 +103,8 @@ def randomized_response(values, categories, epsilon, *, rng):
     k-ary randomized response.
     """
     check_epsilon(epsilon)
-    domain = pd.Index(list(categories))
+    expect.these(rng=rng)
+    domain = pd.Index(list(expect.kind("categories", categories, Iterable)))
     if domain.hasnans:
         raise ValueError(
             f"a missing value is no category: got {list(categories)}. Give it a mark in domain and values, such as '?'."
@@ -105,7 +115,11 @@ def randomized_response(values, categories, epsilon, *, rng):
             "nothing and needs no noise."
         )
     values = np.asarray(values)
-    codes = domain.get_indexer(values.ravel())
+    values = values.astype(object) if values.dtype.kind == "S" else values
+    try:
+        codes = domain.get_indexer(pd.Index(values.ravel().tolist()))
+    except TypeError:
+        raise ValueError(f"values must be some of the categories, got {expect.found(values)}.") from None
     if (codes < 0).any():
         raise ValueError(
             f"{(codes < 0).sum()} values are none of the {len(domain)} categories: "

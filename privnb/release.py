@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.counts import combinations
 from privnb.hierarchy import SUPPRESSED
 from privnb.privacy_models import PrivacyModel
@@ -110,6 +111,9 @@ class Published(NamedTuple):
 
     def __repr__(self):  # never the rows, see Release
         return f"Published({len(self.table)} rows of {', '.join(self.table)})"
+
+
+expect.word("published", Published, instead="Release.publish() gives it.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,8 +247,9 @@ class Release:
         No label ends at a value that few people share, even where a study keeps such ends, see `widened`.
         Raises ValueError for a `bare` release.
         """
-        if rows > 12:
-            raise ValueError(f"a report shows at most 12 released rows, got rows={rows}.")
+        expect.these(rng=rng)
+        if not (expect.is_whole(rows) and 0 <= rows <= 12):
+            raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
         names = self.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
         if self.bare:
             raise ValueError(
@@ -253,6 +258,9 @@ class Release:
             )
         shown = np.random.default_rng(rng).choice(len(self), min(rows, len(self)), replace=False)
         return by_content(self.widened(self.labelled).table[names]).iloc[shown].reset_index(drop=True)
+
+
+expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")
 
 
 def by_content(table):

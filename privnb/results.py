@@ -8,7 +8,7 @@ people.
 import numpy as np
 import pandas as pd
 
-from privnb import withholding
+from privnb import expect, withholding
 from privnb.measures.base import t_interval, wilson
 
 COLUMNS = [
@@ -20,12 +20,25 @@ NUMBERS = ["value", "low", "high", "baseline"]
 
 CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miners and seeds are compared in
 
+
+def check_results(name, value):
+    """Raise TypeError unless `value` is a table, and ValueError unless it has the columns of results."""
+    expect.kind(name, value, pd.DataFrame, instead="The functions of `evaluation` give one.")
+    absent = [column for column in COLUMNS if column not in value]
+    if absent:
+        raise ValueError(f"{name} must be tidy results, and it lacks the columns {', '.join(absent)}.")
+
+
+expect.WORDS["results"] = check_results
+
 DIFFERENCES = ("_gain", "_decline")  # measures that may be below 0 end with one of these
 PEOPLE = ("anti_utility", "good_utility", "suppressed_records")  # measures that count people start with one of these
 
 
 def join(*results):
     """Several tables of results as one."""
+    if not expect.all_of("results", results, pd.DataFrame):
+        raise ValueError("there are no results to join. Give one table or more.")
     return pd.concat(results, ignore_index=True)
 
 
@@ -54,6 +67,8 @@ def summary(results, prefix="", *, averages=True):
     value is withheld keeps its bounds; an average that would tell a withheld number has no value, but the bounds that
     follow from those told. Where a withheld number has no bounds, it may be the worst, and nothing is told.
     """
+    expect.these(results=results, prefix=prefix)
+    expect.kind("averages", averages, bool)
     rows = []
     for _, part in results.groupby([*CASE, "seed"], sort=False, dropna=False):
         worst = part.loc[part.value.fillna(part.high).fillna(np.inf).idxmax()]
@@ -74,6 +89,7 @@ def set_of(results):
     >>> set_of(pd.DataFrame({"miner": ["naive Bayes", "worst", "tuned forest", "modern worst"]})).tolist()
     ['', '', 'modern', 'modern']
     """
+    expect.these(results=results)
     worst = results.miner.where(results.miner.str.endswith("worst"))
     return worst.str.removesuffix("worst").str.strip().bfill().fillna("")
 
@@ -84,6 +100,7 @@ def bound(results):
     >>> bound(pd.DataFrame({"parameters": ["k=10, start=3", "epsilon=0.5", "what=age", ""]})).tolist()
     [10.0, 0.5, nan, nan]
     """
+    expect.these(results=results)
     return results.parameters.str.extract(r"^\w+=([0-9][0-9.e+-]*)")[0].astype(float)
 
 
@@ -94,6 +111,7 @@ def over_seeds(results):
     A row that has one seed only keeps its own interval, which is about people. A mean of a withheld value has none,
     but the widest bounds.
     """
+    expect.these(results=results)
     keys = [*CASE, "miner", "better"]
     repeated = results.duplicated(keys, keep=False)
     means = [
@@ -122,7 +140,9 @@ def withheld(results, fewest, of=np.inf):
     """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
     persons. A baseline that is one keeps nothing.
     """
-    withholding.check(fewest)
+    expect.these(results=results, fewest=fewest)
+    if not (isinstance(of, float) and of == np.inf):
+        expect.whole("of", of, 1)
     counts, results = results.measure.str.startswith(PEOPLE), results.copy()
     for place, value in results.value[counts & withholding.tells(results.value, of, fewest)].items():
         results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb import cuts, names
+from privnb import cuts, expect, names
 
 
 class SchemaError(ValueError):
@@ -75,14 +75,16 @@ class Numbers:
     cuts: float | tuple[float, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self):
+        for end in ("low", "high", "step"):
+            expect.number(end, getattr(self, end))
         if not (self.low < self.high and self.step > 0):
             raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
-        if not self._on_a_step(self.width / self.step):
+        if self.width / self.step < 0.5 or not self._on_a_step(self.width / self.step):
             raise SchemaError(f"a domain's high must lie a whole number of steps above low, got {self}.")
         if self.step < 1e-9 or self.width / self.step >= 2**31 or max(abs(self.low), abs(self.high)) >= 2**53:
             raise SchemaError(
                 f"a domain of numbers has at most 2,147,483,648 values, steps of 1e-9 or more and nothing beyond 2^53, "
-                f"got {self}. Give a coarser step or another unit."
+                f"got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another unit."
             )
         try:
             object.__setattr__(self, "cuts", cuts.points(self, self.cuts))
@@ -135,6 +137,7 @@ class Categories:
     values: tuple[str, ...]
 
     def __post_init__(self):
+        expect.all_of("values", self.values, str)
         if len(set(self.values)) != len(self.values) or not self.values:
             raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
 
@@ -165,9 +168,21 @@ class Attribute:
     form_of: str = ""
     sensitivity: float | None = None
 
+    def __post_init__(self):
+        expect.text("name", self.name, "a column")
+        expect.kind("role", self.role, Role, instead=f"Give one of {', '.join(f'Role.{role.name}' for role in Role)}.")
+        expect.kind("domain", self.domain, Numbers, Categories, type(None))
+        expect.kind("unit", self.unit, str)
+        expect.kind("form_of", self.form_of, str)
+        if self.sensitivity is not None:
+            expect.positive("sensitivity", self.sensitivity)
+
     @property
     def numeric(self):
         return isinstance(self.domain, Numbers)
+
+
+expect.word("attribute", Attribute, instead="A schema has them by name: schema[name].")
 
 
 @dataclass(frozen=True)
@@ -178,6 +193,8 @@ class Schema:
     attributes: tuple[Attribute, ...]
 
     def __post_init__(self):
+        expect.text("dataset", self.dataset, "the dataset")
+        expect.all_of("attributes", self.attributes, Attribute)
         check_name("dataset", self.dataset)
         for attribute in self.attributes:
             check_name(f"dataset '{self.dataset}': column", attribute.name)
@@ -203,9 +220,11 @@ class Schema:
 
     def __getitem__(self, name):
         for attribute in self.attributes:
-            if attribute.name == name:
+            if isinstance(name, str) and attribute.name == name:
                 return attribute
-        raise SchemaError(f"dataset '{self.dataset}' has no attribute '{name}'; it has {', '.join(self.names())}.")
+        raise SchemaError(
+            f"dataset '{self.dataset}' has no attribute {expect.found(name)}; it has {', '.join(self.names())}."
+        )
 
     def names(self, *roles):
         """Names of the attributes with one of `roles` (all, without one), in column order."""

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privnb import expect
+
 LIMIT = 10  # a count of fewer people is not shown, unless a reader asks for another limit
 
 
@@ -27,10 +29,13 @@ def check(limit, name="fewest"):
     """
     if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 2:
         raise ValueError(
-            f"{name} must be a whole number from 2, got {limit!r}: a count of one is a person. "
+            f"{name} must be a whole number from 2, got {expect.found(limit)}: a count of one is a person. "
             f"Usual is {LIMIT}, which leaves out every count of 1 to {LIMIT - 1} people."
         )
     return int(limit)
+
+
+expect.WORDS["fewest"] = lambda name, value: check(value, name)
 
 
 def few(people, limit=LIMIT):

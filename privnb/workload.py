@@ -12,7 +12,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from privnb import counts, weka, withholding
+from privnb import counts, expect, weka, withholding
 from privnb.attacks import MinerInference
 from privnb.counts import class_value_counts
 from privnb.evaluation import reordered, sensitive_name, tells_few
@@ -50,6 +50,7 @@ def sanitizations(sensitive, workload):
     Of Mondrian's variants the one that an independent study found to come nearest to the table: cuts by information
     gain on `workload`, numbers at the largest threshold below the median. No variant known gives its digits.
     """
+    expect.these(sensitive=sensitive)
     models = [
         *(KAnonymity(k) for k in (10, 100, 1000)),
         *(RecursiveDiversity(3, l, sensitive) for l in (2, 5, 10, 15)),  # noqa: E741
@@ -65,6 +66,7 @@ def released(dataset, sanitizer, seed=1):
 
     The convention behind Table 3's l = 15, which 14 values cannot have: no split is allowed, so all are one class.
     """
+    expect.these(dataset=dataset, sanitizer=sanitizer, seed=seed)
     known = dataset.schema.quasi_identifiers
     if models := [model for model in getattr(sanitizer, "models", ()) if model.sensitive not in known]:
         whole = Suppress().sanitize(dataset, rng=0)
@@ -92,7 +94,8 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
     or for their own quasi-identifiers where noise leaves no classes. A noisy release is refused without miners; a
     bucketized one they do not read.
     """
-    withholding.check(fewest)
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
+    expect.these(fewest=fewest)
     sensitive, dataset, rows = sensitive_name(dataset, sensitive), reordered(dataset, seed), []
     known, there = _neutral(dataset, knows, sensitive), _neutral(dataset, "all", sensitive)
     label = f"{sensitive}, knows: {'all' if known == there else ', '.join(known)}" if known else sensitive
@@ -118,6 +121,9 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     can guess, from the table of its own that it is in. Or a row why a miner has no guess, see `mined.Mined`: of a
     bucketized release none has, for miners do not read those.
     """
+    expect.these(
+        neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
+    )
     researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
     rows = [researcher.rows(sanitizer, *researcher.learn(sanitizer)) for sanitizer in track(sanitizers, "learn")]
     return tidy(chain.from_iterable(rows))
@@ -135,7 +141,12 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     `over`: the trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers
     than `sanitizers` are mined, so that parts of a large comparison are made apart, each with intervals as exact.
     """
+    expect.these(
+        neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
+    )
     researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
+    if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
+        raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")
     every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
     learned = {sanitizer: researcher.learn(sanitizer) for sanitizer in track(every, "learn")}
     rows = [row for sanitizer, found in learned.items() for row in researcher.rows(sanitizer, *found)]
@@ -159,6 +170,7 @@ def information_shares(dataset, sanitizers):
     a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything by chance. Section
     7, where data have both privacy and utility.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers)
     rows = []
     for sanitizer in track(sanitizers, "information"):
         release, row = released(dataset, sanitizer), rows_of(dataset, sanitizer, 1)

@@ -91,7 +91,7 @@ def test_utility_of_the_trivial_release(adult):
 def test_k_is_counted_not_believed(adult):
     """A sanitizer that claims k = 7 and publishes the original is graded by its labels."""
 
-    class Liar:
+    class Liar(Suppress):
         randomized = False
 
         def changed_params(self):

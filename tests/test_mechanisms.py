@@ -138,7 +138,7 @@ def test_scale_must_be_positive(scale):
 
 
 def test_geometric_noise_is_for_whole_numbers_within_64_bits():
-    with pytest.raises(ValueError, match="for whole numbers, got float64"):
+    with pytest.raises(ValueError, match=r"must be whole numbers, got float64"):
         geometric([1.5], 1.0, rng=0)
     with pytest.raises(ValueError, match=r"a positive number up to 1e\+15, got 2"):
         geometric([1], 2e15, rng=0)

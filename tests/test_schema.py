@@ -41,7 +41,7 @@ def test_the_highest_number_lies_on_a_step():
         Numbers(0, 8, 3)
 
 
-@pytest.mark.parametrize("domain", [(5, 5), (6, 5), (1, 2, 0), (1, 2, -1), (float("nan"), 2)])
+@pytest.mark.parametrize("domain", [(5, 5), (6, 5), (1, 2, 0), (1, 2, -1)])
 def test_numbers_need_a_range(domain):
     with pytest.raises(SchemaError, match="low < high and step > 0"):
         Numbers(*domain)

@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from copy import copy
 
+from privnb import expect
+
 
 class Attack(ABC):
     """An adversary of a release. Subclasses are frozen dataclasses of their parameters.
@@ -28,6 +30,7 @@ class Attack(ABC):
 
         Raises ValueError for a form of release that it does not read.
         """
+        expect.these(published=published)
         self.check(published)
         fitted = copy(self)
         # Subclasses are frozen for their parameters' sake; what was learned is no parameter.

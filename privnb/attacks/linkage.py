@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.attacks.base import Attack
 from privnb.counts import combinations
 from privnb.hierarchy import flat
@@ -36,7 +37,7 @@ class Linkage(Attack):
 
     def __post_init__(self):
         if self.known is not None:
-            if isinstance(self.known, str) or not len(self.known):
+            if not expect.texts("known", self.known, "columns"):
                 raise ValueError(f"known must be None or a list of one or more columns, got {self.known!r}.")
             object.__setattr__(self, "known", tuple(self.known))
 
@@ -54,6 +55,7 @@ class Linkage(Attack):
 
     def candidates(self, known):
         """How many released rows each known person could be: integer array (m,), from 0; more protects better."""
+        expect.these(known=known)
         numbers = np.zeros(len(known), dtype=np.int64)
         for people, group, fit in self._fitting(known):
             numbers[people] = _count(fit).sum(axis=1)[group]
@@ -61,6 +63,7 @@ class Linkage(Attack):
 
     def chance(self, known, rows):
         """Probability that `predict` gives `rows` (integer array (m,)), 0 to 1: exact, nothing is drawn."""
+        expect.these(known=known)
         chances = np.zeros(len(known))
         for people, group, fit in self._fitting(known):
             row = rows[people]
@@ -70,6 +73,7 @@ class Linkage(Attack):
 
     def predict(self, known, *, rng=0):
         """The published row chosen for each known person, at random among the candidates; -1 where there is none."""
+        expect.these(known=known, rng=rng)
         generator = np.random.default_rng(rng)
         chosen = np.full(len(known), -1)
         for people, group, fit in self._fitting(known):
@@ -86,6 +90,7 @@ class Linkage(Attack):
 
     def baseline(self, known, *, rng=0):
         """A row at random among all: what knowing that somebody is in the release is worth by itself."""
+        expect.these(known=known, rng=rng)
         return np.random.default_rng(rng).integers(len(self.published.table), size=len(known))
 
     def truth(self, dataset, key):
@@ -105,6 +110,9 @@ class Linkage(Attack):
         absent = [name for name in self._names if name not in known]
         if absent:
             raise SchemaError(f"{self!r} needs {absent}, which the table of known people lacks.")
+        gaps = [name for name in self._names if known[name].isna().any()]
+        if gaps:
+            raise SchemaError(f"{self!r}: known has missing values in {gaps}. Leave those people out, or write '*'.")
         alike = combinations(known[list(self._names)])
         order = np.argsort(alike.index, kind="stable")
         ends = np.cumsum(alike.multiplicities)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
+from privnb import expect
 from privnb.attacks.base import Attack
 from privnb.encoding import encode
 from privnb.hierarchy import flat
 from privnb.miners import Miner
+from privnb.weka import WekaMiner
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class MinerInference(Attack):
     known: tuple[str, ...] | None = None
     reads = ("generalized", "noisy")
 
+    def __post_init__(self):
+        expect.kind("miner", self.miner, Miner, WekaMiner, instead="reference_set(names) gives some.")
+        expect.text("target", self.target, "the column that they want")
+        if self.known is not None and not expect.texts("known", self.known, "columns"):
+            raise ValueError(f"known must be None or a list of one or more columns, got {self.known!r}.")
+
     def _learn(self, published):
         names = list(self.known or (name for name in published.schema.published if name != self.target))
         if self.target in names:
@@ -47,6 +55,7 @@ class MinerInference(Attack):
         `known`: DataFrame of m people with at least the columns that the miner reads, as exact or as published cells.
         The target is not read, if it is there. Raises SchemaError for a column that is missing.
         """
+        expect.these(known=known)
         published = self.published
         encoded = encode(known, self._names, published.schema, published.hierarchies, like=self._encoded)
         return self._fitted.predict(encoded)
@@ -58,6 +67,7 @@ class MinerInference(Attack):
         sorted order of several. Of numbers the middle of the public domain, as the narrowest label that holds it
         where the column is published as labels.
         """
+        expect.these(known=known)
         published, attribute = self.published, self.published.schema[self.target]
         column = published.table[self.target]
         if not attribute.numeric:

@@ -6,7 +6,7 @@ is, or their sensitive value. Both are channels, and measured alike.
 
 from functools import partial
 
-from privnb import gallery, leakage, small_channels, withholding
+from privnb import expect, gallery, leakage, small_channels, withholding
 from privnb.evaluation import adversary_gains, ends, numbers
 from privnb.experiments.profiles import evaluated, together
 from privnb.privacy_models import KAnonymity
@@ -23,6 +23,7 @@ def small_tables(*, store=""):
     """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
     last.
     """
+    expect.these(store=store)
     tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users)]
     tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
     return together(evaluated({"": tasks}, store, "list small tables").values())
@@ -33,6 +34,7 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
 
     `k`, `l`, `epsilon`: one number each, or several separated by commas. Raises ValueError where one has none.
     """
+    expect.these(dataset=dataset)
     values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
     if not all(values):
         raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
@@ -45,7 +47,7 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
 
 def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
     """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`."""
-    withholding.check(fewest)
+    expect.these(dataset=dataset, fewest=fewest, store=store)
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
     tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "every set of attributes").values())
@@ -53,7 +55,7 @@ def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
 
 def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
     """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones."""
-    withholding.check(fewest)
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
     tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "worth of guesses").values())
 
@@ -64,7 +66,7 @@ def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
 
     A sanitizer that this table cannot have leaves a row `classes` of 0.
     """
-    withholding.check(fewest)
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
     tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")
     capacity = r"(sensitive|bucket)_additive_capacity"

@@ -4,7 +4,7 @@ import contextlib
 from functools import partial
 from typing import NamedTuple
 
-from privnb import gallery, workload
+from privnb import expect, gallery, workload
 from privnb.content import content
 from privnb.dataset import Dataset, load
 from privnb.evaluation import ends, first_number
@@ -69,6 +69,7 @@ def check_comparison(
     `sramka.gains` of the dataset. Raises ValueError for a name that is not there, and for miners of whom none can
     guess what they are asked for.
     """
+    expect.these(dataset=dataset, profile=profile, knows=knows, miners=miners, target=target, seeds=seeds)
     size, mined = profile_of(profile), published_name(dataset, target or first_number(dataset))
     repeated(seeds, 1)
     _check_neutral(sets, neutral, knows)
@@ -82,6 +83,7 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
 
     For each sensitive and neutral attribute of categories. Parameters as of `figures`.
     """
+    expect.these(profile=profile, miners=miners, seeds=seeds, store=store)
     if not sets:
         return tidy([])
     tasks = {
@@ -107,6 +109,7 @@ def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
     another one can do. Of Weka's miners J48 reads all releases; the other two take part in U_base alone, and where the
     workload is neutral, as in the paper.
     """
+    expect.these(profile=profile, miners=miners, seeds=seeds, store=store)
     cases = []
     for each in sets:
         every = _alike(each.dataset, workload.sanitizations(each.sensitive, each.workload or each.sensitive))
@@ -122,6 +125,7 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     quasi-identifiers: names of neutral attributes separated by commas, each for the data sets where it is one, or
     "all". Noise leaves no classes: there the adversary guesses with the researcher's miners. Weka's take no part.
     """
+    expect.these(profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
     _check_neutral(sets, neutral, knows)
     sets = sets[: profile_of(profile).others]
     cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]

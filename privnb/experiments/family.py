@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from privnb import losses, workload
+from privnb import expect, losses, workload
 from privnb.dataset import Dataset
 from privnb.evaluation import costs, ends, linked, numbers, sensitive_name
 from privnb.experiments.profiles import Profile, evaluated, number, profile_of, together
@@ -65,6 +65,7 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute that noise can change.
     The quick profile does without `KMember` and `FullDomain` under l, t and delta.
     """
+    expect.these(dataset=dataset, profile=profile)
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     values = {
         letter: numbers(letter.upper(), given[letter] or size[letter], int if letter == "k" else number)
@@ -86,6 +87,7 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     Where a table has no large populations, no utility loss is defined, and the certainty penalty stands for it. Raises
     ValueError for a measure that `MEASURES` does not have of that kind.
     """
+    expect.these(dataset=dataset)
     for kind, measure in (("privacy", privacy), ("utility", utility)):
         known = [each for measures in MEASURES[kind].values() for each in measures]
         if measure not in known:
@@ -106,6 +108,7 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
     miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot do what
     is asked, its row `classes` is 0, and it has no others: see `left_out`.
     """
+    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
     lost = evaluated({"": plan.tasks(sanitizers, "trade_off")}, store, "lose privacy and utility")[""]
     reached = [each for each in sanitizers if not _refused(each, lost)]
@@ -115,6 +118,7 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
 
 def left_out(dataset, sanitizers, results):
     """Which sanitizers cannot do what is asked of this table, and why, in sentences."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
     reasons = []
     for sanitizer in (each for each in sanitizers if _refused(each, results)):
         try:
@@ -132,6 +136,7 @@ def settings_along(dataset, tuned, values):
     `tuned`: a kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon"; `values`: of the
     letter. Raises ValueError for a kind without that letter, and for a value that it cannot have.
     """
+    expect.these(dataset=dataset)
     kind, _, letter = tuned.partition(" ")
     letters = ("k", *MODELS, "epsilon")
     made = {
@@ -152,6 +157,7 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store="
 
     The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of `appraised`.
     """
+    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, store=store)
     plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds), None
     if plan.profile.family["all"]:
         options = {"profile": profile, "miners": miners, "seeds": seeds, "store": store}

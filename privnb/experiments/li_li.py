@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral
 
-from privnb import losses
+from privnb import expect, losses
 from privnb.dataset import find
 from privnb.evaluation import ends, numbers, sensitive_name
 from privnb.experiments.profiles import check_miners, evaluated, number, profile_of, repeated, together
@@ -43,6 +43,7 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
     semantic privacy (delta) that of Brickell and Shmatikov. `median`: Mondrian's; "left" is what its authors print, by
     which an attribute of two values is cut only where the first is the commoner.
     """
+    expect.these(dataset=dataset)
     sensitive = sensitive_name(dataset, None)
     models = {
         "k": [KAnonymity(value) for value in numbers("K", k, int)],
@@ -65,6 +66,7 @@ def check_queries(dataset, *, number=1000, miners="decision tree", profile="quic
     """Refuse what `count_queries` and `direct` would refuse after minutes of other work: raises ValueError for a number
     of queries, miners, a profile or a number of repeats that cannot be.
     """
+    expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds)
     if isinstance(number, bool) or not (isinstance(number, Integral) and 1 <= number <= MOST):
         raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {number!r}.")
     repeated(seeds, profile_of(profile).queries)
@@ -81,6 +83,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
     lists, "k=10 50, t=0.2": `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's
     letter in `target`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
+    expect.these(dataset=dataset, partitions=partitions, support=support, store=store)
     asked = {"distance": distance, "support": support}
     lines = losses.on_lines(dataset)
     lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
@@ -110,6 +113,7 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
 
     `seeds`: other queries each; 0 for the profile's.
     """
+    expect.these(dataset=dataset, partitions=partitions, profile=profile, seeds=seeds, store=store)
     seeds = repeated(seeds, profile_of(profile).queries)
     ask = partial(losses.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
@@ -137,6 +141,7 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", stor
 
     In as many folds as the profile has for the critics' own main miners.
     """
+    expect.these(dataset=dataset, partitions=partitions, miners=miners, profile=profile, store=store)
     folds = next(iter(profile_of(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
     task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds)
@@ -149,6 +154,7 @@ def pairs(results, measure="utility_loss"):
 
     Columns too: `letter` and `bound` of its privacy model, `model` and `form` in words.
     """
+    expect.these(results=results)
     rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
     private = over_seeds(results[results.measure == "privacy_loss"])
     private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
@@ -162,6 +168,7 @@ def asked(results, by="", form="Bucketize"):
     """`results` with the COUNT queries of one panel of Figure 3 alone, and of one form: of all privacy models one kind
     of query (a); of t-closeness by="selectivity" (b) or by="dimension" (c).
     """
+    expect.these(results=results)
     errors = results.measure.str.endswith("_relative_error")
     plain = errors & (results.sanitizer == form) & ~results.target.str.contains(READINGS[1])
     if not plain.any():

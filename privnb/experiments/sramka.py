@@ -4,7 +4,7 @@ from functools import partial
 
 from pandas.api.types import is_numeric_dtype
 
-from privnb import withholding
+from privnb import expect, withholding
 from privnb.adversary import anti_utility, gains_with_predictions, scenarios
 from privnb.evaluation import first_number, good_utility, sensitive_name
 from privnb.experiments.profiles import evaluated, profile_of, sets_of, together
@@ -23,6 +23,9 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
     instead of the profile's main set and its number of repeats, unless empty or 0. `store`: the folder that keeps what
     is finished; empty: none. Raises ValueError for an unknown profile.
     """
+    expect.these(
+        dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds, store=store
+    )
     tasks, sanitizers = {}, [*sanitizers, *absent(dataset, sanitizers)]
     column = dataset.table[sensitive_name(dataset, target)]
 
@@ -67,7 +70,17 @@ def adversaries(
     Rows of sets beside the main one have the set's name before `average`, `worst`, fusions and controls. Parameters as
     of `users` and of `adversary.anti_utility`.
     """
-    withholding.check(fewest)
+    expect.these(
+        dataset=dataset,
+        sanitizers=sanitizers,
+        profile=profile,
+        miners=miners,
+        target=target,
+        share=share,
+        seeds=seeds,
+        fewest=fewest,
+        store=store,
+    )
     for scenario in scenarios(
         target or first_number(dataset), len(dataset), c=c, share=share, weights=weights
     ).values():
@@ -94,6 +107,16 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
     Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of miner
     "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
     """
+    expect.these(
+        dataset=dataset,
+        sanitizers=sanitizers,
+        profile=profile,
+        miners=miners,
+        target=target,
+        sensitive=sensitive,
+        seeds=seeds,
+        store=store,
+    )
     gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)
     attack = partial(anti_utility, target=target or None)
     tasks = {}
@@ -115,6 +138,7 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
 
 def absent(dataset, sanitizers):
     """The sanitizers that publish `*` for all that noise among `sanitizers` blurs: what noise can destroy at most."""
+    expect.these(dataset=dataset, sanitizers=sanitizers)
     noisy = dict.fromkeys(s.sanitize(dataset, rng=1).provenance.noisy for s in sanitizers if s.randomized)
     return [Suppress(name_list(names)) for names in noisy if names]
 

@@ -9,7 +9,7 @@ import shlex
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-from privnb import privacy_models, sanitizers
+from privnb import expect, privacy_models, sanitizers
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
 from privnb.mined import stream
 
@@ -104,6 +104,7 @@ def code(dataset, setting, source=""):
     `dataset`: as `load` gave it, all of it or a sample. `source`: what `load` was given as its name, where that is the
     path of a description file. Raises ValueError for a setting that means nothing.
     """
+    expect.these(dataset=dataset, setting=setting)
     setting = checked(setting, dataset)
     made, own = sanitizer(setting, dataset), _roles(setting, dataset)
     name, study, records = _origin(dataset, source)
@@ -135,6 +136,7 @@ def command(dataset, setting, source=""):
 
     `dataset`, `source`: as of `code`. Raises ValueError for a setting that means nothing.
     """
+    expect.these(dataset=dataset, setting=setting)
     setting = checked(setting, dataset)
     name, study, records = _origin(dataset, source)
     given = {"STUDY": study} if study else {}

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from numbers import Integral
 
-from privnb import sanitizers
+from privnb import expect, sanitizers
 from privnb.dataset import Dataset
 from privnb.evaluation import first_number, sensitive_name
 from privnb.gallery import SUPPRESS
@@ -103,12 +103,16 @@ class Setting:
         return {letter: getattr(self, letter) for letter in KINDS[self.sanitizer][0] if getattr(self, letter)}
 
 
+expect.word("setting", Setting, instead="Give one such as Setting(k=10).")
+
+
 def called(setting):
     """What a person calls a setting.
 
     >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
     ('Mondrian k=20, t=0.3', 'Suppress')
     """
+    expect.these(setting=setting)
     asked = ", ".join(f"{letter}={bound:g}" for letter, bound in setting.asked.items())
     return f"{setting.sanitizer} {asked}".strip()
 
@@ -119,6 +123,7 @@ def choices(dataset):
     Sanitizers that some choice of quasi-identifiers allows; attributes that can be quasi-identifiers, or sensitive, the
     dataset's own first; miners of categories; scenarios.
     """
+    expect.these(dataset=dataset)
     published, own = dataset.schema.published, dataset.schema.sensitive
     numeric = [dataset.schema[name].numeric for name in published]
     lacking = () if any(numeric) else ("LaplaceNoise", "GeometricNoise")
@@ -141,6 +146,7 @@ def _miners():
 
 def idle(setting, dataset):
     """The controls that this setting does not read, each with the reason in a sentence: `{control: text}`."""
+    expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     kind, letters = setting.sanitizer, KINDS[setting.sanitizer][0]
     reads = f"it reads {', '.join(letters)}" if letters else "it has no parameter"
@@ -155,6 +161,7 @@ def idle(setting, dataset):
 
 def unmined(setting, dataset):
     """For whom this release is not mined, "user" or "adversary", and why not: `{who: text}`."""
+    expect.these(setting=setting, dataset=dataset)
     setting, kind, reasons = checked(setting, dataset), setting.sanitizer, {}
     if kind in BUCKETS:
         told = "Miners do not read buckets: whose sensitive value is whose is not told."
@@ -176,6 +183,7 @@ def attacked(setting, dataset):
     """The quasi-identifier that the adversary wants to know more exactly: the first number, or else the first; where
     categories are randomised, the first of these.
     """
+    expect.these(setting=setting, dataset=dataset)
     chosen = of_roles(dataset, setting)
     if setting.sanitizer == "RandomizedResponse":
         names = chosen.schema.quasi_identifiers
@@ -188,6 +196,7 @@ def checked(setting, dataset):
 
     Raises ValueError for what is not among `choices`, a bound that no model has, and an attribute in two roles.
     """
+    expect.these(setting=setting, dataset=dataset)
     offered, schema = choices(dataset), dataset.schema
     for control in ("sanitizer", "miner", "scenario"):
         _among(control, [getattr(setting, control)], offered[control])
@@ -219,6 +228,7 @@ def of_roles(dataset, setting):
     Its own other sensitive attributes stay so; all others become neutral. An attribute that is no quasi-identifier in
     the dataset is generalized as its public domain allows, see `hierarchy.flat`.
     """
+    expect.these(dataset=dataset, setting=setting)
     return _of_roles(dataset, *checked(setting, dataset).roles)
 
 
@@ -239,6 +249,7 @@ def exposed(setting, dataset):
     """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown. Of
     buckets not the sensitive one: whose its values are is not told.
     """
+    expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     known = names_in(setting.quasi_identifiers) + [setting.sensitive] * (setting.sanitizer in BUCKETS)
     return [name for name in dataset.schema.quasi_identifiers if name not in known]
@@ -246,6 +257,7 @@ def exposed(setting, dataset):
 
 def sanitizer(setting, dataset):
     """The sanitizer that is asked for. Raises ValueError for an Anatomy without a whole l of 2 or more."""
+    expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     kind, sensitive = getattr(sanitizers, setting.sanitizer), setting.sensitive
     if kind in (Suppress, Identity):

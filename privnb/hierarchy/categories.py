@@ -9,9 +9,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OfLeaves, OnALine, by_class, text
+from privnb import expect
+from privnb.hierarchy.generalization import (
+    SUPPRESSED,
+    Extent,
+    Generalization,
+    OfItsValues,
+    OfLeaves,
+    OnALine,
+    by_class,
+    text,
+)
 from privnb.hierarchy.intervals import Ranges
-from privnb.schema import Categories, SchemaError
+from privnb.schema import Categories, Numbers, SchemaError
 
 
 @dataclass(frozen=True)
@@ -31,8 +41,11 @@ class Taxonomy(OfLeaves, OnALine):
     rows: tuple[tuple[str, ...], ...]
 
     def __post_init__(self):
+        expect.text("name", self.name, "an attribute")
+        for row in expect.all_of("rows", self.rows, tuple, list):
+            expect.all_of("row", row, str)
         if not self.rows:
-            raise SchemaError(f"hierarchy '{self.name}' is empty. Give one line a leaf: leaf;level 1;...;*")
+            raise SchemaError(f"hierarchy '{self.name}' is empty: no rows. Give one line a leaf: leaf;level 1;...;*")
         lengths = {len(row) for row in self.rows}
         if len(lengths) > 1 or min(lengths) < 2:
             short = min(self.rows, key=len)
@@ -65,6 +78,9 @@ class Taxonomy(OfLeaves, OnALine):
     @classmethod
     def read(cls, path, domain):
         """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain."""
+        expect.kind("domain", domain, Categories, Numbers)
+        if not Path(expect.path("path", path)).is_file():
+            raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
         tree = cls(Path(path).stem, rows)
@@ -168,6 +184,7 @@ class _Listed(OfLeaves):
     values: tuple[str, ...]
 
     def __post_init__(self):
+        expect.text("name", self.name, "an attribute")
         Categories(self.values)  # refuses a value that stands twice
         for value in self.values:
             if "|" in value or value == SUPPRESSED:
@@ -210,6 +227,10 @@ class Ordered(_Listed, OfItsValues):
     """
 
     exact: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        expect.kind("exact", self.exact, bool)
 
     def _outwards(self, low, high, shared):
         shared = np.asarray(shared, dtype=np.int64)
@@ -282,6 +303,7 @@ def with_exact_ends(hierarchy):
 
     For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
     """
+    expect.kind("hierarchy", hierarchy, Generalization)
     return replace(hierarchy, exact=True) if isinstance(hierarchy, OfItsValues) else hierarchy
 
 
@@ -290,6 +312,7 @@ def flat(attribute):
 
     The ranges end at public cuts, see `Ranges`.
     """
+    expect.these(attribute=attribute)
     if attribute.numeric:
         return Ranges(attribute.domain)
     return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, text
 from privnb.schema import Numbers, SchemaError, commonest
 
@@ -19,6 +20,9 @@ class _OnNumbers(OnALine):
     """What generalizations of numbers share: a published cell is a number, `low-high` or `*`."""
 
     domain: Numbers
+
+    def __post_init__(self):
+        expect.kind("domain", self.domain, Numbers)
 
     @cached_property
     def size(self):
@@ -72,6 +76,10 @@ class Ranges(OfItsValues, _OnNumbers):
 
     exact: bool = False
 
+    def __post_init__(self):
+        super().__post_init__()
+        expect.kind("exact", self.exact, bool)
+
     def _outwards(self, low, high, shared):
         return self.domain.interval(low)[0], self.domain.interval(high)[1]
 
@@ -101,6 +109,8 @@ class Intervals(_OnNumbers):
     widths: tuple[int, ...]
 
     def __post_init__(self):
+        super().__post_init__()
+        expect.numbers("widths", self.widths)
         rising = list(self.widths) == sorted(set(self.widths)) and len(self.widths) > 0
         if not rising or not all(w > 0 and w == int(w) for w in self.widths):
             raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
@@ -112,7 +122,7 @@ class Intervals(_OnNumbers):
             )
         if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
             raise SchemaError(
-                f"no interval of width {self.widths[-1]} holds the whole domain {self.domain}. Add a wider one."
+                f"no interval of widths {self.widths} holds the whole domain {self.domain}. Add a wider one."
             )
 
     @cached_property

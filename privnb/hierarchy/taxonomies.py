@@ -10,7 +10,9 @@ from datetime import date
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
+from privnb import expect
 from privnb.hierarchy.categories import Taxonomy, values_of
 from privnb.hierarchy.generalization import SUPPRESSED, text
 from privnb.hierarchy.intervals import Ranges
@@ -32,7 +34,8 @@ def widths(attribute, widths, origin=0):
     3      3       5       20      0-19, 20-39, 40-59, ...
     4      4       1       83                           *
     """
-    domain, widths = _domain(attribute, Numbers), tuple(widths)
+    domain, widths = _domain(attribute, Numbers), tuple(expect.numbers("widths", widths))
+    expect.number("origin", origin)
     steps = [_steps(width, domain) for width in widths]
     if None in steps or not steps or steps[0] < 2 or any(b % a or b == a for a, b in pairwise(steps)):
         raise SchemaError(
@@ -40,7 +43,7 @@ def widths(attribute, widths, origin=0):
             f"before; got {widths}. Leave out those that do not nest, or give all of them as the study's recoding."
         )
     begin = _steps(origin - domain.low, domain)
-    if begin is None:
+    if begin is None or abs(begin) >= 2**53:
         raise SchemaError(f"'{attribute.name}': the origin {origin} is no whole number of steps away from {domain}.")
     codes = np.arange(_size(domain))
     starts = [(codes - begin) // step * step + begin for step in steps]
@@ -63,11 +66,12 @@ def cuts(attribute, *levels):
     """
     domain, ends = _domain(attribute, Numbers), []
     for points in levels:
+        expect.numbers("levels", points)
         codes = [_steps(point - domain.low, domain) for point in points]
         if None in codes or any(b <= a for a, b in pairwise([0, *codes, _size(domain)])):
             raise SchemaError(
-                f"'{attribute.name}': points {tuple(points)} do not cut {domain}. Give rising numbers of the domain, "
-                "each the first of its interval."
+                f"'{attribute.name}': the levels' points {tuple(points)} do not cut {domain}. Give rising numbers of "
+                "the domain, each the first of its interval."
             )
         starts = np.array([0, *codes])
         part = np.searchsorted(starts, np.arange(_size(domain)), side="right") - 1
@@ -92,21 +96,31 @@ def quantiles(attribute, groups, sample):
     2      2       2       69                17-30, 31-99
     3      3       1       83                           *
     """
-    domain, groups = _domain(attribute, Numbers), tuple(groups)
+    domain, groups = _domain(attribute, Numbers), tuple(expect.numbers("groups", groups))
     if not groups or groups[-1] < 2 or any(fine % coarse or fine == coarse for fine, coarse in pairwise(groups)):
         raise SchemaError(
             f"'{attribute.name}': each number of groups must divide the one before, down to 2 or more; got {groups}."
         )
-    codes = np.sort(Ranges(domain).codes(sample))
+    codes = np.sort(Ranges(domain).codes(_sampled(sample, domain)))
     firsts = codes[len(codes) * np.arange(1, groups[0]) // groups[0]] if len(codes) else codes
     distinct = len(set(firsts.tolist()) - {0}) + 1
     if distinct < groups[0]:
         raise SchemaError(
-            f"'{attribute.name}': {len(codes)} numbers make {distinct} groups, not {groups[0]}; the commonest are "
-            f"{commonest([domain.value(code) for code in codes])}. Ask for fewer groups, or give points to `cuts`."
+            f"'{attribute.name}': a sample of {len(codes)} numbers makes {distinct} groups, not {groups[0]}; the "
+            f"commonest are {commonest([domain.value(code) for code in codes])}. Ask for fewer groups, or give points "
+            "to `cuts`."
         )
     points = [domain.value(first) for first in firsts]
     return cuts(attribute, *(points[fine - 1 :: fine] for fine in (groups[0] // number for number in groups)))
+
+
+def _sampled(sample, domain):
+    """The sample as a list of numbers of the domain."""
+    numbers = expect.numbers("sample", sample.tolist() if isinstance(sample, np.ndarray | pd.Series) else sample)
+    outside = domain.outside(pd.Series(numbers, dtype=float))
+    if len(outside):
+        raise SchemaError(f"{len(outside)} numbers of the sample lie outside {domain}: {commonest(outside)}.")
+    return numbers
 
 
 def dates(attribute, apart=()):
@@ -151,6 +165,7 @@ def prefixes(attribute, keep=None, apart=()):
     3      3       1        3                    *
     """
     values = _without(attribute, apart)
+    keep = keep if keep is None else expect.numbers("keep", keep)
     lengths = {len(value): value for value in values}
     if len(lengths) != 1:
         raise SchemaError(
@@ -159,7 +174,7 @@ def prefixes(attribute, keep=None, apart=()):
         )
     length = len(values[0])
     keep = tuple(range(length - 1, 0, -1) if keep is None else keep)
-    if any(fewer >= more for more, fewer in pairwise([length, *keep, 0])):
+    if any(fewer >= more or fewer != int(fewer) for more, fewer in pairwise([length, *keep, 0])):
         raise SchemaError(f"'{attribute.name}': keep must fall from below {length} to 1 or more, got {keep}.")
     return _shortened(attribute, values, [lambda v, k=k: v[:k] + SUPPRESSED * (length - k) for k in keep])
 
@@ -176,10 +191,15 @@ def lists(attribute, groups):
      ('Bachelors', 'first', 'high', '*'), ('Masters', 'second', 'high', '*'))
     """
     domain = _domain(attribute, Numbers | Categories)
+    if not isinstance(groups, Mapping):
+        raise SchemaError(f"'{attribute.name}': {expect.found(groups)} is no group. Write {{group: [value, ...]}}.")
     paths = list(_paths(attribute, groups, ()))
     listed, values = {value for value, _ in paths}, values_of(domain)
     for wrong, what in (
-        ([value for value in values if value not in listed], "stand in no group. List each value of the domain once"),
+        (
+            [value for value in values if value not in listed],
+            "stand in no group. List each of the domain once in groups",
+        ),
         (sorted(listed - set(values)), "are listed and not in the domain. Correct them there or here"),
     ):
         if wrong:
@@ -191,6 +211,7 @@ def lists(attribute, groups):
 
 
 def _domain(attribute, kind):
+    expect.these(attribute=attribute)
     if not isinstance(attribute.domain, kind):
         raise SchemaError(
             f"the public domain of '{attribute.name}' is {attribute.domain}. Numbers generalize by widths, cuts or "
@@ -224,6 +245,7 @@ def _numbered(attribute, ends):
 def _without(attribute, apart):
     """The values of a domain of text but for those that stay apart."""
     values, apart = _domain(attribute, Categories).values, [apart] if isinstance(apart, str) else apart
+    expect.texts("apart", apart, "values")
     unknown = [value for value in apart if value not in values]
     if unknown:
         raise SchemaError(f"'{attribute.name}': {unknown} should stay apart and are not in its domain. Correct them.")

@@ -12,6 +12,7 @@ from functools import reduce
 
 import numpy as np
 
+from privnb import expect
 from privnb.measures.base import measure
 
 STEPS = 100_000
@@ -22,6 +23,7 @@ def guess(channel):
 
     Of equally likely inputs the first. Source: section 4.1.
     """
+    expect.these(channel=channel)
     best = channel.largest(channel.joint)
     hits = np.flatnonzero((channel.joint == best[channel.column]) & (channel.joint > 0))
     columns, first = np.unique(channel.column[hits], return_index=True)  # entries are in the order of inputs
@@ -37,12 +39,15 @@ def error(channel, guesses):
     `guesses`: integer array (m,), the position of the input guessed for each output. An adversary with wrong
     background knowledge guesses by `guess(channel.believing(...))` and errs by what is true. Source: eq. 2 and 4.
     """
+    expect.these(channel=channel)
+    expect.vector("guesses", guesses, len(channel.outputs))
     return 1 - channel.joint[np.asarray(guesses)[channel.column] == channel.row].sum()
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))
 def prior_vulnerability(channel):
     """How likely the adversary guesses the input before anything is published: the largest prior probability."""
+    expect.these(channel=channel)
     return channel.prior.max()
 
 
@@ -53,6 +58,7 @@ def posterior_vulnerability(channel):
     0 to 1, lower protects more; never below `prior_vulnerability`. Source: eq. 5. Erratum: eq. 3 prints the posterior
     P(T|T') where the likelihood P(T'|T) belongs, as in the inequality after it.
     """
+    expect.these(channel=channel)
     return channel.largest(channel.joint).sum()
 
 
@@ -66,6 +72,7 @@ def bayes_risk(channel):
     >>> bayes_risk(Channel.of([["1/2", "1/2"], [0, 1]]))
     Fraction(1, 4)
     """
+    expect.these(channel=channel)
     return 1 - posterior_vulnerability(channel)
 
 
@@ -76,6 +83,7 @@ def error_bounds(channel):
     release tells nothing; m counts the outputs that occur. With n inputs alike: 1 - m/n and 1 - 1/n, section 4.1.
     Erratum: in sections 5.3 and 5.4 the letters m and n change places.
     """
+    expect.these(channel=channel)
     likeliest, occurring = prior_vulnerability(channel), int((channel.output_probability > 0).sum())
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
 
@@ -85,12 +93,14 @@ def santhi_vardy_bound(channel):
 
     Source: eq. 6. Erratum: it needs H in bits, and eq. 7 lacks the minus sign.
     """
+    expect.these(channel=channel)
     return 1 - 2 ** -conditional_entropy(channel)
 
 
 @measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
 def prior_entropy(channel):
     """H(T): how uncertain the input is before anything is published, in bits: 0 (known) to log2 n."""
+    expect.these(channel=channel)
     return _entropy(channel.prior)
 
 
@@ -100,6 +110,7 @@ def conditional_entropy(channel):
 
     Erratum: the printed sum lacks its minus sign.
     """
+    expect.these(channel=channel)
     # Rounding must not leave the bounds.
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
@@ -110,6 +121,7 @@ def mutual_information(channel):
 
     In bits, 0 (the release tells nothing) to H(T); lower protects more.
     """
+    expect.these(channel=channel)
     return prior_entropy(channel) - conditional_entropy(channel)
 
 
@@ -119,12 +131,14 @@ def min_entropy_leakage(channel):
 
     Source: Smith, "On the foundations of quantitative information flow", FoSSaCS 2009.
     """
+    expect.these(channel=channel)
     return max(0.0, math.log2(posterior_vulnerability(channel) / prior_vulnerability(channel)))
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))
 def additive_leakage(channel):
     """How much likelier the best guess becomes right: posterior minus prior vulnerability. 0 to 1, lower is better."""
+    expect.these(channel=channel)
     return posterior_vulnerability(channel) - prior_vulnerability(channel)
 
 
@@ -136,6 +150,7 @@ def multiplicative_capacity(channel):
     input under a uniform prior. log2 of it is the min-capacity. Source: Alvim et al., "Measuring information leakage
     using generalized gain functions", CSF 2012, theorem 5.1.
     """
+    expect.these(channel=channel)
     return channel.largest(channel.probability).sum()
 
 
@@ -148,6 +163,7 @@ def additive_capacity(channel):
     Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014; Chatzikokolakis,
     "On the additive capacity problem for quantitative information flow", QEST 2018.
     """
+    expect.these(channel=channel)
     independent = channel.prior[channel.row] * channel.output_probability[channel.column]
     # Both sides add up to 1, so half the absolute difference is what the joint probability has too much.
     difference = channel.joint - independent
@@ -160,6 +176,8 @@ def shannon_capacity(channel, tolerance=1e-9):
 
     Blahut and Arimoto's iteration. Raises RuntimeError if `STEPS` steps do not get there: ask for less.
     """
+    expect.these(channel=channel)
+    expect.positive("tolerance", tolerance)
     probability, shape = channel.probability.astype(np.float64), (len(channel.inputs), len(channel.outputs))
     prior = np.full(shape[0], 1 / shape[0])
     logs, gap = np.log2(probability), math.inf
@@ -177,6 +195,7 @@ def shannon_capacity(channel, tolerance=1e-9):
 
 def prior_gain(channel, gain):
     """What an adversary gains by their best action before anything is published; see `posterior_gain`."""
+    expect.these(channel=channel)
     return max((action * channel.prior).sum() for action in _actions(channel, gain))
 
 
@@ -187,6 +206,7 @@ def posterior_gain(channel, gain):
     never below `prior_gain`. The identity matrix gives `posterior_vulnerability`. Whole numbers and fractions keep an
     exact channel exact. Source: Alvim et al., CSF 2012.
     """
+    expect.these(channel=channel)
     gains = (channel.summed(action[channel.row] * channel.joint) for action in _actions(channel, gain))
     return reduce(np.maximum, gains).sum()
 
@@ -198,10 +218,14 @@ def expected_degradation(channel, before, after):
     releases look more useful than the originals. Since each input is published as something, the double sum of eq. 16
     is the difference of two means. Erratum: the paper calls this loss a utility.
     """
+    expect.these(channel=channel)
+    expect.vector("before", before, len(channel.inputs))
+    expect.vector("after", after, len(channel.outputs))
     return channel.prior.astype(np.float64) @ before - channel.output_probability.astype(np.float64) @ after
 
 
 def _actions(channel, gain):
+    expect.kind("gain", gain, np.ndarray, list, tuple)
     gain = np.asarray(gain)
     if gain.ndim != 2 or not len(gain) or gain.shape[1] != len(channel.inputs):
         raise ValueError(f"gains need shape (actions, {len(channel.inputs)}), got {gain.shape}.")

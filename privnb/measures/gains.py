@@ -13,6 +13,7 @@ due to small classes alone.
 
 import numpy as np
 
+from privnb import expect
 from privnb.counts import class_value_counts, coded, combinations, tabulate
 from privnb.measures.base import measure
 
@@ -26,6 +27,9 @@ def known_classes(release, knows=()):
     then the gains are an upper bound (`privnb.leakage` has both). Raises ValueError for a noisy release: the gains are
     defined over classes.
     """
+    expect.these(release=release, knows=knows)
+    for name in knows:
+        release.schema[name]  # refuses a name that does not exist
     if release.classes is None:
         raise ValueError(
             f"the adversary's gains are not defined for {release.provenance.sanitizer}: noise leaves no equivalence "
@@ -33,7 +37,7 @@ def known_classes(release, knows=()):
         )
     if not knows or release.form == "bucketized":
         return release.classes
-    return combinations(release.table[[*release.schema.quasi_identifiers, *knows]]).index
+    return combinations(release.table[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
 
 
 def class_counts(release, sensitive, knows=()):
@@ -42,6 +46,8 @@ def class_counts(release, sensitive, knows=()):
 
     Raises ValueError for a noisy release.
     """
+    expect.these(release=release, knows=knows)
+    release.schema[sensitive]  # refuses a name that does not exist
     return class_value_counts(*_by_class(release, sensitive, knows))
 
 
@@ -51,6 +57,8 @@ def knowledge_before(release, sensitive, knows=()):
 
     Without `knows`, A_base for all of them: the trivial sanitization gives that away.
     """
+    expect.these(release=release, knows=knows)
+    release.schema[sensitive]  # refuses a name that does not exist
     classes, values = _by_class(release, sensitive, knows)
     groups = _groups(release, knows)
     of = np.zeros(classes.max() + 1, dtype=np.int64)
@@ -60,11 +68,13 @@ def knowledge_before(release, sensitive, knows=()):
 
 def baseline_knowledge(counts):
     """A_base: the shares of the sensitive values in the whole table, float array (values,). Section 4.1."""
+    expect.these(counts=counts)
     return counts.sum(axis=0) / counts.sum()
 
 
 def posterior_knowledge(counts):
     """A_san: the shares of the sensitive values in each class, float array (classes, values). Section 4.1."""
+    expect.these(counts=counts)
     return counts / counts.sum(axis=1, keepdims=True)
 
 
@@ -74,6 +84,7 @@ def additive_disclosure(counts, baseline=None):
     Half the sum of absolute differences of shares, which is total variation: 0 equal, 1 disjoint; lower protects more.
     Section 4.1.
     """
+    expect.these(counts=counts)
     return np.abs(posterior_knowledge(counts) - _before(counts, baseline)).sum(axis=1) / 2
 
 
@@ -84,6 +95,7 @@ def multiplicative_disclosure(counts, baseline=None):
     The largest |ln(share in the class / share before)| over values: 0 (the class tells nothing) and more; infinite
     where the class lacks a value that there was; lower protects more. Definition 1 asks it of every value. Section 4.1.
     """
+    expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(before > 0, before, 1)
     return np.where(after > 0, np.abs(np.log(quotient)), np.where(before > 0, np.inf, 0)).max(axis=1)
@@ -95,6 +107,7 @@ def prior_accuracy(counts):
 
     `counts`: (classes, values). 0 to 1. Section 4.1, the best guess under A_base.
     """
+    expect.these(counts=counts)
     return counts.sum(axis=0).max() / counts.sum()
 
 
@@ -104,6 +117,7 @@ def posterior_accuracy(counts):
 
     0 to 1; lower protects more. Section 4.4.
     """
+    expect.these(counts=counts)
     return counts.max(axis=1).sum() / counts.sum()
 
 
@@ -114,7 +128,8 @@ def accuracy_gain(counts, baseline=None):
 
     `counts`: (classes, values). 0 (classes tell nothing) to 1; lower protects more. Section 4.4, A_acc.
     """
-    before = prior_accuracy(counts) if baseline is None else _mean(counts, baseline.max(axis=1))
+    expect.these(counts=counts)
+    before = prior_accuracy(counts) if baseline is None else _mean(counts, _before(counts, baseline).max(axis=-1))
     return posterior_accuracy(counts) - before
 
 
@@ -127,6 +142,7 @@ def knowledge_gain(counts, baseline=None):
     a class and a division by the number of records, which is smaller by the mean class size and does not give their
     Table 3.
     """
+    expect.these(counts=counts)
     return _mean(counts, additive_disclosure(counts, baseline))
 
 
@@ -138,6 +154,7 @@ def information_gain(counts, baseline=None):
     table keeps it below delta, which therefore is of the natural logarithm too; it is never above `largest_quotient`.
     Section 4.2.
     """
+    expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
     return _mean(counts, (after * np.log(quotient)).sum(axis=1))
@@ -146,6 +163,7 @@ def information_gain(counts, baseline=None):
 @measure(kind="privacy", better="lower", bounds=(0, 1))
 def largest_disclosure(counts, baseline=None):
     """A_diff of the class that tells most: 0 to 1, lower protects more; t-closeness bounds it. Section 4.1."""
+    expect.these(counts=counts)
     return additive_disclosure(counts, baseline).max()
 
 
@@ -155,6 +173,7 @@ def largest_quotient(counts, baseline=None):
 
     A release is delta-disclosure-private for every delta above it. Section 4.2, definition 1.
     """
+    expect.these(counts=counts)
     return multiplicative_disclosure(counts, baseline).max()
 
 
@@ -165,6 +184,10 @@ def gains_by_chance(release, sensitive, *, rng, repeats=20, knows=(), of=(accura
     Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells. Mean of
     `repeats`. Among people alike in `knows`, whom the adversary knows apart anyway, values are dealt apart.
     """
+    expect.these(release=release, rng=rng, knows=knows)
+    release.schema[sensitive]  # refuses a name that does not exist
+    expect.whole("repeats", repeats, 1)
+    expect.kind("of", of, tuple, list)
     classes, values = _by_class(release, sensitive, knows)
     codes, distinct = coded(np.asarray(values))
     shape, groups = (classes.max() + 1, len(distinct)), _groups(release, knows)
@@ -181,6 +204,7 @@ def deal(groups, rng):
 
     `groups`: integer array (n,), all equal for a deal among everybody. `rng`: a numpy Generator.
     """
+    expect.these(rng=rng)
     lots, dealt = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
     if not groups.any():  # one group: sorting it would change nothing
         return lots
@@ -203,7 +227,12 @@ def _groups(release, knows):
 
 
 def _before(counts, baseline):
-    return baseline_knowledge(counts) if baseline is None else baseline
+    if baseline is None:
+        return baseline_knowledge(counts)
+    fits = isinstance(baseline, np.ndarray) and baseline.dtype.kind == "f" and np.isfinite(baseline).all()
+    if not (fits and baseline.shape in (counts.shape, counts.shape[1:])):
+        raise ValueError(f"baseline must be shares of the same values, {counts.shape}, got {expect.found(baseline)}.")
+    return baseline
 
 
 def _mean(counts, of_classes):

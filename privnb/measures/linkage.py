@@ -1,5 +1,7 @@
 """How often a neighbour finds a person's row in a release (see `attacks.Linkage`)."""
 
+from privnb import expect
+from privnb.attacks import Linkage
 from privnb.measures.base import measure, wilson
 
 
@@ -12,6 +14,7 @@ def correct_links(attack, dataset, key):
     (share, low, high); the interval holds for one guess a person, were these people a random sample of many. Source:
     Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
+    expect.these(dataset=dataset)
     share = float(_chances(attack, dataset, key).mean())
     return share, *wilson(share * len(dataset), len(dataset))
 
@@ -23,8 +26,11 @@ def singled_out(attack, dataset, key):
     0 to n, lower protects more; without the release it is 0 (from two records on). Source: Sweeney, IJUFKS 10(5), 2002:
     the linking that k-anonymity is made against.
     """
+    expect.these(dataset=dataset)
     return int((_chances(attack, dataset, key) == 1).sum())
 
 
 def _chances(attack, dataset, key):
+    expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
+    expect.vector("key", key)
     return attack.chance(dataset.table, attack.truth(dataset, key))

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb import expect
 from privnb.measures import conditions
 from privnb.measures.base import measure
 
@@ -157,8 +158,8 @@ def nearer(predicted, released, true, c, hierarchy):
 
 def check_c(c):
     """Raises ValueError unless `c` is a percentage."""
-    if not 0 <= c <= 100:
-        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {c}.")
+    if not (expect.is_number(c) and 0 <= c <= 100):
+        raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
 
 
 @measure(kind="privacy", better="lower", bounds=(-math.inf, math.inf), unit="people")
@@ -189,6 +190,7 @@ def selected(n, share, *, rng):
 
     Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
     """
+    expect.these(share=share, rng=rng)
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie in 0..1, got {share!r}.")
     weights = np.zeros(n)

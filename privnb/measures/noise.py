@@ -11,18 +11,22 @@ Springer 2020, chapters 5 and 7 (vulnerability, capacity).
 from itertools import accumulate
 
 import numpy as np
+import pandas as pd
 
+from privnb import expect
 from privnb.channel import Channel
 from privnb.counts import combinations, distinct_codes
 from privnb.mechanisms import check_epsilon, kept
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse
 
+LARGEST = 5_000  # values of a channel that is written out
 PAIRS = 2**18  # of released rows and persons who are compared at a time
 
 
 def response_channel(size, epsilon, prior=None):
     """k-ary randomized response over `size` categories, as `mechanisms.randomized_response` draws it."""
     check_epsilon(epsilon)
+    _check_size(size)
     true = kept(size, epsilon)
     return Channel.of(np.where(np.eye(size), true, (1 - true) / max(size - 1, 1)), prior)
 
@@ -34,10 +38,17 @@ def geometric_channel(size, scale, prior=None):
     Nothing is lost by that: beyond an end each further step makes all true values less likely by the same factor.
     Source: Ghosh, Roughgarden, Sundararajan, STOC 2009, the truncated geometric mechanism.
     """
+    _check_size(size)
+    expect.positive("scale", scale)
     steps, decay = np.arange(size), np.exp(-1 / scale)
     matrix = decay ** np.abs(steps[:, None] - steps) * np.tanh(1 / (2 * scale))
     matrix[:, [0, -1]] = decay ** np.stack([steps, steps[::-1]], axis=1) / (1 + decay)
     return Channel.of(matrix, prior)
+
+
+def _check_size(size):
+    if not (expect.is_whole(size) and 2 <= size <= LARGEST):
+        raise ValueError(f"size must be a whole number of values, 2 to {LARGEST}, got {expect.found(size)}.")
 
 
 def response_vulnerability(prior, epsilon):
@@ -50,7 +61,7 @@ def response_vulnerability(prior, epsilon):
     0.172937593
     """
     check_epsilon(epsilon)
-    prior = np.asarray(prior, dtype=float)
+    prior = np.asarray(expect.vector("prior", prior), dtype=float)
     true = kept(len(prior), epsilon)
     other = (1 - true) / max(len(prior) - 1, 1)
     return float(np.maximum(prior * true, prior.max() * other).sum())
@@ -65,6 +76,7 @@ def geometric_vulnerability(prior, scale, steps=None):
     >>> round(geometric_vulnerability(np.full(83, 1 / 83), 10), 9)
     0.06140466
     """
+    expect.positive("scale", scale)
     decay, (prior, left, right, gaps, turn) = np.exp(-1 / scale), _envelopes(prior, scale, steps)
     before = np.clip(np.floor(turn), 0, gaps - 1)
     inside = left[:-1] * _geometric(before, scale) + right[1:] * _geometric(gaps - 1 - before, scale)
@@ -78,6 +90,7 @@ def laplace_vulnerability(prior, scale, steps=None):
 
     Never above that of geometric noise of the same scale, whose steps tell all that Laplace noise does.
     """
+    expect.positive("scale", scale)
     prior, left, right, gaps, turn = _envelopes(prior, scale, steps)
     before = np.clip(turn, 0, gaps)
     inside = left[:-1] * _geometric(before, scale) + right[1:] * _geometric(gaps - before, scale)
@@ -94,6 +107,9 @@ def cell_vulnerability(sanitizer, attribute, column):
 
     `column`: the values of n people, whose shares are the prior. Exact, for the mechanism and not for one draw of it.
     """
+    expect.these(sanitizer=sanitizer, attribute=attribute)
+    if not len(expect.kind("column", column, pd.Series, np.ndarray, list)):
+        raise ValueError("column must have a value at least, and it has none.")
     codes = attribute.domain.codes(column)
     if isinstance(sanitizer, RandomizedResponse):
         return response_vulnerability(np.bincount(codes, minlength=_size(attribute)) / len(codes), sanitizer.epsilon)
@@ -107,6 +123,7 @@ def cell_capacity(sanitizer, attribute):
     Multiplicative capacity, a factor: log2 of it is in bits. The capacities of independent cells multiply. Source:
     Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
+    expect.these(sanitizer=sanitizer, attribute=attribute)
     size = _size(attribute)
     if isinstance(sanitizer, RandomizedResponse):
         return size * kept(size, sanitizer.epsilon)
@@ -122,6 +139,8 @@ def identification(dataset, release, sanitizer, *, rng, rows=2000):
     one attribute has noise, and then without bounds; else the mean over at most `rows` released rows, drawn with `rng`,
     with a 95 % interval. Whoever matches all rows together may do better.
     """
+    expect.these(dataset=dataset, release=release, sanitizer=sanitizer, rng=rng)
+    expect.whole("rows", rows, 1)
     names, noisy = dataset.schema.quasi_identifiers, release.provenance.noisy
     group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
     if len(noisy) == 1:
@@ -205,6 +224,9 @@ def _envelopes(prior, scale, steps):
     Returns the positive probabilities (m,), at each the largest one left of it or right of it after its decay over the
     distance, two arrays (m,), the gaps between neighbours (m - 1,), and how far into a gap the left one is the larger.
     """
+    expect.vector("prior", prior)
+    if steps is not None:
+        expect.vector("steps", steps, len(prior))
     prior = np.asarray(prior, dtype=float)
     steps = np.arange(len(prior)) if steps is None else np.asarray(steps)
     prior, steps = prior[prior > 0], steps[prior > 0]

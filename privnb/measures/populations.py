@@ -46,7 +46,7 @@ class LargePopulations:
         ValueError for a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population
         is so large.
         """
-        expect.share("support", support)
+        expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
         values = values_asked(dataset, sensitive)
         least = math.ceil(round(support * len(dataset), 9))
         asked = {**dataset.hierarchies, **(hierarchies or {})}
@@ -112,6 +112,9 @@ class LargePopulations:
         for level in self._levels:
             np.multiply(weights[self.parent[level]], inside[self.node[level]], out=weights[1:][level])
         return weights[1:].T
+
+
+expect.word("populations", LargePopulations, instead="LargePopulations.of makes them.")
 
 
 def _large_nodes(codes, hierarchy, least):

@@ -46,14 +46,14 @@ class CountQueries:
         dimension, selectivity, number or reading that cannot be, for a quasi-identifier as `sensitive`, and where too
         many values occur to name them.
         """
+        expect.these(dataset=dataset, rng=rng)
         names = dataset.schema.quasi_identifiers
         for what, value, most in (("dimension", dimension, len(names)), ("number", number, 100_000)):
             if isinstance(value, bool) or not (isinstance(value, Integral) and 1 <= value <= most):
-                raise ValueError(f"{what} must be a whole number from 1 to {most}, got {value!r}.")
+                raise ValueError(f"{what} must be a whole number from 1 to {most}, got {expect.found(value)}.")
         expect.share("selectivity", selectivity)
         values = values_asked(dataset, sensitive)
-        if reading not in READINGS:
-            raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}.")
+        expect.one_of("reading", reading, READINGS)
         share = selectivity ** (1 / (dimension + 1)) if reading == "product" else selectivity
         generator = np.random.default_rng(rng)
         asked = _draw(generator, number, len(names), dimension / len(names))[:, :-1]
@@ -91,12 +91,16 @@ class CountQueries:
         return (expected * self.chosen).sum(axis=1)
 
 
+expect.word("queries", CountQueries, instead="CountQueries.of makes them.")
+
+
 def relative_errors(queries, release):
     """|count from the release - true count| / true count of each query that counts somebody: float array.
 
     0: right; 1: off by as many people as there are; no upper bound; lower is better. Raises ValueError where all
     queries count nobody. Source: Li and Li, KDD 2009, section 5.2.
     """
+    expect.these(queries=queries, release=release)
     counted = queries.actual > 0
     if not counted.any():
         raise ValueError(
@@ -114,6 +118,7 @@ def average_relative_error(queries, release):
     A few queries of very small counts may decide it, under generalization above all: see `median_relative_error`.
     Source: Li and Li, KDD 2009, section 5.2.
     """
+    expect.these(queries=queries, release=release)
     return float(relative_errors(queries, release).mean())
 
 
@@ -123,6 +128,7 @@ def median_relative_error(queries, release):
 
     Source of the errors: Li and Li, KDD 2009, section 5.2, who report their mean.
     """
+    expect.these(queries=queries, release=release)
     return float(np.median(relative_errors(queries, release)))
 
 

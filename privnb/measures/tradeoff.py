@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.counts import tabulate
 from privnb.hierarchy import Taxonomy
 from privnb.measures.base import measure
@@ -44,6 +45,7 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
 
     Raises ValueError for a noisy release, which has no classes. Source: section 4.1, P_loss(t).
     """
+    expect.these(release=release, sensitive=sensitive)
     if release.classes is None:
         raise ValueError(
             f"the privacy loss is not defined for {release.provenance.sanitizer}: noise leaves no equivalence classes. "
@@ -66,6 +68,7 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
 
     Source: section 4.1, P_loss = max over t; its reading: section 5.1.
     """
+    expect.these(release=release, sensitive=sensitive)
     return float(privacy_losses(release, sensitive, distance).max())
 
 
@@ -76,11 +79,13 @@ def privacy_losses_by_chance(release, sensitive, distance="Jensen-Shannon", *, r
     class shows. But it tells nothing true of anybody. `rng`: a numpy Generator or a seed. Raises ValueError for a noisy
     release. For the comparison, see `gains.gains_by_chance`.
     """
+    expect.these(release=release, sensitive=sensitive, rng=rng)
     return next(dealt_losses(release, sensitive, distance, rng=rng))
 
 
 def dealt_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
     """Deal after deal without end what `privacy_losses_by_chance` gives of one; values are tallied once for all."""
+    expect.these(release=release, sensitive=sensitive, rng=rng)
     if release.classes is None:
         privacy_losses(release, sensitive, distance)  # which refuses
     model, (groups, values) = _model(sensitive, distance), release.by_class(sensitive)
@@ -96,6 +101,8 @@ def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
 
     The scale for `privacy_loss`: the commoner a value, the less there is to lose. Source: section 5.1.
     """
+    expect.these(dataset=dataset, sensitive=sensitive)
+    dataset.schema[sensitive]  # refuses a name that does not exist
     model, column = _model(sensitive, distance), dataset.table[sensitive]
     codes, width = tally(model, column, dataset.schema[sensitive])
     held, first = np.unique(codes, return_index=True)
@@ -112,6 +119,7 @@ def utility_losses(populations, release):
     its people, `*` as any value of the public domain, and a noisy number as the nearest of its domain. It does not try
     to undo noise. Source: section 4.2, U_loss(y).
     """
+    expect.these(populations=populations, release=release)
     true, estimated = _shares(populations.counts), _shares(populations.estimated(release))
     middle = (true + estimated) / 2
     losses = (_relative_entropy(true, middle) + _relative_entropy(estimated, middle)) / 2
@@ -130,6 +138,7 @@ def utility_loss(populations, release):
 
     Source: section 4.2, U_loss; its reading: section 5.1.
     """
+    expect.these(populations=populations, release=release)
     return float(utility_losses(populations, release).mean())
 
 
@@ -137,8 +146,9 @@ def _model(sensitive, distance):
     """A privacy model whose level is the distance; its bound plays no part."""
     if isinstance(distance, Taxonomy):
         return TCloseness(0.5, sensitive, distance)
-    if distance not in DISTANCES:
-        raise ValueError(f"a distance is a Taxonomy or one of {', '.join(DISTANCES)}, got {distance!r}.")
+    if not (isinstance(distance, str) and distance in DISTANCES):
+        known = ", ".join(DISTANCES)
+        raise ValueError(f"a distance is a Taxonomy or one of {known}, got {expect.found(distance)}.")
     return DISTANCES[distance](0.5, sensitive)
 
 

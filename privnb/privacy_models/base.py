@@ -84,6 +84,9 @@ class PrivacyModel(ABC):
         return " ".join(word for word in (self.kind, *words, self.sensitive) if word)
 
 
+expect.word("model", PrivacyModel, several="models", instead="Give one such as KAnonymity(10).")
+
+
 def tally(model, column, attribute=None):
     """The column of counts that each entry of a sensitive column falls into, and how many columns there are.
 
@@ -91,6 +94,7 @@ def tally(model, column, attribute=None):
     (int array (n,), int). Raises SchemaError for a model about a value that the attribute's domain does not have, for
     it would always hold.
     """
+    expect.these(model=model, attribute=attribute)
     if hasattr(model, "value") and attribute is not None and attribute.domain is not None:
         if len(attribute.domain.outside(pd.Series([model.value], dtype=object))):
             raise SchemaError(
@@ -116,6 +120,7 @@ def achieved(model, release):
 
     Raises ValueError for a release without equivalence classes (noise makes nearly every record one of its own).
     """
+    expect.these(model=model, release=release)
     if release.classes is None:
         raise ValueError(f"{model!r} cannot be graded: {release.provenance.sanitizer} has no equivalence classes.")
     parts, whole = model.parts(release)

@@ -35,8 +35,9 @@ class TCloseness(PrivacyModel):
     def __post_init__(self):
         super().__post_init__()
         expect.between("t", self.t, 0, 1, "every class lies within 1")
-        if not (isinstance(self.distance, Taxonomy) or self.distance in ("equal", "ordered")):
-            raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {self.distance!r}.')
+        named = isinstance(self.distance, str) and self.distance in ("equal", "ordered")
+        if not (named or isinstance(self.distance, Taxonomy)):
+            raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {expect.found(self.distance)}.')
 
     def __str__(self):
         how = {"equal": "", "ordered": "ordered "}[self.distance] if self._plain else "hierarchical "

@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 
+from privnb import expect
 from privnb.hierarchy import Intervals, Taxonomy
 from privnb.privacy_models import PrivacyModel
 from privnb.release import Provenance, Release
@@ -57,6 +58,7 @@ class Sanitizer(ABC):
         the table cannot give what was asked, and for a release that is not what it says: every claimed model is graded,
         every label compared with its original (see `claims`).
         """
+        expect.these(dataset=dataset, rng=rng)
         original = dataset.table[dataset.schema.published]
         table, facts = self._sanitize(dataset, original.copy(), rng)
         release = self._released(dataset, original, table, dict(facts), rng)
@@ -102,6 +104,10 @@ class Sanitizer(ABC):
         """
 
 
+expect.word("sanitizer", Sanitizer, several="sanitizers", instead="Give one such as KMember(10).")
+expect.word("partition", Sanitizer, several="partitions", instead="Give one such as Mondrian(KAnonymity(10)).")
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class Enforcing(Sanitizer):
     """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
@@ -119,9 +125,7 @@ class Enforcing(Sanitizer):
         absent = [name for name, default in known.items() if default is MISSING and name not in options]
         if absent:
             raise TypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
-        wrong = [model for model in models if not isinstance(model, PrivacyModel)]
-        if wrong:
-            raise TypeError(f"{wrong[0]!r} is no privacy model. Give models such as KAnonymity(10).")
+        expect.these(models=models)
         if not models:
             raise ValueError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
         object.__setattr__(self, "models", models)

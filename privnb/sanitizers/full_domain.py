@@ -112,6 +112,8 @@ class FullDomain(Enforcing):
 
         `runners_up`: how many of those must be the next best of all nodes; more of them take longer.
         """
+        expect.these(dataset=dataset)
+        expect.whole("runners_up", runners_up, 0)
         return self._found(dataset, runners_up)[1]
 
     def _found(self, dataset, sure=0):

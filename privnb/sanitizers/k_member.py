@@ -1,7 +1,6 @@
 """k-anonymity by clustering: records that are alike are published alike."""
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
@@ -34,8 +33,8 @@ class KMember(Sanitizer):
 
     def __post_init__(self):
         check_k(self.k)
-        if self.start is not None and (isinstance(self.start, bool) or not isinstance(self.start, Integral)):
-            raise ValueError(f"start must be the number of a record or None, got {expect.found(self.start)}.")
+        if self.start is not None:
+            expect.whole("start", self.start, 0)
         models = self.models if isinstance(self.models, list | tuple) else (self.models,)
         for model in models:
             expect.kind("models", model, PrivacyModel, instead="Give models=(DistinctDiversity(2, ...), ...).")

@@ -40,6 +40,7 @@ class TopDownSpecialization(Enforcing):
         step (from 1), attribute, value (its label), children (their labels), gain (bits), loss (records), score, k
         (records in the smallest class before the step), chosen. Labels and counts of the original table: for its owner.
         """
+        expect.these(dataset=dataset)
         _, cut = self._begin(dataset)
         names, rows, step = dataset.schema.quasi_identifiers, [], 0
         while (best := cut.best()) is not None:

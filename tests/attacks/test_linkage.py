@@ -233,7 +233,7 @@ def test_refusals():
     published, key = Identity().sanitize(dataset, rng=0)._published(1)
     with pytest.raises(SchemaError, match=r"no column \['zip'\]; it has age, weight"):
         Linkage(["age", "zip"]).fit(published)
-    with pytest.raises(ValueError, match="a list of one or more columns, got 'age'"):
+    with pytest.raises(ValueError, match="must be a list of columns, each as text, got 'age'"):
         Linkage("age")
     with pytest.raises(ValueError, match="got"):
         Linkage(())

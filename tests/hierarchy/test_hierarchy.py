@@ -434,7 +434,7 @@ def test_intervals_as_far_apart_as_numbers():
         ((5, 5), "rising whole numbers"),
         ((0, 100), "rising whole numbers"),
         ((2.5, 100), "rising whole numbers"),
-        ((5, 50), "no interval of width 50 holds the whole domain 17 to 99"),
+        ((5, 50), r"no interval of widths \(5, 50\) holds the whole domain 17 to 99"),
         pytest.param((), "rising whole numbers"),
     ],
 )

@@ -124,11 +124,11 @@ def test_quantiles_depend_on_the_sample_as_a_whole_not_on_its_order():
 
 
 def test_a_value_too_common_for_its_quantile_is_named():
-    with pytest.raises(SchemaError, match=r"10 numbers make 3 groups, not 5; the commonest are 0 \(5\).*fewer groups"):
+    with pytest.raises(SchemaError, match=r"10 numbers makes 3 groups, not 5; the commonest are 0 \(5\).*fewer groups"):
         taxonomies.quantiles(numbers(), (5,), [0] * 5 + [3, 4, 5, 5, 5])
-    with pytest.raises(SchemaError, match="0 numbers make 1 groups, not 2"):
+    with pytest.raises(SchemaError, match="0 numbers makes 1 groups, not 2"):
         taxonomies.quantiles(numbers(), (2,), [])
-    with pytest.raises(SchemaError, match=r"1 numbers lie outside 0 to 19: 20 \(1\)"):
+    with pytest.raises(SchemaError, match=r"1 numbers of the sample lie outside 0 to 19: 20 \(1\)"):
         taxonomies.quantiles(numbers(), (2,), [1, 2, 20])
 
 

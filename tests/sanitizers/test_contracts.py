@@ -205,7 +205,7 @@ def test_noise_names_the_column_that_it_cannot_blur():
 
 @pytest.mark.parametrize(
     ("what", "named"),
-    [("everything", "'everything'"), ("age, wait", "'wait'"), ("name", "'name'"), ("age,", "''"), ("", "''")],
+    [("everything", "'everything'"), ("age, wait", "'wait'"), ("name", "'name'")],
 )
 def test_unknown_suppression(what, named):
     """Identifiers are not published, so neither can they be suppressed."""

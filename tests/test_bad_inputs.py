@@ -1,0 +1,328 @@
+"""Every bad argument of what is public is a clear error: a list made from the signatures, not written by hand.
+
+Each parameter of each callable gets each of `BAD`, the other arguments being legal (`LEGAL`). What comes back must be
+an error that the package itself raises, in a line that says so, and that names the parameter or what was found.
+"""
+
+import importlib
+import inspect
+import linecache
+import math
+import traceback
+from dataclasses import MISSING, fields, replace
+from fnmatch import fnmatch
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+from made_up import CLINIC
+
+from privnb import evaluation, experiments
+from privnb.attacks import Linkage
+from privnb.channel import Channel
+from privnb.dataset import load
+from privnb.expect import found
+from privnb.explorer.setting import Setting
+from privnb.hierarchy import Taxonomy
+from privnb.measures.populations import LargePopulations
+from privnb.measures.queries import CountQueries
+from privnb.miners import reference_set
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, TopDownSpecialization
+from privnb.schema import Categories, Numbers, Role
+
+MODULES = [
+    "schema", "hierarchy", "hierarchy.taxonomies", "dataset", "privacy_models", "grading", "mechanisms",
+    "information_loss", "sanitizers", "attacks", "measures.channel", "measures.gains", "measures.linkage",
+    "measures.noise", "measures.queries", "measures.tradeoff", "results", "evaluation", "adversary", "workload",
+    "leakage", "losses", "gallery", "choice",
+]  # fmt: skip
+
+
+def methods():
+    """`{name: bound method}` of what people call on what they have."""
+    dataset, release, published = legal()["dataset"], legal()["release"], legal()["published"]
+    return {
+        "Dataset.sample": dataset.sample, "Dataset.split": dataset.split, "Sanitizer.sanitize": KMember(5).sanitize,
+        "Release.show": release.show, "Release.by_class": release.by_class, "Linkage.fit": Linkage().fit,
+        "Linkage.predict": Linkage().fit(published).predict, "Linkage.candidates": Linkage().fit(published).candidates,
+        "LargePopulations.of": LargePopulations.of, "CountQueries.of": CountQueries.of, "Channel.of": Channel.of,
+        "Taxonomy.read": Taxonomy.read, "TopDownSpecialization.steps": TDS.steps, "FullDomain.search": FULL.search,
+    }  # fmt: skip
+
+
+TDS = TopDownSpecialization(KAnonymity(5), workload="diagnosis")
+FULL = FullDomain(KAnonymity(5))
+
+
+def public():
+    """`{name: callable}`: `__all__`, or what a module defines without an underscore, but for `_made`."""
+    found = {}
+    for name in MODULES:
+        module = importlib.import_module(f"privnb.{name}")
+        own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+        for each in getattr(module, "__all__", [n for n in own if not n.startswith("_")]):
+            thing = getattr(module, each)
+            if callable(thing) and not _made(thing) and thing not in found.values():
+                found[f"{name}.{each}"] = thing
+    return found
+
+
+def _made(thing):
+    """Whether no caller makes or calls it: errors, abstract classes, and what the package hands out or to itself."""
+    if inspect.isclass(thing):
+        return issubclass(thing, Exception | tuple | Role) or inspect.isabstract(thing) or thing.__name__ in MADE
+    return thing.__name__ in MADE
+
+
+# What one function of the package tells another: rows on their way into results, numbers on their way into a measure.
+MADE = {
+    "bounded", "check_name", "check_results", "commonest", "tally", "kept", "discernibility_of",
+    "average_class_size_of",
+    "classification_metric_of",
+    "deal", "tidy", "people_interval", "rows_of", "gain_rows", "numbers", "together", "CountQueries",
+    "LargePopulations",
+    "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
+}  # fmt: skip
+
+BAD = {
+    "none": None, "text": "x", "empty": "", "below": -1, "zero": 0, "half": 1.5, "nan": math.nan, "inf": math.inf,
+    "true": True, "list": [], "dict": {}, "object": object(), "frame": pd.DataFrame({"x": [1]}), "huge": 10**30,
+    "array": np.array([1, 2]), "bytes": b"x",
+}  # fmt: skip
+
+
+@cache
+def legal():
+    """Legal arguments by name; of one callable alone: `module.callable.name`."""
+    dataset = load(CLINIC, records=60)
+    sanitizer = KMember(5)
+    release = sanitizer.sanitize(dataset, rng=1)
+    age = dataset.schema["age"]
+    results = evaluation.costs(dataset, [sanitizer])
+    return {
+        "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
+        "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
+        "kept": results.head(1).assign(measure="utility_decline", miner="worst", value=0.01),
+        "attacked": results.head(1).assign(measure="anti_utility_A", miner="worst", value=5.0),
+        "published": release.publish()[0],
+        "sensitive": "diagnosis", "target": "diagnosis", "name": "age", "seed": 1, "seeds": 1, "rng": 1, "fewest": 10,
+        "k": 5, "l": 2, "t": 0.3, "delta": 1, "epsilon": 1, "beta": 1, "alpha": 0.5, "p": 2, "c": 3, "h": 0.5,
+        "value": "asthma", "low": 0.1, "high": 0.5, "population": dataset.table, "distance": "equal",
+        "model": KAnonymity(2),
+        "models": KAnonymity(5), "attribute": age, "miners": "majority", "profile": "quick", "store": "", "share": 0.5,
+        "support": 0.2, "folds": 3, "knows": ("ward",), "setting": Setting(), "channel": Channel.of([[1, 0], [0, 1]]),
+        "counts": np.array([[1, 2], [3, 4]]), "populations": LargePopulations.of(dataset, "diagnosis", 0.5),
+        "queries": CountQueries.of(dataset, "diagnosis", 2, 0.5, rng=1, number=5),
+        "hierarchy": dataset.hierarchies["age"], "table": dataset.table, "schema": dataset.schema,
+        "hierarchies": dataset.hierarchies, "path": "pins.json", "folder": "saved", "records": 10,
+    }  # fmt: skip
+
+
+@cache
+def of_one():
+    """Legal arguments of one callable, where the name says something else there."""
+    given, noise = legal(), LaplaceNoise(1)
+    dataset, release = given["dataset"], given["release"]
+    codes, region = Categories(("011", "012")), dataset.schema["region"]
+    published = release.publish()[0]
+    study = experiments.data_sets([dataset])
+    return {
+        "Linkage.predict.known": dataset.table, "Linkage.candidates.known": dataset.table,
+        "CountQueries.of.dimension": 2, "CountQueries.of.selectivity": 0.5, "CountQueries.of.number": 5,
+        "Channel.of.matrix": [[1, 0], [0, 1]], "Taxonomy.read.domain": dataset.schema["region"].domain,
+        "Taxonomy.read.path": str(CLINIC.parent / "hierarchies" / "clinic" / "region.csv"),
+        "schema.Numbers.low": 0, "schema.Numbers.high": 9, "schema.Categories.values": ("a", "b"),
+        "schema.Attribute.role": Role.NEUTRAL, "schema.Schema.dataset": "d", "schema.Schema.attributes": (region,),
+        "schema.Attribute.domain": codes,
+        "hierarchy.Intervals.domain": Numbers(0, 9), "hierarchy.Intervals.widths": (2, 10),
+        "hierarchy.RangedIntervals.domain": Numbers(0, 9), "hierarchy.RangedIntervals.widths": (2, 10),
+        "hierarchy.Ranges.domain": Numbers(0, 9), "hierarchy.Ordered.values": ("a", "b"),
+        "hierarchy.Sets.values": ("a", "b"), "hierarchy.Taxonomy.rows": (("a", "*"), ("b", "*")),
+        "hierarchy.taxonomies.widths.widths": (5, 10), "hierarchy.taxonomies.cuts.levels": (30, 50),
+        "hierarchy.taxonomies.quantiles.groups": (2,), "hierarchy.taxonomies.quantiles.sample": (20, 30, 40, 50),
+        "hierarchy.taxonomies.lists.groups": {"near": ["north", "east", "?"], "far": ["south", "west"]},
+        "hierarchy.taxonomies.lists.attribute": region,
+        "hierarchy.taxonomies.dates.attribute": replace(region, domain=Categories(("2000-01-01", "2000-02-01"))),
+        "hierarchy.taxonomies.prefixes.attribute": replace(region, domain=codes),
+        "dataset.Dataset.table": dataset.table, "dataset.load.name": str(CLINIC),
+        "dataset.load_studies.name": str(CLINIC),
+        "dataset.find.name": str(CLINIC), "grading.grade.table": dataset.table,
+        "privacy_models.TCloseness.t": 0.3, "privacy_models.JensenShannonCloseness.t": 0.3,
+        "mechanisms.laplace.values": [1.0], "mechanisms.geometric.values": [1], "mechanisms.laplace.scale": 1,
+        "mechanisms.geometric.scale": 1, "mechanisms.randomized_response.values": ["a"],
+        "mechanisms.randomized_response.categories": ("a", "b"),
+        "attacks.MinerInference.miner": reference_set("majority")[0],
+        "measures.channel.error.guesses": np.array([0, 1]), "measures.channel.prior_gain.gain": np.eye(2),
+        "measures.channel.posterior_gain.gain": np.eye(2), "measures.channel.expected_degradation.before": np.ones(2),
+        "measures.channel.expected_degradation.after": np.ones(2),
+        "measures.linkage.correct_links.attack": Linkage().fit(published),
+        "measures.linkage.singled_out.attack": Linkage().fit(published),
+        "measures.linkage.correct_links.key": np.arange(60), "measures.linkage.singled_out.key": np.arange(60),
+        "measures.noise.response_channel.size": 3, "measures.noise.geometric_channel.size": 3,
+        "measures.noise.geometric_channel.scale": 1, "measures.noise.geometric_vulnerability.scale": 1,
+        "measures.noise.laplace_vulnerability.scale": 1, "measures.noise.response_vulnerability.prior": np.array([0.5,
+        0.5]),
+        "measures.noise.geometric_vulnerability.prior": np.array([0.5, 0.5]),
+        "measures.noise.laplace_vulnerability.prior": np.array([0.5, 0.5]),
+        "measures.noise.cell_vulnerability.column": dataset.table["age"],
+        "measures.noise.cell_vulnerability.sanitizer": noise, "measures.noise.cell_capacity.sanitizer": noise,
+        "measures.noise.identification.sanitizer": noise,
+        "information_loss.displacement.release": noise.sanitize(dataset, rng=1),
+        "measures.noise.identification.release": noise.sanitize(dataset, rng=1),
+        "evaluation.settings.k": "2", "evaluation.settings.epsilon": "1",
+        "evaluation.gains_at_the_ends.datasets": [dataset],
+        "measures.tradeoff.privacy_losses.distance": "Jensen-Shannon",
+        "measures.tradeoff.privacy_loss.distance": "Jensen-Shannon",
+        "measures.tradeoff.privacy_losses_by_chance.distance": "Jensen-Shannon",
+        "measures.tradeoff.dealt_losses.distance": "Jensen-Shannon",
+        "measures.tradeoff.revealed_losses.distance": "Jensen-Shannon",
+        "losses.trade_off.distance": "Jensen-Shannon", "losses.scales.distance": "Jensen-Shannon",
+        "losses.count_queries.dimension": 2, "losses.count_queries.number": 5, "losses.count_queries.selectivity": 0.5,
+        "experiments.trade_off.distance": "Jensen-Shannon", "adversary.scenarios.n": 60, "adversary.scenarios.c": 0,
+        "adversary.anti_utility.c": 0, "adversary.anti_utility.target": "age",
+        "adversary.gains_with_predictions.target": "age",
+        "adversary.scenarios.target": "age", "experiments.adversaries.target": "age", "experiments.adversaries.c": 0,
+        "workload.sanitizations.workload": "ward", "workload.disclosure.knows": "",
+        "workload.utility.target": "diagnosis",
+        "leakage.worth.gain": pd.DataFrame(np.eye(5), columns=dataset.schema["diagnosis"].domain.values),
+        "gallery.losses.k": "2", "gallery.losses.l": "", "gallery.losses.t": "", "gallery.family.k": 5,
+        "choice.check.scenarios": "A", "choice.check.min_good": 0.9,
+        "choice.chosen.scenarios": "A", "experiments.along.made": {5: given["sanitizer"]},
+        "experiments.appraised.measures": "certainty_penalty",
+        "experiments.along.measures": "certainty_penalty", "experiments.gains.target": "age",
+        "experiments.check_comparison.sets": study, "experiments.figures.sets": study, "experiments.others.sets": study,
+        "experiments.with_and_without.sets": study, "experiments.data_sets.studies": [dataset],
+        "experiments.check_comparison.knows": "", "experiments.others.knows": "",
+        "experiments.check_comparison.target": "age",
+        **{f"experiments.{f}.{p}": "2" for f in ("family", "channels", "partitions", "known_attributes") for p in "kl"},
+        **{f"experiments.{f}.{p}": "" for f in ("family", "partitions") for p in ("t", "delta")},
+        **{f"experiments.{f}.epsilon": "1" for f in ("family", "channels")}, "experiments.study.name": str(CLINIC),
+        "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
+    }  # fmt: skip
+
+
+NUMBERS = {"text", "empty", "below", "zero", "half", "huge"}  # read later, by `evaluation.numbers`
+# Rules for what looks bad and is legal, by the name of the parameter or of one callable's.
+ACCEPTED = {
+    # Numbers that a bound or an amount can have.
+    "low": {"below", "zero"}, "step": {"half"}, "beta": {"half", "huge"}, "delta": {"half", "huge"},
+    "c": {"half", "huge", "zero"}, "epsilon": {"half", "huge"}, "k": {"huge"}, "p": {"huge"}, "l": {"half", "huge"},
+    "scale": {"half", "huge"}, "sensitivity": {"half", "huge", "dict"}, "tolerance": {"half", "huge"},
+    "price": {"zero", "half", "huge"}, "min_good": {"zero"}, "suppress": {"huge"}, "fewest": {"huge"},
+    "origin": {"below"}, "about": {"huge"}, "rows": {"zero", "huge"}, "dimension": {"huge"}, "repeats": {"huge"},
+    "runners_up": {"huge"},
+    # A seed is any whole number from 0; no seed, and None, are fresh entropy, or OpenDP's.
+    "seed": {"zero", "huge"}, "rng": {"none", "zero", "huge"}, "start": {"none", "huge"},
+    # How many: 0 of records are all, of seeds the profile's.
+    "records": {"zero"}, "seeds": {"zero", "huge"},
+    # Empty: the default, or none.
+    "study": {"empty"}, "target": {"empty"}, "neutral": {"empty"}, "weights": {"empty"},
+    "evaluation.*.sensitive": {"empty"}, "workload.*.sensitive": {"empty"}, "adversary.*.sensitive": {"empty"},
+    "leakage.*.sensitive": {"empty"}, "losses.*.sensitive": {"empty"}, "evaluation.sensitive_name.name": {"none",
+    "empty"},
+    "knows": {"list", "empty"}, "gallery.losses.k": {"empty"},
+    "evaluation.default_k.k": NUMBERS, "evaluation.left_out.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
+    "cuts": {"list", "huge"}, "exact": {"true"},
+    # Texts that nothing can be compared with yet.
+    "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
+    "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
+    "workload": {"text"}, "what": {"text"}, "prefix": {"text"}, "miner": {"text"}, "store": {"text"},
+    "value": {"text", "empty", "below", "zero", "half", "huge"}, "sanitizers.*.target": {"text"},
+    "workload.sanitizations.*": {"text"}, "adversary.scenarios.target": {"text"},
+    # Nothing to do is done.
+    "attributes": {"list"}, "apart": {"list"}, "keep": {"list"}, "levels": {"list"}, "values": {"list"},
+    "models": {"list"}, "sanitizers": {"list"}, "partitions": {"list"}, "of": {"list"}, "hierarchies": {"dict"},
+    # Arrays and tables of numbers.
+    "mechanisms.*.values": {"frame", "array", "below", "zero", "half", "true", "list", "huge"},
+    "population": {"frame"}, "Channel.of.matrix": {"frame"}, "inputs": {"array"}, "outputs": {"array"},
+    "guesses": {"array"}, "before": {"array"}, "after": {"array"}, "prior": {"array"}, "steps": {"array"},
+    "column": {"array"}, "results.join.results": {"frame"},
+}  # fmt: skip
+
+
+def arguments(name, thing):
+    """(positional, named) legal arguments of a callable, each by parameter: what is open is spelled out."""
+    found, several = {}, None
+    for parameter in inspect.signature(thing).parameters.values():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            options = {f.name: f.default for f in fields(thing) if f.name != "models"}
+            found |= {n: "diagnosis" if default is MISSING else default for n, default in options.items()}
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            several = parameter.name
+        one, general = of_one().get(f"{name}.{parameter.name}", MISSING), legal().get(parameter.name, MISSING)
+        value = general if one is MISSING else one
+        found[parameter.name] = parameter.default if value is MISSING else value
+    return found, several
+
+
+def call(thing, given, several):
+    """What a callable gives, drawn where it is drawn when asked."""
+    named = {name: value for name, value in given.items() if name != several}
+    if several is None:
+        result = thing(**named)
+    else:
+        order = list(inspect.signature(thing).parameters)
+        before = [named.pop(name) for name in order[: order.index(several)]]
+        result = thing(*before, given[several], **named)
+    return list(islice(result, 1)) if inspect.isgenerator(result) else result
+
+
+def fault(error, parameter, value):
+    """What is unclear about an error, or nothing."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    if not frame.f_globals["__name__"].startswith("privnb."):
+        return "raised elsewhere"
+    if not linecache.getline(frame.f_code.co_filename, line).strip().startswith("raise"):
+        return "no error of ours"
+    if not isinstance(error, ValueError | TypeError | FileNotFoundError):
+        return "another kind"
+    words = str(error).lower()
+    shown = [parameter, repr(value), found(value), str(value)]
+    return "" if any(text and text.lower() in words for text in shown) else "names neither"
+
+
+def cases():
+    """(name, callable, legal arguments, the one of several, parameter, name of the bad value) of each case."""
+    every = public() | methods()
+    for name, thing in every.items():
+        given, several = arguments(name, thing)
+        parameters = inspect.signature(thing).parameters
+        for parameter in given:
+            default = parameters[parameter].default if parameter in parameters else given[parameter]
+            accepted = ACCEPTED.get(parameter, set()).union(
+                *(bad for pattern, bad in ACCEPTED.items() if fnmatch(f"{name}.{parameter}", pattern))
+            )
+            for bad, value in BAD.items():
+                if bad not in accepted and value is not default:
+                    yield name, thing, given, several, parameter, bad
+
+
+def outcome(thing, given, several, parameter, bad):
+    """ "" where a bad value is refused clearly, else what happened."""
+    try:
+        call(thing, given | {parameter: BAD[bad]}, several)
+    except Exception as error:
+        told = fault(error, parameter, BAD[bad])
+        return told and f"{told}: {type(error).__name__}: {str(error)[:150]}"
+    return "worked"
+
+
+def test_every_bad_argument_is_a_clear_error():
+    """The first study of this kind had 853 cases, of which 172 were unclear and 10 silently wrong."""
+    asked, wrong = 0, []
+    for name, thing, given, several, parameter, bad in cases():
+        told = outcome(thing, given, several, parameter, bad)
+        asked += 1
+        wrong += [f"{name}({parameter}={bad}): {told}"] if told else []
+    assert asked >= 2 * 853
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_legal_arguments_are_legal():
+    """Else every bad one would be refused for another's sake."""
+    for name, thing in (public() | methods()).items():
+        given, several = arguments(name, thing)
+        call(thing, given, several)
