@@ -117,7 +117,7 @@ def quantiles(attribute, groups, sample):
 def _sampled(sample, domain):
     """The sample as a list of numbers of the domain."""
     numbers = expect.numbers("sample", sample.tolist() if isinstance(sample, np.ndarray | pd.Series) else sample)
-    outside = domain.outside(pd.Series(numbers, dtype=float))
+    outside = domain.outside(pd.Series(numbers))
     if len(outside):
         raise SchemaError(f"{len(outside)} numbers of the sample lie outside {domain}: {commonest(outside)}.")
     return numbers

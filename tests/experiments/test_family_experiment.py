@@ -314,7 +314,7 @@ def test_what_cannot_be_tuned_is_said(people):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"seeds": -1}, "SEEDS is a number of repeats"),
+        ({"seeds": -1}, "seeds must be a whole number"),
         ({"miners": "oracle"}, "no miner"),
         ({"profile": "slow"}, "slow"),
     ],

@@ -32,7 +32,7 @@ def nothing_runs(monkeypatch):
     [
         ({"K": "few"}, "K must be one number or several"),
         ({"PROFILE": "slow"}, "no profile 'slow'"),
-        ({"SEEDS": -1}, "SEEDS is a number of repeats"),
+        ({"SEEDS": -1}, "seeds must be a whole number"),
         ({"WORKLOAD": "wealth"}, "'wealth' as a neutral one"),
         ({"RESEARCHER": "oracle"}, r"no miner \['oracle'\]"),
         ({"RESEARCHER": "linear regression"}, "RESEARCHER is 'linear regression', and none .* can predict 'diagnosis'"),
@@ -63,7 +63,7 @@ def test_what_05_cannot_run_is_refused(given, said):
             "MINERS is 'linear regression', and none .* can predict 'diagnosis', a colum",
         ),
         ({"PROFILE": "slow"}, "no profile 'slow'"),
-        ({"SEEDS": -1}, "SEEDS is a number of repeats"),
+        ({"SEEDS": -1}, "seeds must be a whole number"),
     ],
 )
 def test_what_06_cannot_run_is_refused(given, said):
