@@ -78,7 +78,7 @@ def test_what_cannot_be_run_is_said(adult, here, experiment):
     call = getattr(experiments, experiment)
     with pytest.raises(ValueError, match=r"no profile 'slow'\. PROFILE is one of quick, full"):
         call(adult, SANITIZERS[:1], profile="slow")
-    with pytest.raises(ValueError, match="seeds must be a whole number, or 0 for the profile's; got -1"):
+    with pytest.raises(ValueError, match="seeds must be a whole number of at least 0, got -1"):
         call(adult, SANITIZERS[:1], seeds=-1)
     with pytest.raises(ValueError, match="there is no miner"):
         call(adult, SANITIZERS[:1], miners="oracle")
