@@ -186,7 +186,8 @@ def average_and_worst(by_miner):
 
 
 def selected(n, share, *, rng):
-    """Interest weights that protect a random `share` (0..1) of n people: float array (n,) of ones and zeros.
+    """Interest weights that protect a random `share` (0..1) of n people: float array (n,) of ones and zeros. Of a share
+    above 0 at least one person, however few there are.
 
     Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
     """
@@ -194,7 +195,7 @@ def selected(n, share, *, rng):
     if not 0 <= share <= 1:
         raise ValueError(f"share must lie in 0..1, got {share!r}.")
     weights = np.zeros(n)
-    weights[np.random.default_rng(rng).choice(n, round(share * n), replace=False)] = 1
+    weights[np.random.default_rng(rng).choice(n, max(round(share * n), int(share > 0)), replace=False)] = 1
     return weights
 
 

@@ -241,6 +241,7 @@ def test_average_and_worst_name_the_miner():
 
 
 def test_selected_people_are_as_many_as_the_paper_has_and_drawn_by_lot():
+    assert [mining.selected(5, share, rng=1).sum() for share in (0, 0.05, 1)] == [0, 1, 5]  # few people, yet some
     weights = mining.selected(45222, 0.05, rng=1)
     assert (weights.sum(), set(weights)) == (2261, {0.0, 1.0})
     np.testing.assert_array_equal(weights, mining.selected(45222, 0.05, rng=1))
