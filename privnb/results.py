@@ -21,10 +21,10 @@ NUMBERS = ["value", "low", "high", "baseline"]
 CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miners and seeds are compared in
 
 
-def check_results(name, value):
-    """Raise TypeError unless `value` is a table, and ValueError unless it has the columns of results."""
+def check_results(name, value, columns=COLUMNS):
+    """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of results."""
     expect.kind(name, value, pd.DataFrame, instead="The functions of `evaluation` give one.")
-    absent = [column for column in COLUMNS if column not in value]
+    absent = [column for column in columns if column not in value]
     if absent:
         raise ValueError(f"{name} must be tidy results, and it lacks the columns {', '.join(absent)}.")
 
@@ -89,7 +89,7 @@ def set_of(results):
     >>> set_of(pd.DataFrame({"miner": ["naive Bayes", "worst", "tuned forest", "modern worst"]})).tolist()
     ['', '', 'modern', 'modern']
     """
-    expect.these(results=results)
+    check_results("results", results, ["miner"])
     worst = results.miner.where(results.miner.str.endswith("worst"))
     return worst.str.removesuffix("worst").str.strip().bfill().fillna("")
 
@@ -100,7 +100,7 @@ def bound(results):
     >>> bound(pd.DataFrame({"parameters": ["k=10, start=3", "epsilon=0.5", "what=age", ""]})).tolist()
     [10.0, 0.5, nan, nan]
     """
-    expect.these(results=results)
+    check_results("results", results, ["parameters"])
     return results.parameters.str.extract(r"^\w+=([0-9][0-9.e+-]*)")[0].astype(float)
 
 
