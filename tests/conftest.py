@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import browsing
+import kernels
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -95,6 +96,18 @@ def arx():
     if not os.environ.get("HIERARCHIES"):
         pytest.skip("ARX's hierarchies are not here: HIERARCHIES=FOLDER names where they are")
     return Path(os.environ["HIERARCHIES"])
+
+
+def pytest_sessionstart(session):
+    """Before workers start on more than one file, and nothing is compiled yet: compile once what each would."""
+    if session.config.pluginmanager.hasplugin("dsession") and many(session.config.args) and kernels.cold():
+        kernels.compile_all()
+
+
+def many(arguments):
+    """Whether what pytest was asked for is more than one file, a folder say."""
+    files = {argument.partition("::")[0] for argument in arguments}
+    return len(files) > 1 or not all(file.endswith(".py") for file in files)
 
 
 def pytest_terminal_summary(terminalreporter):

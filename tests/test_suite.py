@@ -5,6 +5,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import conftest
+import kernels
+import pytest
 
 TESTS = Path(__file__).parent
 
@@ -17,6 +19,35 @@ def test_what_was_skipped_is_said_in_a_line():
     assert said == ["3 skipped. 2: there is no Java; 1: HIERARCHIES=FOLDER."]
     conftest.pytest_terminal_summary(SimpleNamespace(stats={}, write_line=said.append))
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "many"),
+    [
+        (["tests", "privnb"], True), (["tests"], True), (["tests/test_suite.py"], False),
+        (["tests/test_suite.py::test_a", "tests/test_suite.py::test_b"], False),
+        (["tests/test_suite.py", "tests/test_names.py::test_a"], True),
+    ],
+)  # fmt: skip
+def test_kernels_are_compiled_before_more_than_one_file(arguments, many):
+    assert conftest.many(arguments) == many
+
+
+@pytest.mark.parametrize("name", kernels.NAMES)
+def test_what_compiles_the_kernels_makes_a_release(name):
+    assert len(kernels.release(name).table) == 300
+
+
+def test_a_cache_is_cold_until_numba_has_kept_something(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    assert kernels.cold()
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert not kernels.cold()
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "moves.move.py311.nbi").touch()
+    assert not kernels.cold()
 
 
 def test_no_test_looks_outside_the_project():
