@@ -150,6 +150,31 @@ def randomness(name, value):
     return value
 
 
+def function(name, value):
+    """Raise TypeError unless `value` can be called."""
+    if not callable(value):
+        raise TypeError(f"{name} must be a function, got {found(value)}.")
+    return value
+
+
+def table(name, value, columns, instead=""):
+    """Raise TypeError unless `value` is a DataFrame, or ValueError unless it has these columns. `instead`: as above."""
+    kind(name, value, pd.DataFrame, instead=instead)
+    absent = [column for column in columns if column not in value]
+    if absent:
+        raise ValueError(f"{name} lacks the columns {', '.join(absent)}.{instead and f' {instead}'}")
+    return value
+
+
+def column(name, value, length=None):
+    """Raise ValueError unless `value` is a list, array or column of values, not empty, and of that length."""
+    listed = isinstance(value, list | tuple | pd.Series) or (isinstance(value, np.ndarray) and value.ndim == 1)
+    if not (listed and len(value) and length in (None, len(value))):
+        many = "values, one or more" if length is None else f"{length} values"
+        raise ValueError(f"{name} must be an array (n,) of {many}, got {found(value)}.")
+    return value
+
+
 def vector(name, value, length=None):
     """Raise ValueError unless `value` is a list, array or column of finite numbers, and of that length."""
     items = value.tolist() if isinstance(value, np.ndarray | pd.Series) else value

@@ -23,10 +23,7 @@ CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miner
 
 def check_results(name, value, columns=COLUMNS):
     """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of results."""
-    expect.kind(name, value, pd.DataFrame, instead="The functions of `evaluation` give one.")
-    absent = [column for column in columns if column not in value]
-    if absent:
-        raise ValueError(f"{name} must be tidy results, and it lacks the columns {', '.join(absent)}.")
+    return expect.table(name, value, columns, "It must be tidy results, as the functions of `evaluation` give them.")
 
 
 expect.WORDS["results"] = check_results

@@ -18,12 +18,13 @@ import numpy as np
 import pandas as pd
 from made_up import CLINIC
 
-from privnb import evaluation, experiments
+from privnb import evaluation, experiments, frontier
 from privnb.attacks import Linkage
 from privnb.channel import Channel
 from privnb.dataset import load
 from privnb.expect import found
 from privnb.explorer.setting import Setting
+from privnb.frontier import Loss
 from privnb.hierarchy import Taxonomy
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries
@@ -36,7 +37,7 @@ MODULES = [
     "schema", "hierarchy", "hierarchy.taxonomies", "dataset", "privacy_models", "grading", "mechanisms",
     "information_loss", "sanitizers", "attacks", "measures.channel", "measures.gains", "measures.linkage",
     "measures.noise", "measures.queries", "measures.tradeoff", "results", "evaluation", "adversary", "workload",
-    "leakage", "losses", "gallery", "choice",
+    "leakage", "losses", "gallery", "choice", "frontier",
 ]  # fmt: skip
 
 
@@ -79,7 +80,8 @@ def _made(thing):
 # What one function of the package tells another: rows on their way into results, numbers on their way into a measure.
 MADE = {
     "bounded", "check_name", "check_results", "commonest", "tally", "kept", "discernibility_of",
-    "average_class_size_of",
+    "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "told_baseline",
+    "unit", "decline_interval",
     "classification_metric_of",
     "deal", "tidy", "people_interval", "rows_of", "gain_rows", "numbers", "together", "CountQueries",
     "LargePopulations",
@@ -93,6 +95,9 @@ BAD = {
 }  # fmt: skip
 
 
+AXES = {"privacy": "k_achieved", "utility": "certainty_penalty"}
+
+
 @cache
 def legal():
     """Legal arguments by name; of one callable alone: `module.callable.name`."""
@@ -102,6 +107,7 @@ def legal():
     age = dataset.schema["age"]
     results = evaluation.costs(dataset, [sanitizer])
     return {
+        "releases": frontier.points(results, **AXES),
         "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
         "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
         "kept": results.head(1).assign(measure="utility_decline", miner="worst", value=0.01),
@@ -199,6 +205,13 @@ def of_one():
         **{f"experiments.{f}.{p}": "2" for f in ("family", "channels", "partitions", "known_attributes") for p in "kl"},
         **{f"experiments.{f}.{p}": "" for f in ("family", "partitions") for p in ("t", "delta")},
         **{f"experiments.{f}.epsilon": "1" for f in ("family", "channels")}, "experiments.study.name": str(CLINIC),
+        "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
+        **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
+        "frontier.grid.low": 2, "frontier.grid.high": 9, "frontier.grid.size": 3,
+        "frontier.tune.evaluate": lambda k: given["results"].assign(parameters=f"k={k}"),
+        "frontier.tune.values": range(2, 40), "frontier.search.losses": lambda place: (place, place),
+        "frontier.search.size": 8, "frontier.search.cap": 3,
+        "frontier.sentences.table": frontier.choices(given["releases"]),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip
 
@@ -225,6 +238,11 @@ ACCEPTED = {
     "knows": {"list", "empty"}, "gallery.losses.k": {"empty"},
     "evaluation.default_k.k": NUMBERS, "evaluation.left_out.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
     "cuts": {"list", "huge"}, "exact": {"true"},
+    # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
+    "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},
+    "frontier.caps.*": {"half", "huge"}, "frontier.search.size": {"huge"}, "frontier.points.names": {"dict"},
+    "frontier.grid.low": {"half"}, "frontier.grid.high": {"huge"}, "frontier.Loss.measure": {"text"},
+    "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
@@ -247,6 +265,9 @@ def arguments(name, thing):
     found, several = {}, None
     for parameter in inspect.signature(thing).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
+            if not inspect.isclass(thing):
+                found |= of_one()[f"{name}.{parameter.name}"]
+                continue
             options = {f.name: f.default for f in fields(thing) if f.name != "models"}
             found |= {n: "diagnosis" if default is MISSING else default for n, default in options.items()}
             continue

@@ -1,10 +1,9 @@
 """Which release to publish: the knee of the frontier, the cheapest under the owner's caps, and what each costs."""
 
-from numbers import Real
-
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.frontier.points import AXES, SEEDS, bounded, comparable, same
 from privnb.sentences import B
 
@@ -18,6 +17,7 @@ def knee(releases):
     Structural Optimization 18, 1999 (largest distance from the line between the ends); Satopaa et al., "Finding a
     'Kneedle' in a Haystack", ICDCS workshops 2011.
     """
+    expect.these(releases=releases)
     rows = releases[(releases.status == "efficient") & np.isfinite(releases[list(AXES)]).all(axis=1)]
     rows = rows.sort_values(list(AXES), kind="stable")
     if len(rows) < 3 or same(rows.privacy.iloc[0], rows.privacy.iloc[-1]):
@@ -36,10 +36,10 @@ def caps(privacy=0, utility=0):
     {'privacy_cap': 0.1, 'utility_cap': None}
     """
     for axis, cap in zip(AXES, (privacy, utility), strict=True):
-        if isinstance(cap, bool) or not (isinstance(cap, Real) and 0 <= cap < np.inf):
+        if not (expect.is_number(cap) and cap >= 0):
             raise ValueError(
                 f"{axis.upper()}_CAP is the most {axis} loss that you accept, a number above 0, or 0 for no cap; got "
-                f"{cap!r}."
+                f"{expect.found(cap)}."
             )
     return {"privacy_cap": privacy or None, "utility_cap": utility or None}
 
@@ -54,6 +54,10 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
     Beside the caps stand the knee and the ends of the frontier. Columns: `question`, `setting` ("none" if no release
     fits), both losses with their bounds as in `points`, `why` and `costs` (against the ends).
     """
+    expect.these(releases=releases)
+    for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
+        if cap is not None:
+            expect.number(name, cap)
     rows = []
     for axis, cap, other in (("privacy", privacy_cap, "utility"), ("utility", utility_cap, "privacy")):
         if cap is not None:
@@ -79,8 +83,6 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
 
 def _under(releases, axis, cap, other):
     """The release of the least `other` loss that keeps the cap on `axis`, as a row of `choices`."""
-    if not np.isfinite(cap):
-        raise ValueError(f"the cap on the {axis} loss must be a finite number, got {cap!r}.")
     question = f"the least {other} loss with a {axis} loss of at most {cap:g}"
     there = _known(releases)
     missing = len(releases) - len(there)
@@ -127,6 +129,8 @@ def _costs(row, table):
 
 def sentences(table, releases):
     """`choices` in plain words, beside what the frontier is made of: a list of sentences."""
+    expect.table("table", table, ["question", "setting", "why", "costs"], "`frontier.choices` gives one.")
+    expect.these(releases=releases)
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")
     of = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}

@@ -5,12 +5,13 @@ is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (af
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from privnb import sanitizers
+from privnb import expect, sanitizers
 from privnb.measures.base import t_interval
 
 SETTING = ["sanitizer", "parameters"]
@@ -19,6 +20,16 @@ SEEDS = 10  # fewer repeats say too little about what a random release loses
 # They vary with the folds or queries drawn, of whatever release: one seed is never exact.
 VARYING = ("workload_utility", "average_relative_error", "median_relative_error")
 DIFFERENCES = ("_gain", "_decline")  # measures that end so may be negative
+ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of")
+COLUMNS = [*SETTING, "setting", "kind", *(f"{axis}{end}" for axis in AXES for end in ENDS), "status", "why"]
+
+
+def check_points(name, value, columns=COLUMNS):
+    """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of points."""
+    return expect.table(name, value, columns, "`frontier.points` gives one.")
+
+
+expect.WORDS["releases"] = check_points
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,15 @@ class Loss:
     miner: str | None = None
     target: str | None = None
     best: float | None = None
+
+    def __post_init__(self):
+        expect.text("measure", self.measure, "a measure")
+        for name in ("miner", "target"):
+            value = getattr(self, name)
+            if value is not None:
+                expect.kind(name, value, str, instead="None: the only one that there is.")
+        if self.best is not None:
+            expect.number("best", self.best)
 
     def __str__(self):
         of = ", ".join(filter(None, (self.miner, self.target)))
@@ -59,6 +79,11 @@ def points(results, *, privacy, utility, names=None):
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
     Raises ValueError for results of several datasets, and for a measure, miner or target that is not there.
     """
+    expect.these(results=results)
+    for axis, loss in {"privacy": privacy, "utility": utility}.items():
+        check_loss(axis, loss)
+    if names is not None:
+        expect.kind("names", names, Mapping, instead="Give what a person calls each (sanitizer, parameters).")
     if results.dataset.nunique() != 1:
         raise ValueError(
             f"a frontier is of one dataset, got {sorted(results.dataset.unique())}. Select one: releases of different "
@@ -89,12 +114,19 @@ def from_best(results, **axes):
     `{axis: Loss}`, so that other results can be compared with these. Of a measure of which lower is better nothing
     changes.
     """
+    expect.these(results=results)
     found = {}
     for axis, measure in axes.items():
+        expect.text(axis, measure, "a measure")
         rows = _selected(results, Loss(measure))
         best = rows.groupby(SETTING).value.mean().max() if rows.better.iloc[0] == "higher" else None
         found[axis] = Loss(measure, best=best)
     return found
+
+
+def check_loss(axis, loss):
+    """Raise TypeError unless `loss` is a `Loss` or text; whether the measure is there is for the results to say."""
+    return expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
 
 
 def _selected(results, loss):
@@ -209,6 +241,7 @@ def comparable(releases):
 
     One that is known from below only can be dominated and nothing else; see `bounded`.
     """
+    check_points("releases", releases, ["kind", *(f"{axis}{end}" for axis in AXES for end in ENDS[1:4])])
     known = True
     for axis in AXES:
         low, high = releases[f"{axis}_low"], releases[f"{axis}_high"]

@@ -8,16 +8,17 @@ around the best value so far, two steps to the looser side for one to the strict
 
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Real
 
 import numpy as np
 import pandas as pd
 
-from privnb.frontier.points import Loss, comparable, points
+from privnb import expect
+from privnb.frontier.points import Loss, check_loss, comparable, points
 from privnb.results import join
 from privnb.sanitizers import SanitizationError
 
 SHARE = 4  # one evaluation for so many values of the grid
+MOST = 1_000_000  # values of a grid
 FEWEST = 32  # values of a grid; of fewer, a quarter is too little to search with
 
 
@@ -52,13 +53,17 @@ def grid(low, high, size, *, scale="log"):
     >>> grid(0.1, 0.4, 4, scale="linear")
     [0.1, 0.2, 0.3, 0.4]
     """
-    ends = all(isinstance(end, Real) and np.isfinite(end) for end in (low, high))
-    if not ends or scale not in ("log", "linear") or not low < high or size < 2 or (scale == "log" and low <= 0):
+    for name, end in {"low": low, "high": high}.items():
+        expect.number(name, end)
+    expect.whole("size", size, 2)
+    if size > MOST:
+        raise ValueError(f"size must be at most {MOST:,}, got {size!r}: nobody searches so fine a grid.")
+    expect.one_of("scale", scale, ("log", "linear"))
+    if not low < high or (scale == "log" and low <= 0):
         raise ValueError(
-            'a grid has low < high (above 0 for "log"), 2 values or more, and the scale "log" or "linear"; got '
-            f"low={low!r}, high={high!r}, size={size!r}, scale={scale!r}."
+            f'a grid has low < high, above 0 for the scale "log"; got low={low!r}, high={high!r}, scale={scale!r}.'
         )
-    spread = (np.geomspace if scale == "log" else np.linspace)(low, high, size).tolist()
+    spread = (np.geomspace if scale == "log" else np.linspace)(float(low), float(high), size).tolist()
     whole = isinstance(low, int) and isinstance(high, int)
     values = sorted({round(value) if whole else float(f"{value:.4g}") for value in spread})
     if len(values) < min(size, FEWEST):
@@ -84,9 +89,11 @@ def tune(evaluate, values, cap, *, privacy, utility):
     promise more: a single value that keeps the cap among others that break it is missed three times in four by whoever
     sees a quarter of the grid.
     """
-    values, wanted = list(values), {"privacy": privacy, "utility": utility}
-    if not np.isfinite(cap):
-        raise ValueError(f"the cap on the privacy loss must be a finite number, got {cap!r}.")
+    expect.function("evaluate", evaluate)
+    values, wanted = expect.numbers("values", values), {"privacy": privacy, "utility": utility}
+    expect.number("cap", cap)
+    for axis, loss in wanted.items():
+        check_loss(axis, loss)
     if len(values) < FEWEST or not (np.all(np.diff(values) > 0) or np.all(np.diff(values) < 0)):
         raise ValueError(
             f"a search needs at least {FEWEST} values in rising or falling order, got {len(values)}. Of fewer, "
@@ -123,6 +130,9 @@ def search(losses, size, cap):
 
     `losses(position)` gives such a pair. Of the two ends, the one of less utility loss is taken for the looser.
     """
+    expect.function("losses", losses)
+    expect.whole("size", size, 2)
+    expect.number("cap", cap)
     tried = {0: losses(0), size - 1: losses(size - 1)}
     looser = 1 if tried[0][1] > tried[size - 1][1] else -1
     while len(tried) < size // SHARE:
