@@ -70,6 +70,12 @@ class Provenance:
     note: str = ""
     seed: object = field(default=None, repr=False)
 
+    def __post_init__(self):
+        expect.all_of("claims", self.claims, PrivacyModel, instead="Give some such as (KAnonymity(10),).")
+        expect.kind("promise", self.promise, Promise, type(None))
+        expect.texts("noisy", self.noisy, "columns")
+        expect.kind("note", self.note, str)
+
     def public(self):
         """What may leave with a release, as a dictionary of plain values: all but the seed, which undoes the noise."""
         return {

@@ -119,7 +119,7 @@ def save(dataset, setting, folder, format="CSV"):
 
     Returns `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`. They are made whole or
     not at all. Nothing is overwritten: a second release of a setting is numbered. `folder` is made where it is missing.
-    `format`: "CSV", which `privnb check` reads, or "Parquet".
+    `format`: "CSV", which `privnb check` reads, or "Parquet", in which the values in the table of buckets are text.
 
     What is random is drawn anew from sources that nobody can repeat: noise from OpenDP (`rng=None`), who shares a
     bucket, its number. So it differs from the release on the board, and from one saving to the next: publish one of
@@ -143,7 +143,9 @@ def save(dataset, setting, folder, format="CSV"):
     saved = replace(release, table=by_content(published.table), buckets=published.buckets)
     bounds = [f"{letter}{bound}" for letter, bound in setting.asked.items()]
     name = "-".join([re.sub(r"\W+", "-", dataset.name).strip("-"), setting.sanitizer, *bounds])
-    tables = {name: saved.table} | ({} if saved.buckets is None else {f"{name}.buckets": saved.buckets})
+    tables = {name: saved.table}
+    if saved.buckets is not None:  # numbers and words of several attributes: Parquet's columns are of one kind
+        tables[f"{name}.buckets"] = saved.buckets.astype({"value": str})
     made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
     made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
     try:

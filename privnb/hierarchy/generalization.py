@@ -129,16 +129,15 @@ class OfItsValues(OnALine):
         it covers still; labels may overlap. Raises SchemaError for an unknown label.
         """
         index, distinct = pd.factorize(labels)
-        ends = np.array([self.ends(label) for label in distinct], dtype=np.int64).reshape(-1, 2)
+        names = np.array([text(label) for label in distinct], dtype=object)  # beside labels, numbers are text, too
+        ends = np.array([self.ends(name) for name in names], dtype=np.int64).reshape(-1, 2)
         outer = np.where(np.isin(ends, shared), ends, np.column_stack(self._outwards(*ends.T, shared)))
         moved = (outer != ends).any(axis=1)
         if not moved.any():
             return labels
-        names = np.array(distinct, dtype=object)
         names[moved] = self._names(*outer[moved].T)
-        return pd.Series(names).array.take(
-            index
-        )  # what kind of column it is, is looked up for a few cells, not for all
+        # What kind of column it is, is looked up for a few cells, not for all.
+        return pd.Series(names).array.take(index)
 
 
 class OfLeaves(Generalization):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
+import pandas as pd
 
 from privnb import expect
 from privnb.hierarchy import Intervals, Taxonomy
@@ -76,6 +77,7 @@ class Sanitizer(ABC):
         """The Release, not checked yet. `facts`: as `_sanitize` gives them."""
         if unknown := sorted(set(facts) - set(FACTS)):
             raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
+        expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
         buckets = facts.pop("buckets", None)
         provenance = Provenance(
             dataset=dataset.name,
@@ -87,7 +89,7 @@ class Sanitizer(ABC):
                 for name in original
                 if name in table and name not in facts.get("noisy", ()) and table[name].equals(original[name])
             ),
-            simulation=self.draws and rng is not None,
+            simulation=bool(self.draws or facts.get("noisy")) and rng is not None,  # noise is drawn, whoever forgot it
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )

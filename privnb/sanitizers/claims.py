@@ -10,7 +10,6 @@ import pandas as pd
 from privnb.counts import combinations, tabulated_in_parts
 from privnb.hierarchy import SUPPRESSED
 from privnb.hierarchy.generalization import OnALine, text
-from privnb.privacy_models import PrivacyModel
 from privnb.schema import Role, SchemaError
 
 
@@ -19,9 +18,10 @@ def refusal(dataset, release):
 
     One row a record and every published column; what is said to be generalized covers its original; other values are
     as they were or `*`; buckets count the records that are in them; every claimed model holds in every class. The
-    models are graded from the published tables alone.
+    models are graded from the published tables alone. Epsilon is promised for noise that nobody can draw again: that,
+    no table can show.
     """
-    checks = (_table, _labels, _values, _buckets, _claims)  # each may rely on those before
+    checks = (_table, _promise, _labels, _values, _buckets, _claims)  # each may rely on those before
     return next((reason for check in checks for reason in check(dataset, release)), "")
 
 
@@ -41,6 +41,14 @@ def _table(dataset, release):
         yield f"the release has {added} besides {expected}. Leave out what is no published column"
     if unknown := [name for name in release.provenance.noisy if name not in dataset.schema.published]:
         yield f"{unknown} should be noisy and is no published column"
+
+
+def _promise(dataset, release):
+    facts = release.provenance
+    if facts.promise and (exact := [name for name in facts.promise.columns if name not in facts.noisy]):
+        yield f"epsilon is promised for {exact}, which have no noise"
+    if facts.promise and facts.simulation:
+        yield "epsilon is promised for noise that a seed undoes. Promise it for `rng=None` alone"
 
 
 def _claimed_exact(release, names):
@@ -92,6 +100,7 @@ def _values(dataset, release):
     others = [name for name in dataset.schema.published if name not in dataset.schema.quasi_identifiers]
     for name in _claimed_exact(release, others):
         here, before = (np.asarray(table[name], dtype=object) for table in (release.table, dataset.table))
+        here = np.where(pd.isna(here), None, here)  # pandas' mark of a missing value is like nothing and unlike nothing
         changed = (here != before) & (here != SUPPRESSED)
         if changed.any():
             yield (
@@ -104,6 +113,8 @@ def _buckets(dataset, release):
     if release.buckets is None:
         return
     numbers, held = np.asarray(release.table["bucket"]), release.buckets
+    if sorted(map(str, held)) != ["attribute", "bucket", "count", "value"]:
+        yield f"the buckets' table has the columns {list(held)}, not attribute, bucket, value, count"
     if not (_whole(numbers) and numbers.max() < len(numbers) and np.bincount(numbers).all()):
         yield "the buckets are not numbered 0, 1, ... without a gap"
     if unlike := sorted({*held["attribute"].unique()} ^ {*dataset.schema.sensitive}, key=str):
@@ -144,13 +155,11 @@ def _miscounted(column, numbers, held):
 
 def _claims(dataset, release):
     for model in release.provenance.claims:
-        if not isinstance(model, PrivacyModel):
-            yield f"{model!r} is claimed and is no privacy model"
-        yield from _nothing_to_grade(model, release)
+        yield from _nothing_to_grade(model, dataset, release)
         yield from _broken(model, release)
 
 
-def _nothing_to_grade(model, release):
+def _nothing_to_grade(model, dataset, release):
     """Why a model cannot be kept by a release of this kind, whatever its classes are."""
     name, claimed = model.sensitive, f"{model!r} is claimed"
     if release.classes is None:
@@ -163,6 +172,12 @@ def _nothing_to_grade(model, release):
             yield f"{claimed}, and '{name}' is no attribute that its classes can hide; those are {hidden}"
         if release.buckets is not None and hasattr(model, "k"):
             yield f"{claimed}, and people of one bucket do not look alike, so that it has no k"
+        if lost := _suppressed(release.by_class(name)[1]) - _suppressed(dataset.table[name]):
+            yield f"{claimed}, and {lost} records have {SUPPRESSED} as '{name}', which may stand for any value of it"
+
+
+def _suppressed(values):
+    return np.sum(np.asarray(values, dtype=object) == SUPPRESSED)
 
 
 def _broken(model, release):

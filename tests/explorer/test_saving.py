@@ -190,6 +190,16 @@ def test_parquet_holds_what_csv_holds(clinic, tmp_path):
     assert json.loads(provenance.read_text())["files"] == {path.name: digest}
 
 
+@pytest.mark.parametrize("kind", BUCKETS, ids=lambda setting: setting.sanitizer)
+def test_numbers_and_words_by_bucket_are_text_in_parquet(tmp_path, kind):
+    data, setting = people(job=["@smith", "tailor"] * 200), replace(kind, quasi_identifiers="")
+    buckets = [save(data, setting, tmp_path, format)[2] for format in saving.FORMATS]
+    words, values = pd.read_csv(buckets[0], dtype={"value": str}), pd.read_parquet(buckets[1])
+    assert set(words["attribute"]) == set(values["attribute"]) == {"job", "pay"}
+    assert set(words["value"]) == set(values["value"])
+    assert values["value"].map(type).eq(str).all()
+
+
 def test_another_format_is_refused(clinic, tmp_path):
     with pytest.raises(ValueError, match="CSV or Parquet, got 'xlsx'"):
         save(clinic, FIVE, tmp_path, "xlsx")

@@ -1,6 +1,7 @@
 """No claim is believed: a release that is not what its sanitizer says is refused before anybody has it."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from privnb.privacy_models import (
     TCloseness,
     achieved,
 )
+from privnb.release import Promise
 from privnb.sanitizers import (
     Anatomy,
     Bucketize,
@@ -140,7 +142,6 @@ def test_levels_are_found_however_few_classes_fit_into_memory(by_hand, monkeypat
         (TCloseness(0.5, "ilness"), "'ilness' is no attribute that its classes can hide"),
         (TCloseness(0.5, "name"), "'name' is no attribute that its classes can hide"),
         (TCloseness(0.5, "age"), "'age' is no attribute that its classes can hide"),
-        ("10-anonymity", "'10-anonymity' is claimed and is no privacy model"),
     ],
 )
 def test_a_claim_about_nothing_that_is_hidden_is_refused(by_hand, claim, reason):
@@ -228,6 +229,8 @@ def test_a_lost_or_doubled_row_is_refused(by_hand, rows):
         (lambda table: pd.concat([table, table[["age"]]], axis=1), "the release has ['age', 'age'] besides"),
         (lambda table: table.assign(cost=table["cost"] + 1), "'cost' was changed for 60 of 60 records"),
         (lambda table: table.assign(illness=table["illness"].iloc[::-1].to_numpy()), "'illness' was changed for "),
+        (lambda table: table.assign(illness=pd.NA), "'illness' was changed for 60 of 60 records"),
+        (lambda table: table.assign(cost=pd.array([pd.NA] * 60, dtype="Int64")), "'cost' was changed for 60 of 60"),
     ],
 )
 def test_other_columns_are_as_they_were(by_hand, made, reason):
@@ -250,11 +253,68 @@ def test_single_values_may_be_suppressed(by_hand):
         ({"claim": ()}, TypeError, r"Identity\._sanitize gives the facts \['claim'\]; they are claims, promise"),
         ({"dataset": "other"}, TypeError, r"gives the facts \['dataset'\]"),
         ({"noisy": ("wait",)}, SanitizationError, r"\['wait'\] should be noisy and is no published column"),
+        ({"noisy": "age"}, ValueError, "noisy must be a list of columns, each as text, got 'age'"),
+        ({"claims": KAnonymity(2)}, TypeError, "claims must be a list, of PrivacyModel each, got a KAnonymity"),
+        ({"claims": ("10-anonymity",)}, TypeError, r"claims\[0\] must be a PrivacyModel, got '10-anonymity'"),
+        ({"promise": "epsilon 1"}, TypeError, "promise must be a Promise or NoneType, got 'epsilon 1'"),
+        ({"note": None}, TypeError, "note must be a str, got None"),
     ],
 )
 def test_facts_are_known_ones(by_hand, facts, error, reason):
     with pytest.raises(error, match=reason):
         by_hand(lambda table: (table, facts)).sanitize(clinic(), rng=1)
+
+
+def test_a_table_is_a_table(by_hand):
+    with pytest.raises(TypeError, match=r"the table of Identity\._sanitize must be a DataFrame, got an ndarray"):
+        by_hand(lambda table: (table.to_numpy(), {})).sanitize(clinic(), rng=1)
+
+
+def test_values_that_are_not_told_keep_no_model(by_hand):
+    """Of a class with one illness some are told and some are not: `*` is no second one, in the rows or by bucket."""
+    model = DistinctDiversity(2, "illness")
+    data = clinic()
+    ill = replace(data, table=data.table.assign(illness="flu"))
+
+    def in_rows(table):
+        return in_ranges(table).assign(illness=["flu", "*"] * 30), {"claims": (model,)}
+
+    def by_bucket(table):
+        told = {"attribute": "illness", "bucket": np.repeat(range(6), 2), "value": ["flu", "*"] * 6, "count": 5}
+        rows = table.drop(columns="illness").assign(bucket=np.arange(60) % 6)
+        return rows, {"buckets": pd.DataFrame(told), "claims": (model,)}
+
+    for made in (in_rows, by_bucket):
+        with pytest.raises(
+            SanitizationError, match=r"is claimed, and 30 records have \* as 'illness', which may stand"
+        ):
+            by_hand(made).sanitize(ill, rng=1)
+    # An original may have such a value.
+    schema = replace(
+        SCHEMA, attributes=(*SCHEMA.attributes[:4], replace(SCHEMA["illness"], domain=Categories(("*", "+"))))
+    )
+    marked = Dataset("clinic", data.table.drop(columns="cost").assign(illness=["*", "+"] * 30), schema, HIERARCHIES)
+    assert by_hand(lambda table: (in_ranges(table), {"claims": (model,)})).sanitize(marked, rng=1)
+
+
+def test_noise_from_a_seed_is_a_simulation_whatever_the_sanitizer_says_of_itself(by_hand):
+    forgetful = by_hand(lambda table: (table.assign(age=table["age"] + 0.5), {"noisy": ("age",)}))
+    assert not forgetful.draws
+    assert [forgetful.sanitize(clinic(), rng=rng).provenance.simulation for rng in (1, None)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("noisy", "rng", "reason"),
+    [
+        (("weight",), None, r"epsilon is promised for \['age'\], which have no noise"),
+        (("age",), 1, "epsilon is promised for noise that a seed undoes"),
+    ],
+)
+def test_a_promise_is_of_noise_that_nobody_can_undo(by_hand, noisy, rng, reason):
+    promise = Promise.local({"age": 1}, ["town"])
+    cheat = by_hand(lambda table: (table.assign(**{noisy[0]: 0.5}), {"noisy": noisy, "promise": promise}))
+    with pytest.raises(SanitizationError, match=reason):
+        cheat.sanitize(clinic(), rng=rng)
 
 
 def in_buckets(table, change):
@@ -295,6 +355,8 @@ def test_true_buckets_are_taken(by_hand):
         (lambda rows, b: (rows.drop(columns="bucket"), b), r"the release lacks \['bucket'\]"),
         (lambda rows, b: (rows, b.assign(attribute="cost")), r"differ in \['cost', 'illness'\]"),
         (lambda rows, b: (rows.assign(illness="flu"), b), r"the release has \['illness'\] besides"),
+        (lambda rows, b: (rows, b.assign(who="p1")), r"has the columns \['attribute', .*, 'who'\], not attribute, "),
+        (lambda rows, b: (rows, b.drop(columns="value")), "has the columns .*, not attribute, bucket, value, count"),
     ],
 )
 def test_buckets_count_their_own_records(by_hand, change, reason):

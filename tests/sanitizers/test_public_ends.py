@@ -160,6 +160,19 @@ def test_a_category_that_stands_as_it_was_is_a_label_too():
     assert release.provenance.untouched == ("ill",)
 
 
+def test_numbers_beside_labels_are_text(monkeypatch):
+    """Whole numbers would be of another kind than their column, and the smallest are written as 1e-05."""
+    monkeypatch.setattr(Identity, "_sanitize", lambda self, dataset, table, rng: (table, {"claims": (KAnonymity(5),)}))
+    for few, many, label, domain in (
+        (5, 40, "5-9", Numbers(0, 99)),
+        (1e-05, 8e-05, "0-0.00004", Numbers(0, 0.001, 1e-05)),
+    ):
+        schema = Schema("one", (Attribute("dose", Role.QUASI_IDENTIFIER, domain),))
+        data = Dataset("one", pd.DataFrame({"dose": [few] * 5 + [many] * 10}), schema, {"dose": Ranges(domain)})
+        release = Identity().sanitize(data, rng=None)
+        assert release.table["dose"].unique().tolist() == [label, f"{many:.5f}".rstrip("0").rstrip(".")]
+
+
 def test_labels_that_are_public_and_cells_that_are_no_labels_stay():
     data, names = toy(60, 5, 0.5), list(KINDS)
     assert Identity().sanitize(data, rng=1).table[names].equals(data.table[names])
