@@ -201,8 +201,6 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
     mining.check_c(c)
     nearer = {target: partial(mining.nearer, c=c)}
     chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
-    if not chosen.any():
-        raise ValueError(f"a share of {share!r} of {n} people selects nobody for scenario C. Raise it.")
     feared = {
         "A": AntiUtility(nearer),
         "A_distinct": AntiUtility(nearer, weights=partial(_distinct, np.ones(n))),

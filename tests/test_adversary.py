@@ -624,7 +624,7 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
             lambda d: adversary.anti_utility(d, KMember(5), miners="majority", fewest=1),
             "fewest must be a whole number from 2",
         ),
-        (lambda d: adversary.anti_utility(d, KMember(5), miners="majority", share=0), "selects nobody for scenario C"),
+        (lambda d: adversary.anti_utility(d, KMember(5), miners="majority", share=0), "share must be a share above 0"),
         (
             lambda d: adversary.anti_utility(d, KMember(5), miners="majority", weights="10"),
             "interest weights are written",

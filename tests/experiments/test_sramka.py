@@ -364,7 +364,7 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ("wrong", "message"),
     [
         ({"c": 150}, "c is a percentage"),
-        ({"share": 0}, "selects nobody for scenario C"),
+        ({"share": 0}, "share must be a share above 0"),
         ({"weights": "age > 30"}, "interest weights are written"),
         ({"weights": "agee > 30: 10"}, "'agee > 30' cannot be read as a condition"),
         ({"weights": "age > 200: 10, 0"}, "one a person and not all 0"),

@@ -241,12 +241,12 @@ def test_average_and_worst_name_the_miner():
 
 
 def test_selected_people_are_as_many_as_the_paper_has_and_drawn_by_lot():
-    assert [mining.selected(5, share, rng=1).sum() for share in (0, 0.05, 1)] == [0, 1, 5]  # few people, yet some
+    assert [mining.selected(5, share, rng=1).sum() for share in (0.05, 0.3, 1)] == [1, 2, 5]
     weights = mining.selected(45222, 0.05, rng=1)
     assert (weights.sum(), set(weights)) == (2261, {0.0, 1.0})
     np.testing.assert_array_equal(weights, mining.selected(45222, 0.05, rng=1))
     assert (weights != mining.selected(45222, 0.05, rng=2)).any()
-    with pytest.raises(ValueError, match=r"share must lie in 0..1, got 5"):
+    with pytest.raises(ValueError, match="share must be a share above 0 and at most 1, got 5"):
         mining.selected(10, 5, rng=1)
 
 
