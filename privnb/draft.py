@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from privnb import cuts, description
+from privnb import cuts, description, expect
 from privnb.hierarchy import SUPPRESSED, Taxonomy
 from privnb.names import offered, refused
 from privnb.schema import Categories, Numbers, Role, SchemaError
@@ -56,7 +56,7 @@ def read(path):
     FileNotFoundError, or SchemaError for another encoding, an empty file, lines of different lengths, no header, or two
     columns of one name.
     """
-    path = Path(path)
+    path = Path(expect.path("path", path))
     if not path.is_file():
         raise FileNotFoundError(f"there is no file '{path}'.")
     content = description.content(path)
@@ -119,7 +119,9 @@ def draft(file, name=None, folder="data"):
     is written, and nothing that exists is changed. Raises FileExistsError if the folder is there, OSError if it cannot
     be written, SchemaError for a table that cannot be read (see `read`) or has one record.
     """
-    file = Path(file)
+    file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
+    if name is not None:
+        expect.kind("name", name, str)
     text = read(file)
     name = name or re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not re.fullmatch(r"\w[\w.-]*", name):

@@ -18,8 +18,8 @@ from privnb import counts, expect
 from privnb.algorithms.maximum_entropy import CountTable, Together
 from privnb.hierarchy import flat
 from privnb.hierarchy.generalization import SUPPRESSED
-from privnb.privacy_models import KAnonymity, PrivacyModel, tally
-from privnb.release import Provenance
+from privnb.privacy_models import KAnonymity, tally
+from privnb.release import Provenance, Release
 from privnb.sanitizers import SanitizationError
 from privnb.schema import Schema
 
@@ -45,6 +45,9 @@ class Marginals:
         return f"Marginals({self.provenance.dataset}: counts of {names})"
 
 
+expect.word("marginals", Marginals, instead="anonymized_marginals(dataset, sets, KAnonymity(10)) makes them.")
+
+
 def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
     """Count the records of `dataset` by each set of attributes, generalized as little as the models allow.
 
@@ -65,6 +68,14 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
     expect.these(dataset=dataset)
+    expect.kind("exact", exact, bool)
+    if beside is not None:
+        expect.kind("beside", beside, Release, instead="Give a generalized release of the same records.")
+    if not expect.kind("sets", sets, list, tuple, instead="Name attributes, or give tuples of several."):
+        raise ValueError("sets must hold one set of attributes or more, got none.")
+    for place, names in enumerate(sets):
+        if not isinstance(names, str):
+            expect.texts(f"sets[{place}]", names, "attributes")
     sets = [(names,) if isinstance(names, str) else tuple(names) for names in sets]
     for names in sets:
         if not names or len(set(names)) < len(names) or not set(names) <= set(dataset.schema.published) - {"count"}:
@@ -72,7 +83,8 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
                 f"{names} is no set of attributes to count. Name published ones of '{dataset.name}', each once, and "
                 "none 'count'."
             )
-    wrong = [model for model in models if not isinstance(model, PrivacyModel) or hasattr(model, "population")]
+    expect.these(models=models)
+    wrong = [model for model in models if hasattr(model, "population")]
     if wrong or not models:
         raise ValueError(f"marginals keep models of their own records, such as KAnonymity(10), got {wrong or 'none'}.")
     check = _Check(dataset, models, beside)
@@ -203,8 +215,22 @@ def probabilities(marginals, rows):
     not told apart are equally likely. 0 to 1; over all combinations of values of the domains they sum to 1. Raises
     ValueError where neither way leads there.
     """
+    expect.these(marginals=marginals)
+    expect.kind("rows", rows, pd.DataFrame, instead="One row a person, one column an attribute.")
+    told = dict.fromkeys(name for table in marginals.tables for name in table if name != "count")
+    expect.table("rows", rows, told, "They are in the marginals.")
     together = Together([CountTable.read(table) for table in marginals.tables], marginals.hierarchies)
     return _likely(together, marginals.hierarchies, rows)
+
+
+def _check_published(marginals, release):
+    """Raise unless there are marginals, a release, or both."""
+    if marginals is None and release is None:
+        raise ValueError("marginals and release are both None: nothing is published. Give one or both.")
+    if marginals is not None:
+        expect.these(marginals=marginals)
+    if release is not None:
+        expect.these(release=release)
 
 
 def divergence(dataset, marginals=None, release=None):
@@ -215,7 +241,8 @@ def divergence(dataset, marginals=None, release=None):
     bound; lower keeps more. With a release alone it is `information_loss.kl_divergence`. Raises ValueError where
     `probabilities` does. Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
     """
-    expect.these(dataset=dataset, release=release)
+    expect.these(dataset=dataset)
+    _check_published(marginals, release)
     hierarchies = _hierarchies(dataset.schema, dataset.hierarchies)
     tables, where = [CountTable.read(table) for table in marginals.tables] if marginals is not None else [], {}
     if release is not None:
@@ -239,12 +266,16 @@ def inferred(known, sensitive, marginals=None, release=None):
     cells of two tables belong together, and if the tables are not decomposable.
     Source: Aggarwal and Yu 2008, section 9.5, tables 9.12 to 9.14.
     """
-    expect.these(sensitive=sensitive, release=release)
+    _check_published(marginals, release)
+    expect.kind("known", known, Mapping, instead="Give the known values by attribute.")
     published = marginals if marginals is not None else release
     hierarchies = _hierarchies(published.schema, published.hierarchies)
     tables = [CountTable.read(table) for table in marginals.tables] if marginals is not None else []
     if release is not None:
         tables.append(_of_release(release, len(release))[0])
+    expect.one_of("sensitive", sensitive, hierarchies)
+    for name in known:
+        expect.one_of("known", name, hierarchies)
     covers = hierarchies[sensitive].covered
     exact = [t for t in tables if sensitive in t.names and all(len(covers(v)) == 1 for v in _labels(t, sensitive))]
     together = Together(exact, hierarchies)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
-from privnb import withholding
+from privnb import expect, withholding
 from privnb.hierarchy import flat
 from privnb.measures import mining
 from privnb.mined import mine, published_name, stream, unseen
@@ -60,6 +60,23 @@ class _Idea:
     folds: int | None = None
     how: str = "sum"
 
+    def __post_init__(self):
+        if isinstance(self.targets, str):
+            expect.text("targets", self.targets, "columns")
+        elif not expect.kind(
+            "targets", self.targets, str, Mapping, instead="Name columns, or give a function for each."
+        ):
+            raise ValueError(f"targets must name one column or more, got {self.targets!r}.")
+        else:
+            for name, function in self.targets.items():
+                expect.function(f"targets[{name!r}]", function)
+        if not (self.weights is None or callable(self.weights)):
+            expect.column("weights", self.weights)
+        expect.these(miners=self.miners)
+        if self.folds is not None:
+            expect.these(folds=self.folds)
+        mining.check_how(self.how)
+
     @property
     def functions(self):
         """The function that judges the guesses of each target: `{name: function}`."""
@@ -74,6 +91,7 @@ class _Idea:
 
     def check(self, dataset):
         """Raises ValueError for weights that weigh nobody, tried on the original in the place of a release."""
+        expect.these(dataset=dataset)
         self._interest(dataset, dataset)
 
     def scored(self, dataset, release, seed, sanitizer):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from privnb import withholding
+from privnb import expect, withholding
 from privnb.measures import mining
 from privnb.mined import miners_of, stream
 from privnb.results import join, rows_of, summary, tidy
@@ -73,10 +73,14 @@ class Verdict:
         `min_good`: the smallest share of the original's good utility to keep, 1 - delta, 0..1. `max_bad`: the largest
         anti-utility of any one miner, in the scenario's unit (people, where guesses count 0 or 1). Section 2.1.
         """
-        if not 0 <= min_good <= 1 or not max_bad >= 0:
+        # A cap may be infinite: then none is set.
+        numbers = expect.is_number(min_good) and (
+            expect.is_number(max_bad) or (isinstance(max_bad, float) and max_bad == np.inf)
+        )
+        if not (numbers and 0 <= min_good <= 1 and max_bad >= 0):
             raise ValueError(
                 f"min_good is a share of the original's good utility, 0..1, and max_bad an anti-utility from 0; got "
-                f"{min_good!r} and {max_bad!r}."
+                f"{expect.found(min_good)} and {expect.found(max_bad)}."
             )
         breaks, reasons = {}, []
         if 1 - self.delta < min_good - 1e-12:  # 1 - 0.9 is a little less than 0.1
@@ -101,17 +105,22 @@ class Scenario:
     good: GoodUtility
     bad: AntiUtility
 
+    def __post_init__(self):
+        expect.kind("good", self.good, GoodUtility)
+        expect.kind("bad", self.bad, AntiUtility)
+
     def judge(self, dataset, sanitizer, *, rng=1, fewest=withholding.LIMIT):
         """The `Verdict` on one sanitizer. `rng`: int seed or Generator; the noise of a seed is that of `evaluation`.
 
         Raises ValueError where a miner's good utility on the original is not positive, since no decline is defined
         then, and for a release that miners do not read.
         """
+        expect.these(sanitizer=sanitizer)
         return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
 
     def compare(self, dataset, sanitizers, *, rng=1, fewest=withholding.LIMIT):
         """The verdicts on several sanitizers, in their order; the original is mined once."""
-        withholding.check(fewest)
+        expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng, fewest=fewest)
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         as_is = Identity()
         original = self.good.scored(dataset, as_is.sanitize(dataset, rng=seed), seed, as_is)

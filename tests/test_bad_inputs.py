@@ -8,6 +8,7 @@ import importlib
 import inspect
 import linecache
 import math
+import tempfile
 import traceback
 from dataclasses import MISSING, fields, replace
 from fnmatch import fnmatch
@@ -22,22 +23,27 @@ from privnb import evaluation, experiments, frontier
 from privnb.attacks import Linkage
 from privnb.channel import Channel
 from privnb.dataset import load
+from privnb.encoding import encode
 from privnb.expect import found
 from privnb.explorer.setting import Setting
 from privnb.frontier import Loss
 from privnb.hierarchy import Taxonomy
+from privnb.marginals import anonymized_marginals
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries
 from privnb.miners import reference_set
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, TopDownSpecialization
+from privnb.scenario import AntiUtility, GoodUtility
 from privnb.schema import Categories, Numbers, Role
+from privnb.verdict import Scenario
 
 MODULES = [
     "schema", "hierarchy", "hierarchy.taxonomies", "dataset", "privacy_models", "grading", "mechanisms",
     "information_loss", "sanitizers", "attacks", "measures.channel", "measures.gains", "measures.linkage",
     "measures.noise", "measures.queries", "measures.tradeoff", "results", "evaluation", "adversary", "workload",
-    "leakage", "losses", "gallery", "choice", "frontier",
+    "leakage", "losses", "gallery", "choice", "frontier", "verdict", "scenario", "marginals",
+    "miners", "draft",
 ]  # fmt: skip
 
 
@@ -49,12 +55,16 @@ def methods():
         "Release.show": release.show, "Release.by_class": release.by_class, "Linkage.fit": Linkage().fit,
         "Linkage.predict": Linkage().fit(published).predict, "Linkage.candidates": Linkage().fit(published).candidates,
         "LargePopulations.of": LargePopulations.of, "CountQueries.of": CountQueries.of, "Channel.of": Channel.of,
+        "Scenario.judge": SCENARIO.judge, "Scenario.compare": SCENARIO.compare,
+        "GoodUtility.check": SCENARIO.good.check,
+        "Verdict.acceptable": SCENARIO.judge(dataset, legal()["sanitizer"]).acceptable,
         "Taxonomy.read": Taxonomy.read, "TopDownSpecialization.steps": TDS.steps, "FullDomain.search": FULL.search,
     }  # fmt: skip
 
 
 TDS = TopDownSpecialization(KAnonymity(5), workload="diagnosis")
 FULL = FullDomain(KAnonymity(5))
+SCENARIO = Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
 
 
 def public():
@@ -95,6 +105,7 @@ BAD = {
 }  # fmt: skip
 
 
+WORK = tempfile.TemporaryDirectory()  # for what is written
 AXES = {"privacy": "k_achieved", "utility": "certainty_penalty"}
 
 
@@ -107,6 +118,8 @@ def legal():
     age = dataset.schema["age"]
     results = evaluation.costs(dataset, [sanitizer])
     return {
+        "encoded": encode(dataset.table, ["age", "ward"], dataset.schema, dataset.hierarchies),
+        "marginals": anonymized_marginals(dataset, ["ward", "diagnosis"], KAnonymity(2)),
         "releases": frontier.points(results, **AXES),
         "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
         "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
@@ -205,6 +218,20 @@ def of_one():
         **{f"experiments.{f}.{p}": "2" for f in ("family", "channels", "partitions", "known_attributes") for p in "kl"},
         **{f"experiments.{f}.{p}": "" for f in ("family", "partitions") for p in ("t", "delta")},
         **{f"experiments.{f}.epsilon": "1" for f in ("family", "channels")}, "experiments.study.name": str(CLINIC),
+        "verdict.Scenario.good": SCENARIO.good, "verdict.Scenario.bad": SCENARIO.bad,
+        **{f"scenario.{each}.targets": "diagnosis" for each in ("GoodUtility", "AntiUtility")},
+        **{f"scenario.{each}.miners": "majority" for each in ("GoodUtility", "AntiUtility")},
+        "Verdict.acceptable.min_good": 0.9, "Verdict.acceptable.max_bad": 9,
+        "marginals.anonymized_marginals.sets": ["ward", ("ward", "diagnosis")],
+        "marginals.probabilities.rows": dataset.table[["ward", "diagnosis"]], 
+        "marginals.inferred.known": {"ward": "day"},
+        "miners.Miner.name": "m", "miners.Miner.view": "labels", "miners.able.miners": reference_set("majority"),
+        "miners.reference_set.names": "majority", "miners.stacking.members": reference_set("majority, naive Bayes"),
+        "miners.cross_val_predictions.miner": reference_set("majority")[0], "miners.vote.guesses": [["a"], ["b"]],
+        **{f"miners.{f}.target": dataset.table["diagnosis"] for f in
+           ("able", "cross_val_predictions", "fold_numbers", "stacking")},
+        **{f"draft.{f}": str(CLINIC.with_suffix(".csv")) for f in ("read.path", "draft.file")},
+        "draft.draft.name": "drafted", "draft.draft.folder": str(WORK.name),
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
         "frontier.grid.low": 2, "frontier.grid.high": 9, "frontier.grid.size": 3,
@@ -243,6 +270,12 @@ ACCEPTED = {
     "frontier.caps.*": {"half", "huge"}, "frontier.search.size": {"huge"}, "frontier.points.names": {"dict"},
     "frontier.grid.low": {"half"}, "frontier.grid.high": {"huge"}, "frontier.Loss.measure": {"text"},
     "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},
+    # Miners: names are read, and weights weighed, where there is data; what they learned is no caller's.
+    "scenario.*.targets": {"text"}, "scenario.*.weights": {"array"}, "scenario.*.miners": {"text", "empty"},
+    "scenario.*.folds": {"none", "huge"}, "miners.Miner.most": {"half", "inf", "huge"}, "miners.Miner.model": set(BAD),
+    "miners.Miner.values": set(BAD), "miners.able.miners": {"list"}, "miners.fold_numbers.target": {"array"},
+    "miners.able.target": {"array"}, "marginals.inferred.known": {"dict"}, "draft.draft.name": {"empty"},
+    "Verdict.acceptable.max_bad": {"zero", "half", "inf", "huge"},
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},

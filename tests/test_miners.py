@@ -226,8 +226,8 @@ def test_a_miner_with_its_own_cross_validation_is_asked_by_it():
         def cross_val_predictions(self, encoded, target, folds=10, seed=1):
             return [len(encoded), list(target), folds, seed]
 
-    assert cross_val_predictions(Own("own"), ENCODED[:3], "abc", folds=2) == [3, ["a", "b", "c"], 2, 1]
-    assert cross_val_predictions(Own("own"), ENCODED[:3], "abc", seed=7) == [3, ["a", "b", "c"], 10, 7]
+    assert cross_val_predictions(Own("own"), ENCODED[:3], list("abc"), folds=2) == [3, ["a", "b", "c"], 2, 1]
+    assert cross_val_predictions(Own("own"), ENCODED[:3], list("abc"), seed=7) == [3, ["a", "b", "c"], 10, 7]
 
 
 @pytest.mark.parametrize("name", ["naive Bayes", "fusion: vote", "fusion: stacked"])

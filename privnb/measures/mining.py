@@ -80,15 +80,22 @@ def cost_matrix(worth):
     return error
 
 
+WAYS = {"sum": np.sum, "any": np.max, "all": np.min}
+
+
+def check_how(how):
+    """Raise ValueError for what is no way to combine the values of several fields."""
+    if not (isinstance(how, str) and how in WAYS):
+        raise ValueError(f"fields combine by {', '.join(WAYS)}, got {expect.found(how)}.")
+    return how
+
+
 def combine(values, how):
     """One value a person from those of several fields: their "sum", "any" of them (the largest) or "all" (the least).
 
     `values`: one array (n,) a field, of error implications or reductions. The paper leaves open how fields combine.
     """
-    ways = {"sum": np.sum, "any": np.max, "all": np.min}
-    if how not in ways:
-        raise ValueError(f"fields combine by {', '.join(ways)}, got {how!r}.")
-    return ways[how](np.asarray(values, dtype=float), axis=0)
+    return WAYS[check_how(how)](np.asarray(values, dtype=float), axis=0)
 
 
 @measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="people")

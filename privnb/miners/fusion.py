@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb import expect
 from privnb.miners.estimators import NaiveBayes
-from privnb.miners.miner import able, cross_val_predictions
+from privnb.miners.miner import able, check_encoded, check_miners, cross_val_predictions
 
 
 def vote(guesses):
@@ -19,6 +20,10 @@ def vote(guesses):
     >>> vote([["30-39", "20-29"], ["20-29", "20-29"], ["40-49", "*"]]).tolist()
     ['20-29', '20-29']
     """
+    if not expect.kind("guesses", guesses, list, tuple, instead="Give an array (n,) for each miner."):
+        raise ValueError("guesses must be those of one miner or more, got none.")
+    for place, each in enumerate(guesses):
+        expect.column(f"guesses[{place}]", each, len(guesses[0]))
     guesses = np.column_stack([np.asarray(each) for each in guesses])
     if is_numeric_dtype(guesses.dtype):
         return np.median(guesses, axis=1)
@@ -80,6 +85,11 @@ def stacking(members, encoded, target):
     of these records), and naive Bayes, or ridge regression for numbers, learns the target from the guesses. Nothing
     but the release is read. Source of the idea: Wolpert 1992.
     """
+    check_miners("members", members)
+    if not members:
+        raise ValueError(f"members must be one miner or more, got {members!r}.")
+    check_encoded(encoded, target)
+    target = np.asarray(target)
     chosen = np.sort(np.random.default_rng(0).permutation(len(target))[:5000])
     encoded, shown = encoded[chosen], target[chosen]
     folds = min(3, len(shown))

@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb import expect
+from privnb.encoding import Encoded
+
 
 @dataclass(frozen=True, eq=False)
 class Miner:
@@ -23,6 +26,15 @@ class Miner:
     most: float = field(default=float("inf"), repr=False)
     model: object = field(default=None, repr=False)
     values: object = field(default=None, repr=False)
+
+    def __post_init__(self):
+        expect.text("name", self.name, "the miner")
+        for name in ("classifier", "regressor"):
+            if getattr(self, name) is not None and not hasattr(getattr(self, name), "fit"):
+                raise TypeError(f"{name} must be an estimator of scikit-learn's kind, got {getattr(self, name)!r}.")
+        expect.one_of("view", self.view, ("features", "labels"))
+        if not (isinstance(self.most, float) and self.most == float("inf")):
+            expect.above("most", self.most, 0, "it is how many labels it can guess")
 
     def predicts(self, target):
         """Whether it can guess a column like `target`: numbers take a regressor, labels a classifier.
@@ -78,8 +90,22 @@ class _Constant:
         return np.full(len(records), self.value)
 
 
+def check_miners(name, miners):
+    """Raise TypeError unless `miners` is a list of what says whether it predicts a column: miners of any kind."""
+    if not isinstance(miners, list | tuple) or not all(hasattr(miner, "predicts") for miner in miners):
+        raise TypeError(f"{name} must be miners, as reference_set(names) gives them, got {expect.found(miners)}.")
+
+
+def check_encoded(encoded, target):
+    """Raise unless records are encoded, and each has its value of `target`."""
+    expect.kind("encoded", encoded, Encoded, instead="`encoding.encode` gives it.")
+    expect.column("target", target, len(encoded))
+
+
 def able(miners, target):
     """Those of `miners` that can guess a column like `target`, and the names of the others, for results to state."""
+    check_miners("miners", miners)
+    expect.column("target", target)
     return [m for m in miners if m.predicts(target)], [m.name for m in miners if not m.predicts(target)]
 
 
@@ -90,6 +116,9 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
     (stratified); the miner learns from all folds but one and guesses that one. A miner that has a method of this name,
     as Weka's have, guesses in its own way. Raises ValueError unless 2 <= folds <= n.
     """
+    check_miners("miner", [miner])
+    check_encoded(encoded, target)
+    expect.these(seed=seed)
     if hasattr(miner, "cross_val_predictions"):
         return miner.cross_val_predictions(encoded, target, folds=folds, seed=seed)
     target = np.asarray(target)
@@ -103,8 +132,13 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
 
 def fold_numbers(target, folds, seed):
     """The fold, 0 to `folds` - 1, of each record: integer array (n,). Each label is spread evenly over the folds."""
-    if not 2 <= folds <= len(target):
-        raise ValueError(f"cross-validation needs 2 to {len(target)} folds (the number of records), got {folds}.")
+    expect.column("target", target)
+    expect.these(seed=seed)
+    if not (expect.is_whole(folds) and 2 <= folds <= len(target)):
+        raise ValueError(
+            f"cross-validation needs 2 to {len(target)} folds (the number of records), got {expect.found(folds)}."
+        )
+    target = np.asarray(target)
     order = np.random.default_rng(seed).permutation(len(target))
     if not is_numeric_dtype(target):
         order = order[np.argsort(pd.factorize(target, sort=True)[0][order], kind="stable")]

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 
+from privnb import expect
 from privnb.miners.estimators import (
     DecisionTable,
     Discretised,
@@ -53,6 +54,7 @@ def reference_set(names):
     >>> reference_set("three, fusion: vote")[-1].members == reference_set("three")
     True
     """
+    expect.kind("names", names, str, instead='Name a set of miners, such as "three".')
     known = _miners()
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", names)]
     unknown = [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]
