@@ -326,7 +326,8 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
     assert names["LaplaceNoise"] == both | {f"{with_weka} functions.LinearRegression"}
     absent = attacked[attacked.measure == "unavailable"]
     assert absent[["sanitizer", "miner"]].to_numpy().tolist() == [["KMember", f"{with_weka} misc.OLM"]]
-    noisy = counts[counts.sanitizer == "LaplaceNoise"].set_index("miner").value
+    noisy = counts[counts.sanitizer == "LaplaceNoise"].set_index("miner")
+    noisy = noisy.value.fillna(noisy.low)  # it comes nearer for all but so few that the count is withheld
     assert noisy["majority"] > 10
     assert noisy[f"{with_weka} rules.ZeroR"] == noisy["majority"], "both name the mean"
 
