@@ -33,6 +33,11 @@ def names(release):
     return NUMBERS if release.provenance.noisy else LABELS
 
 
+def same(guesses):
+    """What equals these guesses: labels as they are, numbers but for the last digits of a sum."""
+    return pytest.approx(guesses.tolist()) if guesses.dtype == float else guesses.tolist()
+
+
 def encoded(release):
     others = [name for name in release.schema.published if name != "age"]
     return encode(release.table, others, release.schema, release.hierarchies)
@@ -48,8 +53,8 @@ def test_each_miner_guesses_what_it_would_alone(release):
     assert list(found.guesses) == names(release).split(", ")
     for miner in reference_set(names(release)):
         attack = MinerInference(miner, "age").fit(published)
-        assert found.guesses[miner.name].tolist() == attack.predict(release.table).tolist()
-        assert found.baseline.tolist() == attack.baseline(release.table).tolist()
+        assert found.guesses[miner.name].tolist() == same(attack.predict(release.table))
+        assert found.baseline.tolist() == same(attack.baseline(release.table))
     assert found.failed == {}
 
 
@@ -75,7 +80,7 @@ def test_the_unseen_are_guessed_from_others_alone(release):
     column = release.table["age"].to_numpy()
     for miner in reference_set(names(release)):
         guess = cross_val_predictions(miner, encoded(release), column, folds=3, seed=4)
-        assert found.guesses[miner.name].tolist() == guess.tolist()
+        assert found.guesses[miner.name].tolist() == same(guess)
 
 
 def test_who_cannot_guess_such_a_column_is_left_out(release):
@@ -189,7 +194,7 @@ def test_a_vote_on_guesses_is_what_the_miner_that_votes_says(release):
     together = mined.fused(release, "age", names(release), found.guesses)
     voter = mined.mine(release, "age", f"{names(release)}, fusion: vote", rng=7).guesses["fusion: vote"]
     assert list(together) == ["fusion: vote", "fusion: stacked"]
-    assert together["fusion: vote"].tolist() == voter.tolist()
+    assert together["fusion: vote"].tolist() == same(voter)
 
 
 def test_a_stack_on_guesses_has_the_last_step_of_the_miner_that_stacks(release):
@@ -201,7 +206,7 @@ def test_a_stack_on_guesses_has_the_last_step_of_the_miner_that_stacks(release):
     guesses = {m.name: m.fit(encoded(release), column).predict(encoded(release)) for m in members}
     stack = Stack("fusion: stacked", members).fit(encoded(release), column)
     together = mined.fused(release, "age", names(release), guesses)
-    assert together["fusion: stacked"].tolist() == stack.predict(encoded(release)).tolist()
+    assert together["fusion: stacked"].tolist() == same(stack.predict(encoded(release)))
 
 
 def test_a_fusion_knows_nothing_but_the_release(adult):
@@ -216,9 +221,9 @@ def test_members_that_failed_have_no_voice(release):
     found = mined.mine(release, "age", "majority, decision tree", rng=7).guesses
     together = mined.fused(release, "age", names(release), found)
     given = list(found.values())
-    assert together["fusion: vote"].tolist() == vote(given).tolist()
+    assert together["fusion: vote"].tolist() == same(vote(given))
     trust = stacking(reference_set("majority, decision tree"), encoded(release), release.table["age"].to_numpy())
-    assert together["fusion: stacked"].tolist() == trust(given).tolist()
+    assert together["fusion: stacked"].tolist() == same(trust(given))
 
 
 # Names and seeds

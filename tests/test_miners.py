@@ -124,7 +124,7 @@ def test_every_miner_beats_the_majority_or_equals_it(miner):
     guesses = miner.fit(records, TABLE[target]).predict(records)
     base = ALL[0].fit(records, TABLE[target]).predict(records)
     wrong = (lambda a: np.mean(a != TABLE[target])) if target == "pay" else (lambda a: np.var(a - TABLE[target]))
-    assert wrong(guesses) <= wrong(base)
+    assert wrong(guesses) <= wrong(base) + 1e-9
 
 
 def test_majority_is_the_commonest_label_or_the_mean():
@@ -322,7 +322,9 @@ def test_the_fusion_votes_as_its_able_members_do():
     for target in ("pay", "age"):
         records = encoded(TABLE, ["hours", "job", "sex"])
         guesses = [m.fit(records, TABLE[target]).predict(records) for m in able(members, TABLE[target])[0]]
-        assert fusion.fit(records, TABLE[target]).predict(records).tolist() == vote(guesses).tolist()
+        together = fusion.fit(records, TABLE[target]).predict(records)
+        same = pytest.approx if target == "age" else list
+        assert together.tolist() == same(vote(guesses).tolist())
     with pytest.raises(ValueError, match="'fusion: vote' has learned nothing yet"):
         fusion.predict(ENCODED)
     with pytest.raises(ValueError, match="other miners that are named, and none is"):

@@ -114,8 +114,9 @@ def test_lemma_1_on_delta_releases_of_other_algorithms(algorithm, delta):
     data = Dataset("salary", data.table, data.schema, {name: steps[name] for name in data.hierarchies})
     sanitizer = algorithm(model, workload="salary") if algorithm is TopDownSpecialization else algorithm(model)
     found = workload.disclosure(data, [sanitizer], sensitive="salary").set_index("measure").value
-    assert 0 <= found.information_gain <= found.largest_quotient < delta
-    assert delta == 0.5 or found.information_gain > 0, "something was told, or the bound says nothing"
+    assert -1e-12 <= found.information_gain <= found.largest_quotient + 1e-12
+    assert found.largest_quotient < delta
+    assert delta == 0.5 or found.information_gain > 1e-6, "something was told, or the bound says nothing"
 
 
 # The convention
@@ -149,20 +150,20 @@ def test_the_adversary_of_the_paper_is_the_one_of_the_other_notebooks(sample):
     same = evaluation.adversary_gains(sample, chosen)
     both = found.merge(same, on=["sanitizer", "parameters", "measure", "target", "seed"], suffixes=("", "_before"))
     assert len(both) == len(same) == 10
-    assert (both.value == both.value_before).all()
-    assert (both.baseline == both.baseline_before).all()
+    assert both.value.tolist() == pytest.approx(both.value_before.tolist())
+    assert both.baseline.tolist() == pytest.approx(both.baseline_before.tolist())
 
 
 def test_either_trivial_sanitization_leaves_the_prior_alone(sample):
     for knows in ("", "all"):
         found = workload.disclosure(sample, workload.trivial(), knows=knows, miners="unpruned tree")
-        assert (found[found.measure != "posterior_accuracy"].value == 0).all()
+        assert (found[found.measure != "posterior_accuracy"].value.abs() < 1e-12).all()
     prior = sample.table.occupation.value_counts(normalize=True).max()
     withheld = one(found, measure="posterior_accuracy", parameters="what=sensitive")
     assert withheld.value == pytest.approx(prior)
     assert withheld.baseline == pytest.approx(prior)
     told = one(found, measure="posterior_accuracy", parameters="")
-    assert told.value > prior, "neutral attributes tell of occupations without any quasi-identifier"
+    assert told.value > prior + 1e-6, "neutral attributes tell of occupations without any quasi-identifier"
 
 
 def test_what_someone_gains_who_knows_neutral_attributes_by_plain_counting(sample):
@@ -185,7 +186,7 @@ def test_a_tree_that_is_not_pruned_is_the_exact_adversary(sample):
         exact, tree = (one(gained, sanitizer=sanitizer, miner=miner) for miner in ("", "unpruned tree"))
         assert tree.value == pytest.approx(exact.value)
         assert tree.baseline == pytest.approx(exact.baseline, abs=0.02), "one deal against the mean of twenty"
-        assert one(gained, sanitizer=sanitizer, miner="majority").value == 0
+        assert one(gained, sanitizer=sanitizer, miner="majority").value == pytest.approx(0, abs=1e-12)
 
 
 def test_noise_is_asked_for_peoples_own_attributes(sample):
@@ -289,7 +290,7 @@ def test_a_withheld_target_leaves_the_commonest_value(sample):
     found = workload.utility_gain(sample, [], target="occupation", miners="decision tree")
     commonest = sample.table.occupation.value_counts(normalize=True).max()
     row = one(found, measure="workload_utility", parameters="what=sensitive")
-    assert row.value == row.baseline == pytest.approx(commonest)
+    assert [row.value, row.baseline] == pytest.approx([commonest, commonest])
 
 
 def test_seeds_repeat_with_other_folds_and_give_the_same_twice(sample):
@@ -374,7 +375,7 @@ def test_section_7_lists_all_that_is_told(coins):
     found = workload.information_shares(coins, ENDS)
     pairs = found[["sanitizer", "parameters", "target"]]
     assert not pairs.duplicated().any()
-    assert found.value.between(0, 1 + 1e-12).all()
+    assert found.value.between(-1e-12, 1 + 1e-12).all()
     # The original: 3 targets from every set of 4 others; then from 3 others, 2 others, and 2 targets from 3 others.
     counts = found.groupby(["sanitizer", "parameters"], sort=False).size()
     assert counts.tolist() == [3 * 15, 3 * 7, 3 * 3, 2 * 7]
@@ -387,5 +388,5 @@ def test_section_7_has_privacy_and_the_original_has_none(coins):
     assert (intact.value.posterior_accuracy, intact.baseline.posterior_accuracy) == (0.5, 0.25)
     assert intact.value.information_gain == pytest.approx(math.log(2)), "one of two bits"
     rest = found[(found.sanitizer != "Identity") & (found.measure != "posterior_accuracy")]
-    assert (rest.value == 0).all()
+    assert (rest.value.abs() < 1e-12).all()
     assert gains.prior_accuracy(gains.class_counts(Identity().sanitize(coins, rng=0), "a3")) == 0.25

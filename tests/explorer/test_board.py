@@ -85,7 +85,7 @@ def test_a_control_asks_for_what_is_then_counted_and_shown(name, value, field, m
     assert not busy
     assert getattr(setting, name) == field
     expected = counted(clinic, checked(setting, clinic))
-    assert float(mark["accuracy_gain"]) == numbers(expected.results, "accuracy_gain")
+    assert float(mark["accuracy_gain"]) == pytest.approx(numbers(expected.results, "accuracy_gain"))
     assert f"{numbers(expected.results, 'classes'):,.0f}</b>" in page(board, "published")
     assert board.fault == ""
 
@@ -346,7 +346,7 @@ def test_of_two_seeds_the_plane_shows_the_one_that_the_panels_tell(make):
     use(board, "pin")
     use(board, "seed", "2")
     use(board, "pin")
-    assert list(board.place.releases.utility) == [numbers(board.reading.results, "utility_loss")]
+    assert list(board.place.releases.utility) == pytest.approx([numbers(board.reading.results, "utility_loss")])
     assert "seed 1" in page(board, "listed")
     assert "seed 2" in page(board, "listed")
 

@@ -103,7 +103,8 @@ def test_levels_are_graded_from_the_release_beside_what_was_asked(case):
         else:
             assert told == pytest.approx(level)
             if letter in asked and (letter, reading.setting.sanitizer) != ("k", "Bucketize"):
-                assert told >= asked[letter] if model.better == "higher" else told <= asked[letter]
+                kept = told - asked[letter] if model.better == "higher" else asked[letter] - told
+                assert kept >= -1e-9
         assert levels.baseline[letter] == pytest.approx(asked.get(letter, np.nan), nan_ok=True)
         assert levels.better[letter] == model.better
 
@@ -231,7 +232,7 @@ def test_few_who_are_missed_are_told_by_no_gain():
     found = by_name(counted(dataset, Setting("Identity")).results)
     for measure in ("sensitive_vulnerability", "accuracy_gain", "knowledge_gain"):
         assert np.isnan(found.value[measure, "diagnosis"]), measure
-    assert found.low["sensitive_vulnerability", "diagnosis"] == 111 / 120
+    assert found.low["sensitive_vulnerability", "diagnosis"] == pytest.approx(111 / 120)
 
 
 def test_few_who_are_not_found_are_not_told_by_the_classes():
@@ -370,8 +371,8 @@ def test_the_plane_is_of_counted_readings():
     assert set(found.index) == {"Mondrian k=5", "Mondrian k=20", "Suppress", "LaplaceNoise epsilon=1"}
     for k in (5, 20):
         values = by_name(counted(CLINIC, Setting(k=k)).results).value
-        assert found.privacy[f"Mondrian k={k}"] == values["privacy_loss", "diagnosis"]
-        assert found.utility[f"Mondrian k={k}"] == values["utility_loss", "diagnosis"]
+        assert found.privacy[f"Mondrian k={k}"] == pytest.approx(values["privacy_loss", "diagnosis"])
+        assert found.utility[f"Mondrian k={k}"] == pytest.approx(values["utility_loss", "diagnosis"])
     assert found.why["LaplaceNoise epsilon=1"] == "it has no privacy loss"
     assert found.status["Suppress"] == "efficient", "nothing tells less"
 

@@ -80,7 +80,7 @@ def test_more_attributes_never_tell_less(tables):
     alone, with_one, with_all = utility(tables, "age"), utility(tables, "age", "sex"), largest_utility(tables, "age")
     assert (alone <= with_one + 1e-12).all()
     assert (with_one <= with_all + 1e-12).all()
-    assert (with_all <= 2).all()
+    assert (with_all <= 2 + 1e-12).all()
 
 
 def test_the_average_is_weighted_by_interest(tables):
@@ -98,8 +98,8 @@ def test_what_is_suppressed_has_no_utility():
     """H_max is of what a cell can say; with the original domain a suppressed attribute would have the most."""
     table = Tables.of(pd.DataFrame({"age": ["20", "30", "40", "50"]}), {"age": DOMAINS["age"]})
     suppressed = table.generalized((PAIRS,), (2,))
-    assert average_utility(table) == average_utility(suppressed) == 0
-    assert average_utility(replace(suppressed, domains=table.domains)) == 2
+    assert [*average_utility(table), *average_utility(suppressed)] == pytest.approx([0, 0], abs=1e-12)
+    assert average_utility(replace(suppressed, domains=table.domains)) == pytest.approx([2])
 
 
 @pytest.mark.parametrize(

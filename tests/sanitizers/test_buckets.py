@@ -207,7 +207,7 @@ def test_models_of_sensitive_values_reach_the_same_level_in_buckets_as_in_classe
         TCloseness(0.5, name), DeltaDisclosure(1.0, name), FrequencyDiversity(2, name), DistinctDiversity(2, name),
         AlphaKAnonymity(0.5, 2, name),
     ):  # fmt: skip
-        assert achieved(model, pair[1]) == achieved(model, pair[0])
+        assert achieved(model, pair[1]) == pytest.approx(achieved(model, pair[0]))
 
 
 def test_models_of_people_are_graded_by_the_exact_quasi_identifiers(pair, adult):
@@ -267,7 +267,7 @@ def test_linking_is_as_easy_as_in_the_original(adult, pair):
     for release in (Identity().sanitize(adult, rng=0), pair[1], pair[0]):
         published, key = release._published(1)
         found.append(linkage.correct_links(Linkage().fit(published), adult, key))
-    assert found[0] == found[1]
+    assert found[0] == pytest.approx(found[1])
     assert found[0][0] > 2 * found[2][0], "generalized, the same classes do hide people"
 
 
@@ -296,7 +296,7 @@ def test_evaluation_of_a_bucketized_release(adult):
     assert costs["k_achieved"] == 1
     assert costs["median_bucket_size"] >= 5
     linked = evaluation.linked(adult, [Identity(), *sanitizers])
-    assert linked.value[0] == linked.value[1]
+    assert linked.value[0] == pytest.approx(linked.value[1])
     assert linked.parameters[1] == "partition=KMember k=5"
     assert len(evaluation.adversary_gains(adult, sanitizers)) == 2
     assert "None of these releases is shown" in evaluation.example(adult, sanitizers)

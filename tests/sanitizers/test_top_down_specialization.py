@@ -247,7 +247,8 @@ def test_no_label_of_a_width_that_is_left_out(low):
     """10-19 lies across the cut between 0-14 and 15-29, and within what a domain from 11 leaves of 0-14."""
     data = of_numbers(low, 29, (10, 15, 30), [11, 12, 13, 16, 17, 18], list("uuuvvv"))
     sanitizer = TopDownSpecialization(KAnonymity(3), workload="w")
-    assert sanitizer.steps(data)[["value", "children", "gain"]].iloc[0].tolist() == ["0-29", "0-14, 15-29", 1]
+    first = sanitizer.steps(data).iloc[0]
+    assert first[["value", "children", "gain"]].tolist() == ["0-29", "0-14, 15-29", pytest.approx(1)]
     assert sanitizer.sanitize(data, rng=0).table["x"].tolist() == ["0-14"] * 3 + ["15-29"] * 3
 
 
