@@ -212,6 +212,8 @@ WORDS = {
     "knows": lambda name, value: isinstance(value, str) or texts(name, value, "attributes"),
     "known": lambda name, value: kind(name, value, pd.DataFrame, instead="One row a person, one column an attribute."),
     "counts": lambda name, value: array(name, value, 2),
+    "source": lambda name, value: kind(name, value, str, os.PathLike, instead='Name what was loaded, or nothing: "".'),
+    "folder": path,
 }
 
 

@@ -14,6 +14,7 @@ from dataclasses import MISSING, fields, replace
 from fnmatch import fnmatch
 from functools import cache
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,8 @@ from privnb.channel import Channel
 from privnb.dataset import load
 from privnb.encoding import encode
 from privnb.expect import found
-from privnb.explorer.setting import Setting
+from privnb.explorer.keep import Pins
+from privnb.explorer.setting import Setting, checked
 from privnb.frontier import Loss
 from privnb.hierarchy import Taxonomy
 from privnb.marginals import anonymized_marginals
@@ -43,7 +45,7 @@ MODULES = [
     "information_loss", "sanitizers", "attacks", "measures.channel", "measures.gains", "measures.linkage",
     "measures.noise", "measures.queries", "measures.tradeoff", "results", "evaluation", "adversary", "workload",
     "leakage", "losses", "gallery", "choice", "frontier", "verdict", "scenario", "marginals",
-    "miners", "draft",
+    "miners", "draft", "explorer.setting", "explorer.keep", "explorer.saving", "explorer",
 ]  # fmt: skip
 
 
@@ -58,10 +60,20 @@ def methods():
         "Scenario.judge": SCENARIO.judge, "Scenario.compare": SCENARIO.compare,
         "GoodUtility.check": SCENARIO.good.check,
         "Verdict.acceptable": SCENARIO.judge(dataset, legal()["sanitizer"]).acceptable,
+        "Pins.add": PINS.add, "Pins.remove": PINS.remove, "Setting": _setting,
         "Taxonomy.read": Taxonomy.read, "TopDownSpecialization.steps": TDS.steps, "FullDomain.search": FULL.search,
     }  # fmt: skip
 
 
+def _setting(**given):
+    """A setting, which says by itself nothing of a dataset, checked for one."""
+    return checked(Setting(**given), legal()["dataset"])
+
+
+_setting.__signature__ = inspect.signature(Setting)
+CLOSED = Setting(k=5, quasi_identifiers="age, weight, postcode, region, ward")
+WORK = tempfile.TemporaryDirectory()  # for what is written
+PINS = Pins(Path(WORK.name, "kept.json"))
 TDS = TopDownSpecialization(KAnonymity(5), workload="diagnosis")
 FULL = FullDomain(KAnonymity(5))
 SCENARIO = Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
@@ -98,6 +110,8 @@ MADE = {
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
 
+# Their legal calls take minutes, or a browser: each is called in a test file of its own.
+SLOW = {"explorer.explore", "explorer.measured"}
 BAD = {
     "none": None, "text": "x", "empty": "", "below": -1, "zero": 0, "half": 1.5, "nan": math.nan, "inf": math.inf,
     "true": True, "list": [], "dict": {}, "object": object(), "frame": pd.DataFrame({"x": [1]}), "huge": 10**30,
@@ -105,7 +119,6 @@ BAD = {
 }  # fmt: skip
 
 
-WORK = tempfile.TemporaryDirectory()  # for what is written
 AXES = {"privacy": "k_achieved", "utility": "certainty_penalty"}
 
 
@@ -135,7 +148,7 @@ def legal():
         "counts": np.array([[1, 2], [3, 4]]), "populations": LargePopulations.of(dataset, "diagnosis", 0.5),
         "queries": CountQueries.of(dataset, "diagnosis", 2, 0.5, rng=1, number=5),
         "hierarchy": dataset.hierarchies["age"], "table": dataset.table, "schema": dataset.schema,
-        "hierarchies": dataset.hierarchies, "path": "pins.json", "folder": "saved", "records": 10,
+        "hierarchies": dataset.hierarchies, "path": "pins.json", "records": 10, "source": "",
     }  # fmt: skip
 
 
@@ -232,6 +245,11 @@ def of_one():
            ("able", "cross_val_predictions", "fold_numbers", "stacking")},
         **{f"draft.{f}": str(CLINIC.with_suffix(".csv")) for f in ("read.path", "draft.file")},
         "draft.draft.name": "drafted", "draft.draft.folder": str(WORK.name),
+        "explorer.keep.Pins.path": str(Path(WORK.name, "pins.json")), "explorer.saving.save.setting": CLOSED,
+        "explorer.saving.save.folder": str(Path(WORK.name, "saved")), "explorer.asked.others": {"seed": 1},
+        "explorer.explore.pins": str(Path(WORK.name, "pins.json")), "explorer.asked.k": "5",
+        **{f"explorer.asked.{letter}": "" for letter in ("l", "t", "delta", "epsilon")},
+        **{f"Setting.{each.name}": each.default for each in fields(Setting)},
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
         "frontier.grid.low": 2, "frontier.grid.high": 9, "frontier.grid.size": 3,
@@ -276,6 +294,13 @@ ACCEPTED = {
     "miners.Miner.values": set(BAD), "miners.able.miners": {"list"}, "miners.fold_numbers.target": {"array"},
     "miners.able.target": {"array"}, "marginals.inferred.known": {"dict"}, "draft.draft.name": {"empty"},
     "Verdict.acceptable.max_bad": {"zero", "half", "inf", "huge"},
+    # The board: a setting is checked for a dataset, see `_setting`; 0 asks for no bound; `source` is not opened.
+    "explorer.setting.Setting.*": set(BAD), "explorer.asked.seed": set(BAD), "source": {"text"},
+    "Setting.[ltd]*": {"zero"}, "Setting.seed": {"zero", "huge"}, "Setting.quasi_identifiers": {"empty"},
+    "Setting.sensitive": {"empty"}, "Setting.k": {"huge"}, "Setting.l": {"half", "huge"},
+    "Setting.delta": {"half", "huge"}, "Setting.epsilon": {"half", "huge"},
+    "explorer.asked.[kltde]*": {"empty", "below", "zero", "half", "huge"}, "explorer.keep.Pins.path": {"text"},
+    "explorer.explore.pins": {"text"}, "explorer.explore.setting": {"none"},
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
@@ -378,5 +403,7 @@ def test_every_bad_argument_is_a_clear_error():
 def test_the_legal_arguments_are_legal():
     """Else every bad one would be refused for another's sake."""
     for name, thing in (public() | methods()).items():
+        if name in SLOW:
+            continue
         given, several = arguments(name, thing)
         call(thing, given, several)

@@ -12,6 +12,7 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
+from privnb import expect
 from privnb.evaluation import numbers
 from privnb.explorer import controls, keep, panels, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
@@ -39,7 +40,9 @@ def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", sou
     `source`: what `load` was given as the dataset's name, needed where that is the path of a description file.
     Raises ValueError for a setting that means nothing.
     """
-    return Board(dataset, setting or Setting(), pins=pins, store=store, source=source)
+    setting = Setting() if setting is None else setting
+    expect.these(dataset=dataset, setting=setting, store=store, source=source)
+    return Board(dataset, setting, pins=pins, store=store, source=source)
 
 
 def asked(k, l, t, delta, epsilon, **others):  # noqa: E741 - the field's letters
@@ -50,6 +53,8 @@ def asked(k, l, t, delta, epsilon, **others):  # noqa: E741 - the field's letter
     >>> asked("10, 50", "", 0.2, "", "").asked
     {'k': 10, 't': 0.2}
     """
+    if unknown := [name for name in others if name not in FIELDS]:
+        raise ValueError(f"a setting has no {', '.join(unknown)}; it has {', '.join(FIELDS)}.")
     given = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     found = {name: numbers(name.upper(), text, float) for name, text in given.items()}
     return Setting(**{name: FIELDS[name](some[0]) for name, some in found.items() if some}, **others)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from privnb import expect
 from privnb.explorer.controls import attribute, together
 from privnb.explorer.meanings import MEANINGS
 from privnb.results import PEOPLE, bounded
@@ -63,6 +64,7 @@ def listed(results):
 
     Rows that say who is hit, of which there are many, are left out.
     """
+    expect.these(results=results)
     rows = [
         row for row in results.itertuples() if row.measure != "nearer_share" and not row.measure.endswith("_distinct")
     ]

@@ -26,7 +26,7 @@ class Pins:
     """
 
     def __init__(self, path):
-        self.path = Path(path).resolve()  # papermill changes the working folder
+        self.path = Path(expect.path("path", path)).resolve()  # papermill changes the working folder
         if not self.path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {self.path.parent} for pinned settings. Make it first.")
         self.settings, self._done = [], []
@@ -34,6 +34,7 @@ class Pins:
 
     def add(self, setting):
         """Pin `setting`; one that is pinned already stays where it is."""
+        expect.these(setting=setting)
         kept = self._read()
         pinned = setting in kept
         self._write(kept if pinned else [*kept, setting])
@@ -41,6 +42,7 @@ class Pins:
 
     def remove(self, setting):
         """Let go of `setting`. Raises ValueError for one that is not pinned."""
+        expect.these(setting=setting)
         kept = self._read()
         if setting not in kept:
             raise ValueError(
@@ -104,7 +106,7 @@ def code(dataset, setting, source=""):
     `dataset`: as `load` gave it, all of it or a sample. `source`: what `load` was given as its name, where that is the
     path of a description file. Raises ValueError for a setting that means nothing.
     """
-    expect.these(dataset=dataset, setting=setting)
+    expect.these(dataset=dataset, setting=setting, source=source)
     setting = checked(setting, dataset)
     made, own = sanitizer(setting, dataset), _roles(setting, dataset)
     name, study, records = _origin(dataset, source)
@@ -136,7 +138,7 @@ def command(dataset, setting, source=""):
 
     `dataset`, `source`: as of `code`. Raises ValueError for a setting that means nothing.
     """
-    expect.these(dataset=dataset, setting=setting)
+    expect.these(dataset=dataset, setting=setting, source=source)
     setting = checked(setting, dataset)
     name, study, records = _origin(dataset, source)
     given = {"STUDY": study} if study else {}

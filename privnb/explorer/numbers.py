@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import pandas as pd
 
+from privnb import expect
 from privnb.adversary import anti_utility
 from privnb.charts.base import Aggregate
 from privnb.content import content
@@ -114,6 +115,7 @@ def mined(dataset, setting, store=""):
 
 def measured(dataset, setting, store=""):
     """All that is known of a setting, `counted` and `mined`: tidy results."""
+    expect.these(store=store)
     reading = counted(dataset, setting)
     return reading.results if reading.refused else join(reading.results, mined(dataset, setting, store))
 

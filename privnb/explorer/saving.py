@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from privnb import expect
 from privnb.counts import combinations
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
 from privnb.privacy_models import KAnonymity, achieved
@@ -40,6 +41,7 @@ def terms(dataset, setting, release):
     beside them do. Buckets have one row a person by design, and hide whose a sensitive value is: they are saved, and
     the terms say it.
     """
+    expect.these(dataset=dataset, setting=setting, release=release)
     schema, untouched = release.schema, release.provenance.untouched
     # A label may happen to be the value; then it is the class that hides people, as behind any other label.
     labels = release.form == "generalized"
@@ -80,6 +82,7 @@ def _formula(release, name):
 
 def alike(release):
     """The fewest people whose rows are alike in all that is not sensitive, as released and without noise."""
+    expect.these(release=release)
     noisy, schema = release.provenance.noisy, release.schema
     exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
     columns = [release.table[name] for name in exact] + [release.indistinguishable] * (not noisy)
@@ -132,9 +135,12 @@ def save(dataset, setting, folder, format="CSV"):
     quasi-identifiers of the dataset as they are, because the setting does not count them among what is known, and one
     in which somebody stands alone by the rule of `terms`.
     """
+    expect.these(dataset=dataset, setting=setting, folder=folder)
     setting = checked(setting, dataset)
-    if format not in FORMATS:
-        raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {format!r}.")
+    if not (isinstance(format, str) and format in FORMATS):
+        raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {expect.found(format)}.")
+    if file := next((each for each in (Path(folder), *Path(folder).parents) if each.is_file()), None):
+        raise ValueError(f"folder must be a folder, got '{folder}', and '{file}' is a file. Name another place.")
     release = sanitizer(setting, dataset).sanitize(of_roles(dataset, setting), rng=None)
     said, refused = terms(dataset, setting, release)
     if refused:

@@ -198,11 +198,14 @@ def checked(setting, dataset):
     """
     expect.these(setting=setting, dataset=dataset)
     offered, schema = choices(dataset), dataset.schema
+    for field in ("sanitizer", "miner", "scenario", "quasi_identifiers", "sensitive"):
+        expect.kind(field, getattr(setting, field), str)
     for control in ("sanitizer", "miner", "scenario"):
         _among(control, [getattr(setting, control)], offered[control])
     for letter, model in MODELS.items():
-        if getattr(setting, letter) or letter == "k":
-            model(getattr(setting, letter), *["any"] * (letter != "k"))  # which refuses a bound that means nothing
+        bound = getattr(setting, letter)
+        if letter == "k" or not (expect.is_number(bound) and bound == 0):
+            model(bound, *["any"] * (letter != "k"))  # which refuses a bound that means nothing
     check_epsilon(setting.epsilon)
     if isinstance(setting.seed, bool) or not isinstance(setting.seed, Integral) or setting.seed < 0:
         raise ValueError(f"SEED is a whole number from 0, got {setting.seed!r}.")

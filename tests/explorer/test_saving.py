@@ -344,3 +344,13 @@ def test_saved_buckets_are_numbered_anew_each_time(clinic, tmp_path):
     both = pd.concat(numbers, axis=1, join="inner").drop_duplicates()
     assert len(both) > 20
     assert (both.iloc[:, 0] == both.iloc[:, 1]).sum() <= 12, "by chance about one bucket, whatever their number"
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_made(clinic, tmp_path):
+    file = tmp_path / "saved"
+    file.write_text("mine")
+    for folder in (file, file / "deeper"):
+        with pytest.raises(ValueError, match=r"folder must be a folder, got '.*', and '.*saved' is a file"):
+            save(clinic, FIVE, folder)
+    assert file.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [file]
