@@ -83,7 +83,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
     lists, "k=10 50, t=0.2": `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's
     letter in `target`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
-    expect.these(dataset=dataset, partitions=partitions, support=support, store=store)
+    _check(dataset, partitions, support=support, store=store)
     asked = {"distance": distance, "support": support}
     lines = losses.on_lines(dataset)
     lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
@@ -113,7 +113,7 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
 
     `seeds`: other queries each; 0 for the profile's.
     """
-    expect.these(dataset=dataset, partitions=partitions, profile=profile, seeds=seeds, store=store)
+    _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
     seeds = repeated(seeds, profile_of(profile).queries)
     ask = partial(losses.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
@@ -141,7 +141,7 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", stor
 
     In as many folds as the profile has for the critics' own main miners.
     """
-    expect.these(dataset=dataset, partitions=partitions, miners=miners, profile=profile, store=store)
+    _check(dataset, partitions, miners=miners, profile=profile, store=store)
     folds = next(iter(profile_of(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
     task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds)
@@ -187,6 +187,12 @@ def asked(results, by="", form="Bucketize"):
 def _bound(partition):
     """The number that a partition's privacy model asks for, the first of its fields."""
     return getattr(partition.models[0], fields(partition.models[0])[0].name)
+
+
+def _check(dataset, partitions, **others):
+    """Raise the error of an argument that is not what its name means; `partitions` are by letter here."""
+    expect.kind("partitions", partitions, dict, instead="Give what experiments.partitions gives.")
+    expect.these(dataset=dataset, partitions=[each for found in partitions.values() for each in found], **others)
 
 
 def _both(partitions):
