@@ -65,7 +65,7 @@ def positive(name, value):
 def above(name, value, least, why):
     """Raise ValueError unless `value` is a finite number above `least`; `why` it cannot be that."""
     if not (is_number(value) and value > least):
-        raise ValueError(f"{name} must be a number above {least} ({why}), got {found(value)}.")
+        raise ValueError(f"{name} must be a number above {least:.4g} ({why}), got {found(value)}.")
     return value
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from privnb import expect
-from privnb.counts import combinations
+from privnb.counts import coded, combinations, distinct_codes
 from privnb.hierarchy import SUPPRESSED
 from privnb.privacy_models import PrivacyModel
 from privnb.schema import Role, Schema
@@ -153,13 +153,27 @@ class Release:
         """One of `FORMS`: what an attack has to be able to read."""
         return _form(self.provenance.noisy, self.buckets)
 
-    @cached_property
+    @property
     def indistinguishable(self):
         """Which records have equal quasi-identifiers *as released*: a number from 0 for each set, integer array (n,).
 
         Clusters that are released alike are one set, for nobody can tell them apart.
         """
-        return combinations(self.table[self.schema.quasi_identifiers]).index
+        return self._alike[0]
+
+    @property
+    def labels_alike(self):
+        """How the sets of `indistinguishable` records are labelled, by quasi-identifier: which label each set has,
+        integer array (sets,), and the labels that these numbers stand for, array (labels,).
+        """
+        return self._alike[1]
+
+    @cached_property
+    def _alike(self):
+        columns = {name: coded(self.table[name]) for name in self.schema.quasi_identifiers}
+        every = columns.values() or [(np.zeros(len(self), dtype=np.int64), [None])]
+        first, index = distinct_codes([codes for codes, _ in every], [len(values) for _, values in every])
+        return index, {name: (codes[first], values) for name, (codes, values) in columns.items()}
 
     @cached_property
     def classes(self):

@@ -12,7 +12,7 @@ from privnb.algorithms.recoding import local_recoding
 from privnb.attacks.linkage import Linkage
 from privnb.counts import distinct_codes
 from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat
+from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat, with_exact_ends
 from privnb.hierarchy.taxonomies import widths
 from privnb.information_loss import certainty_penalty
 from privnb.privacy_models import DeltaPresence, KAnonymity, KMap, achieved
@@ -32,7 +32,7 @@ INCOMES = Schema(
 def incomes(n=200):
     rng = np.random.default_rng(2)
     table = pd.DataFrame({"income": rng.integers(0, 2**31 - 1, n), "illness": rng.choice(["flu", "gout"], n)})
-    return Dataset("incomes", table, INCOMES, {"income": Ranges(WIDEST)})
+    return Dataset("incomes", table, INCOMES, {"income": Ranges(WIDEST, exact=True)})
 
 
 def peak(work):
@@ -116,7 +116,7 @@ def test_local_recoding_sees_every_row_of_many_columns():
     """Pairs of equal people need no generalization at all."""
     codes = np.repeat(np.random.default_rng(3).integers(0, 16, (67, 20)), 2, axis=0)
     table = pd.DataFrame(codes, columns=[f"q{a}" for a in range(20)]).assign(s="a")
-    data = Dataset("many", table, MANY, {a.name: flat(a) for a in ATTRIBUTES})
+    data = Dataset("many", table, MANY, {a.name: with_exact_ends(flat(a)) for a in ATTRIBUTES})
     release = LocalRecoding(KAnonymity(2)).sanitize(data, rng=1)
     assert certainty_penalty(release) == 0
 

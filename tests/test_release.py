@@ -77,6 +77,20 @@ def test_classes_are_buckets_and_look_alikes_are_not():
     assert LaplaceNoise(1.0).sanitize(ward(), rng=1).classes is None
 
 
+@pytest.mark.parametrize("sanitizer", [KMember(3), Suppress(), Identity(), Bucketize(KMember(3)), LaplaceNoise(1.0)])
+def test_labels_of_those_who_look_alike_are_those_of_the_rows(sanitizer):
+    release = sanitizer.sanitize(ward(), rng=1)
+    for name, (number, labels) in release.labels_alike.items():
+        assert np.array_equal(labels[number][release.indistinguishable], release.table[name])
+
+
+def test_nobody_is_told_from_anybody_without_quasi_identifiers():
+    schema = SCHEMA.with_roles({"disease": "sensitive", "room": "neutral"})
+    release = Identity().sanitize(Dataset("ward", ward().table[["disease", "room"]], schema, {}), rng=1)
+    assert set(release.indistinguishable) == {0}
+    assert not release.labels_alike
+
+
 def test_buckets_are_handed_out_with_the_shuffled_rows():
     release = Bucketize(KMember(3)).sanitize(ward(), rng=1)
     published, key = release._published(2)

@@ -34,7 +34,7 @@ class TCloseness(PrivacyModel):
 
     def __post_init__(self):
         super().__post_init__()
-        expect.between("t", self.t, 0, 1, "every class lies within 1")
+        expect.between("t", self.t, 0, 1 - ROUNDING, "every class lies within 1")
         named = isinstance(self.distance, str) and self.distance in ("equal", "ordered")
         if not (named or isinstance(self.distance, Taxonomy)):
             raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {expect.found(self.distance)}.')
@@ -97,7 +97,7 @@ class JensenShannonCloseness(PrivacyModel):
 
     def __post_init__(self):
         super().__post_init__()
-        expect.between("t", self.t, 0, math.log(2), "every class lies within ln 2")
+        expect.between("t", self.t, 0, math.log(2) - ROUNDING, "every class lies within ln 2")
 
     def level(self, counts, whole):
         p, q = _shares(counts, whole)

@@ -52,7 +52,7 @@ class EntropyDiversity(PrivacyModel):
 
     def __post_init__(self):
         super().__post_init__()
-        expect.above("l", self.l, 1, NOTHING)
+        expect.above("l", self.l, 1 + 2 * ROUNDING, NOTHING)
 
     def level(self, counts, whole=None):
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -107,7 +107,7 @@ class FrequencyDiversity(PrivacyModel):
 
     def __post_init__(self):
         super().__post_init__()
-        expect.above("l", self.l, 1, NOTHING)
+        expect.above("l", self.l, 1 + 2 * ROUNDING, NOTHING)
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)
@@ -134,7 +134,7 @@ class ConfidenceBound(PrivacyModel):
 
     def __post_init__(self):
         super().__post_init__()
-        expect.between("h", self.h, 0, 1, "every share is at most 1")
+        expect.between("h", self.h, 0, 1 - ROUNDING, "every share is at most 1")
         if not (isinstance(self.value, str) or expect.is_number(self.value)):
             raise ValueError(f"value must be text or a number, a value of the domain, got {expect.found(self.value)}.")
 

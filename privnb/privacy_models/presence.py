@@ -34,20 +34,19 @@ class _Against(PrivacyModel):
     def counted(self, release):
         """A person of the population counts in every class whose labels cover their values."""
         names = release.schema.quasi_identifiers
-        first = np.unique(release.indistinguishable, return_index=True)[1]
         codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
-        counts = np.zeros((len(first), 2), dtype=np.int64)
-        counts[:, 1] = np.bincount(release.indistinguishable)
+        sizes = np.bincount(release.indistinguishable)
+        counts = np.column_stack([np.zeros_like(sizes), sizes])
         covers = []
         for a, name in enumerate(names):
-            number, labels = pd.factorize(np.asarray(release.table[name])[first])
+            number, labels = release.labels_alike[name]
             occurring, place = np.unique(distinct[:, a], return_inverse=True)
             cover = [release.hierarchies[name].covers(text(label), occurring) for label in labels]
             covers.append((number, np.array(cover), place))
         step = max(1, 2**25 // len(distinct))  # classes at a time: the comparison is classes x people wide
-        for begin in range(0, len(first), step):
-            fits = np.ones((min(step, len(first) - begin), len(distinct)), dtype=bool)
+        for begin in range(0, len(sizes), step):
+            fits = np.ones((min(step, len(sizes) - begin), len(distinct)), dtype=bool)
             for number, cover, place in covers:
                 fits &= cover[number[begin : begin + step]][:, place]
             counts[begin : begin + step, 0] = fits @ people
@@ -108,7 +107,7 @@ class DeltaPresence(_Against):
     def __post_init__(self):
         super().__post_init__()
         numbers = expect.is_number(self.low) and expect.is_number(self.high)
-        if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low == 1:
+        if not (numbers and 0 <= self.low < self.high <= 1) or self.high - self.low >= 1 - ROUNDING:
             raise ValueError(
                 "delta-presence needs 0 <= low < high <= 1, and not 0 with 1, which every class keeps; got "
                 f"low={expect.found(self.low)} and high={expect.found(self.high)}."

@@ -7,7 +7,7 @@ and attacks read labels as true, so both losses and risks of such a release woul
 import numpy as np
 import pandas as pd
 
-from privnb.counts import combinations, tabulated_in_parts
+from privnb.counts import coded, tabulated_in_parts
 from privnb.hierarchy import SUPPRESSED
 from privnb.hierarchy.generalization import OnALine, text
 from privnb.schema import Role, SchemaError
@@ -58,16 +58,12 @@ def _claimed_exact(release, names):
 
 
 def _labels(dataset, release):
-    names = _claimed_exact(release, dataset.schema.quasi_identifiers)
-    if not names:
-        return
-    # Records that look alike have the same labels, which need to be read but once.
-    index = combinations(release.table[names]).index if release.provenance.noisy else release.indistinguishable
-    first = np.zeros(index.max() + 1, dtype=np.int64)
-    first[index] = np.arange(len(index))
-    for name in names:
-        number, labels = pd.factorize(np.asarray(release.table[name])[first], use_na_sentinel=False)
-        number = number[index]
+    for name in _claimed_exact(release, dataset.schema.quasi_identifiers):
+        if release.provenance.noisy:
+            number, labels = coded(release.table[name])
+        else:  # read already, where people were found to look alike
+            of_sets, labels = release.labels_alike[name]
+            number = of_sets[release.indistinguishable]
         covered = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name])
         if not covered.all():
             lost = number[~covered]

@@ -366,6 +366,10 @@ NOTHING = [
     lambda: RecursiveDiversity(3, 1, S), lambda: TCloseness(1, S), lambda: JensenShannonCloseness(5, S),
     lambda: JensenShannonCloseness(log(2), S), lambda: ConfidenceBound(1, S, "a"),
     lambda: DeltaPresence(0, 1, population=PEOPLE), lambda: KMap(1, population=PEOPLE),
+    # Levels are compared after rounding, so that every class keeps these, too.
+    lambda: EntropyDiversity(1 + 1e-13, S), lambda: FrequencyDiversity(1 + 1e-13, S), lambda: TCloseness(1 - 1e-13, S),
+    lambda: JensenShannonCloseness(log(2) - 1e-13, S), lambda: ConfidenceBound(1 - 1e-13, S, "a"),
+    lambda: DeltaPresence(0, 1 - 1e-13, population=PEOPLE),
 ]  # fmt: skip
 
 
