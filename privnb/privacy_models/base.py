@@ -94,7 +94,9 @@ def tally(model, column, attribute=None):
     (int array (n,), int). Raises SchemaError for a model about a value that the attribute's domain does not have, for
     it would always hold.
     """
-    expect.these(model=model, attribute=attribute)
+    expect.these(model=model)
+    if attribute is not None:
+        expect.these(attribute=attribute)
     if hasattr(model, "value") and attribute is not None and attribute.domain is not None:
         if len(attribute.domain.outside(pd.Series([model.value], dtype=object))):
             raise SchemaError(
