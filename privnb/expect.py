@@ -110,6 +110,12 @@ def one_of(name, value, known):
     return value
 
 
+def strings(**arguments):
+    """Raise TypeError unless each argument is text, which may be empty."""
+    for name, value in arguments.items():
+        kind(name, value, str)
+
+
 def texts(name, value, what):
     """Raise ValueError unless `value` is a list or tuple of texts; `what` they name."""
     if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):

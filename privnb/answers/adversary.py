@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from privnb import expect
 from privnb.answers.base import by_strictness, from_to, interval, listed, name, people
 from privnb.measures.base import t_interval
-from privnb.results import over_seeds, set_of
+from privnb.results import check_results, over_seeds, set_of
 from privnb.sentences import B, say
 
 CONTROLS = {"control: ZeroR": "one answer for everybody (ZeroR)", "control: by chance": "its guesses dealt at random"}
@@ -19,6 +20,8 @@ CLOSE = 1e-9  # two ways to the same number differ by less
 
 def what_the_adversary_gains(mined, links):
     """Nearer predictions beside what needs no attack, whom they hit, and correct links; for each kind of sanitizer."""
+    check_results("mined", mined)
+    check_results("links", links)
     rows = over_seeds(mined)
     rows = rows.assign(set=set_of(rows))
     nearer = rows[rows.measure == "anti_utility_A"]
@@ -168,6 +171,7 @@ def whom_it_hits(rows):
 
     `rows`: of measure `nearer_share`, one a group and `setting`. A withheld group stands at its upper bound.
     """
+    check_results("rows", rows)
     rows = rows.assign(at=rows.value.fillna(rows.high))
     pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on="setting", suffixes=("", "_less"))
     pairs = pairs[pairs.low > pairs.high_less]
@@ -214,6 +218,7 @@ READINGS = {
 
 def what_predictions_add(results):
     """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
+    expect.these(results=results)
     found = [
         (gain, where, miner, _wide(results, gain, mined, random, miner))
         for gain in ("accuracy_gain", "knowledge_gain")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from privnb import expect
 from privnb.answers.base import from_to, listed, name, of
 from privnb.enumeration.errata import KINDS as ERRATA
 from privnb.experiments.askari import KINDS
@@ -15,11 +16,13 @@ SAME = 1e-9  # sums of shares in another order
 
 def how_likely_the_table_is_guessed(results):
     """How likely an adversary who knows the algorithm guesses a whole small table, and what else they may want."""
+    expect.these(results=results)
     return say(*_guessed(results), *_aims(results))
 
 
 def what_choosing_at_random_gains(results):
     """Whether a level drawn at random protects small tables more than a fixed one, and what it costs in utility."""
+    expect.these(results=results)
     spaces = results[results.measure.isin(["bayes_risk", "degradation"])]
     spaces = spaces[spaces.sanitizer.isin([RANDOM, LOWEST, HIGHEST])]
     wide = spaces.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
@@ -47,6 +50,7 @@ def what_choosing_at_random_gains(results):
 
 def what_users_lose(results):
     """What users lose by a release of small tables, by what they knew before, and a population of them (eq. 19, 20)."""
+    expect.these(results=results)
     rows = of(results, "user_degradation")
     rows = rows[rows.target == EITHER].set_index("miner").value
     if rows.empty:
@@ -57,11 +61,13 @@ def what_users_lose(results):
 
 def which_attributes_give_away(results):
     """Which attributes tell most of who a person is and of their sensitive value, one, two and all of them."""
+    expect.these(results=results)
     return say(*(_given_away(results) or ["No set of attributes tells of as many people as may be shown."]))
 
 
 def how_gains_are_leakage(results):
     """That Brickell and Shmatikov's two gains are what the same channel leaks: checked on every release."""
+    expect.these(results=results)
     keys = ["sanitizer", "parameters", "target"]
     pairs, worst = [], 0
     for what in ("sensitive", "bucket"):
@@ -95,11 +101,15 @@ def how_gains_are_leakage(results):
 
 def what_leaks(results):
     """The notebook's answer: the small table, the attributes that give away, and all sanitizers on one axis."""
+    expect.these(results=results)
     return say(*_guessed(results)[:2], *_given_away(results)[:2], *_family(results))
 
 
 def erratum_by_erratum(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
+    expect.table(
+        "errata", errata, ["place", "kind", "erratum", "example", "as printed", "here"], "`errata.errata` gives one."
+    )
     meanings = " ".join(f"{E}{each}{E}: {means}." for each, means in ERRATA.items())
     lines = [
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "

@@ -2,7 +2,9 @@
 
 import pandas as pd
 
+from privnb import expect
 from privnb.answers.base import interval, name, of, people
+from privnb.results import check_results
 from privnb.sentences import B, say
 
 ENDS = {"Identity": "original", "Suppress": "trivial release"}  # which a release is compared with
@@ -10,6 +12,9 @@ ENDS = {"Identity": "original", "Suppress": "trivial release"}  # which a releas
 
 def what_one_setting_gives(results, refused=""):
     """One release: by counts and, where they ran, by miners. `refused`: why there is none, or empty."""
+    expect.kind("refused", refused, str)
+    if not refused:
+        check_results("results", results)
     if refused:
         return say(f"{B}There is no such release.{B} {refused}")
     # What was counted is of the release that was asked for; the miner is shown the ends as well.

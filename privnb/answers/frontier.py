@@ -3,14 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from privnb import frontier
+from privnb import expect, frontier
 from privnb.answers.base import listed
 from privnb.frontier import AXES
+from privnb.frontier.decision import check_choices
+from privnb.frontier.points import check_loss
+from privnb.results import check_results
 from privnb.sentences import B, say
 
 
 def which_to_publish(results, releases, table):
     """The owner's choice. `releases`: `frontier.points` of `results`; `table`: `frontier.choices` of those."""
+    expect.these(results=results, releases=releases)
+    check_choices(table)
     said = frontier.sentences(table, releases)
     said += _mined(results, releases)
     buckets = [name for name in dict.fromkeys(table.setting) if name.startswith(("Bucketize", "Anatomy"))]
@@ -49,6 +54,13 @@ def what_the_search_found(tuned, cap, whole=None, **axes):
     `tuned`: a `frontier.Tuned`, or None where no search was asked for; `whole`: results of the whole grid, or None;
     `axes`: `privacy` and `utility`, as of `frontier.points`.
     """
+    if tuned is not None:
+        expect.kind("tuned", tuned, frontier.Tuned, instead="`frontier.tune` gives it.")
+        expect.number("cap", cap)
+    if whole is not None:
+        check_results("whole", whole)
+    for axis, loss in axes.items():
+        check_loss(axis, loss)
     if tuned is None:
         return say("Nothing was searched: that takes a PRIVACY_CAP above 0 and a TUNED parameter.")
     tried = f"{tuned.evaluations} of the grid's {tuned.size} values"

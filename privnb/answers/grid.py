@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from privnb import expect
 from privnb.answers.base import listed
 from privnb.frontier import AXES
 from privnb.sentences import B, say
@@ -15,6 +16,8 @@ def what_every_setting_gives(steps, results, releases):
     `steps`: one row a setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to
     strict; `results`: their numbers; `releases`: `frontier.points` of those.
     """
+    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
+    expect.these(results=results, releases=releases)
     there = pd.MultiIndex.from_frame(steps[SETTING]).isin(pd.MultiIndex.from_frame(results[SETTING]))
     return say(
         _reached(steps, there),

@@ -1,9 +1,10 @@
 """What an owner asks: how much honest users keep, and which sanitizer to choose."""
 
+from privnb import expect
 from privnb.answers.base import by_strictness, criterion, interval, listed, name
 from privnb.measures.base import t_interval
 from privnb.names import names_in
-from privnb.results import over_seeds, set_of
+from privnb.results import check_results, over_seeds, set_of
 from privnb.sentences import B, say
 
 TIED = 1e-9  # sums of the same weights differ by less
@@ -13,6 +14,7 @@ def what_users_keep(results):
     """How much each kind of sanitizer costs the miner that loses most, beside a mere guess, and beside leaving out what
     noise blurs.
     """
+    expect.these(results=results)
     rows = over_seeds(results)
     rows = rows.assign(set=set_of(rows))
     declines = rows[(rows.measure == "utility_decline") & (rows.sanitizer != "Identity")]
@@ -148,6 +150,7 @@ def _other_sets(released, worst):
 
 def what_the_owner_chooses(chosen):
     """Which sanitizer each scenario leads to, under which criteria and seeds that stays, and how far the others lie."""
+    check_results("chosen", chosen)
     choices = chosen[chosen.measure.str.startswith("chosen_")]
     if choices.empty:
         return say(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from privnb import expect
 from privnb.answers.base import from_to, listed, of, share
 from privnb.names import names_in
 from privnb.sentences import B, say
@@ -9,6 +10,7 @@ from privnb.sentences import B, say
 
 def who_stands_out(results):
     """How many people are unique, and which two facts identify most."""
+    expect.these(results=results)
     unique = of(results, "unique").assign(known=lambda r: r.target.map(names_in).map(len))
     whole = unique.loc[unique.known.idxmax()]
     pairs = unique[unique.known == min(2, unique.known.max())].dropna(subset="value")
@@ -29,6 +31,7 @@ def who_stands_out(results):
 
 def what_it_costs(results):
     """What generalization and noise cost, and whether every k that was asked for was reached."""
+    expect.these(results=results)
     sentences = []
     cost = of(results, "certainty_penalty")
     cost = cost[cost.sanitizer == "KMember"]
@@ -51,6 +54,7 @@ def what_it_costs(results):
 
 def what_detail_remains(results):
     """Which sanitizer keeps most detail at the strictest bound of each kind, and which least."""
+    expect.these(results=results)
     sentences = []
     for letter, part in results.groupby("target", sort=False):
         bound = part.parameters.str.extract(rf"(?:^|[ ,]){letter}=([0-9.]+)")[0].astype(float)

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pandas as pd
 
-from privnb import frontier
+from privnb import expect, frontier
 from privnb.answers.base import listed, of
 from privnb.experiments.li_li import FORMS, MODELS, SMALL, pairs
-from privnb.results import over_seeds
+from privnb.results import check_results, over_seeds
 from privnb.sentences import B, say
 
 CRITIQUES = ["accuracy_gain", "workload_gain", "privacy_loss", "utility_loss"]
@@ -16,6 +16,7 @@ CRITIQUES = ["accuracy_gain", "workload_gain", "privacy_loss", "utility_loss"]
 
 def how_losses_read(results):
     """What a privacy loss and a utility loss of these results mean."""
+    expect.these(results=results)
     revealed, sentences = of(results, "revealed_loss"), []
     told = revealed.dropna(subset="value").sort_values("value")
     if len(told):
@@ -46,6 +47,7 @@ def what_the_trade_off_is(results):
     """Which privacy model loses least utility for its privacy loss, whether buckets help, and what of the paper's
     claims holds here.
     """
+    expect.these(results=results)
     sentences = [
         *_dominance(results),
         *_buckets(results),
@@ -78,6 +80,7 @@ def both_critiques(results):
 
 def where_critics_disagree(results):
     """What the direct comparison says of some releases beside what Li and Li's two losses say of the same."""
+    expect.these(results=results)
     wide = both_critiques(results)
     if wide.empty:
         return say("The direct comparison needs a sensitive attribute of categories and large populations: not here.")
@@ -103,6 +106,7 @@ def where_critics_disagree(results):
 
 def what_examples_show(examples):
     """Each characteristic of section 3.2 in a sentence, from the made-up tables."""
+    check_results("examples", examples)
     sentences = []
     for case, part in examples.groupby("target", sort=False):
         wide = part.pivot_table(index="sanitizer", columns="measure", values="value", sort=False)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb.answers.adversary import what_predictions_add
 from privnb.answers.base import listed
-from privnb.results import over_seeds
+from privnb.results import check_results, over_seeds
 from privnb.sentences import B, C, say
 
 ENDS = ("Identity", "Suppress")
@@ -127,6 +127,9 @@ def what_privacy_costs(compared, others=None, shares=None, predictions=None):
     `compared`: of `experiments.figures`; `others`: of `experiments.others`; `shares`: of the coins; `predictions`: of
     `experiments.gains`. What is None is not spoken of; of nothing `compared` it says what that takes.
     """
+    for name, each in {"compared": compared, "others": others, "shares": shares, "predictions": predictions}.items():
+        if each is not None or name == "compared":
+            check_results(name, each)
     sentences = list(_compared(compared, others)) if len(compared) else [NOTHING]
     if shares is not None and (found := judged(shares)):
         sentences.append(_coins(found))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from privnb import answers
+from privnb import answers, expect
 from privnb.charts.base import (
     COLOURS,
     WIDTH,
@@ -39,6 +39,9 @@ def spans(results, measure, title, unit, *, of=1):
     """From the average to the worst miner by setting and set of miners; on a line below the main set's, as ticks, what
     chance alone gives. Values are divided by `of`; without it they are people.
     """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit)
+    expect.positive("of", of)
     import altair as alt
 
     rows = settings(results[results.measure == measure])
@@ -166,6 +169,7 @@ def hit(results):
 
     One panel for each sanitizer's loosest and strictest setting. A withheld share is said to be so.
     """
+    expect.these(results=results)
     import altair as alt
 
     rows = settings(results[(results.measure == "nearer_share") & (results.miner == "worst")])
@@ -236,6 +240,8 @@ def gains(results, measure, title, unit):
 
     On the left the release's own gain, with what chance alone shows as black ticks; on the right what is added to it.
     """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit)
     import altair as alt
 
     kinds = {

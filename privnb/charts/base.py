@@ -7,11 +7,12 @@ people.
 
 import re
 import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
-from privnb import withholding
+from privnb import expect, withholding
 from privnb.results import CASE, over_seeds
 from privnb.sentences import say
 
@@ -42,6 +43,8 @@ class Aggregate:
 
     def __post_init__(self):
         withholding.check(self.fewest)
+        expect.kind("rows", self.rows, pd.DataFrame)
+        expect.kind("titles", self.titles, Mapping, instead="Give a title a column.")
         missing = [name for name in self.titles if name not in self.rows]
         if missing:
             raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
@@ -55,6 +58,11 @@ class Aggregate:
         return self.rows.rename(columns=self.titles).to_html(index=False, border=0)
 
 
+def check_counts(counts):
+    """Raise TypeError unless `counts` is a Series of numbers of people, by group."""
+    expect.kind("counts", counts, pd.Series, instead="Count people by group, as `value_counts` does.")
+
+
 def merge_small(counts, fewest=withholding.LIMIT):
     """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
 
@@ -63,6 +71,7 @@ def merge_small(counts, fewest=withholding.LIMIT):
     >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
     {'80-84': 60, '85-89 to 90-94': 13}
     """
+    check_counts(counts)
     withholding.check(fewest)
     merged = []
     for label, people in counts.items():

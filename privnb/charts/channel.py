@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, none, percent, settings, told_apart
 from privnb.experiments.askari import KINDS
 from privnb.names import names_in
@@ -17,6 +18,8 @@ def known_attributes(results, secret="identity"):
 
     `results`: rows of `leakage.known_subsets`; `secret`: "identity" or "sensitive".
     """
+    expect.these(results=results)
+    expect.one_of("secret", secret, ("identity", "sensitive"))
     import altair as alt
 
     measure = f"{secret}_vulnerability"
@@ -66,6 +69,8 @@ def leaks(results, attribute=""):
     `results`: rows of `leakage.leakage`. `attribute`: the quasi-identifier whose own value is guessed in the last
     panel, by default the first.
     """
+    expect.these(results=results)
+    expect.kind("attribute", attribute, str)
     import altair as alt
 
     if not results.measure.str.contains("vulnerability").any():

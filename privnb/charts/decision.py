@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from privnb import expect
 from privnb.charts.base import Aggregate, none
 from privnb.frontier import AXES
+from privnb.frontier.decision import check_choices
 
 # In what a measure counts, by its name.
 UNITS = {
@@ -18,6 +20,7 @@ UNITS = {
 
 def which(table):
     """The table of `frontier.choices`: which release, why, and what it costs."""
+    check_choices(table)
     costs = ("; it costs " + table.costs).where(table.costs != "", "")
     titles = {"question": "the owner's question", "setting": "which release", **{axis: f"{axis} loss" for axis in AXES}}
     return Aggregate(_told(table).assign(why=table.why + costs), titles | {"why": "why, and what it costs"})
@@ -25,6 +28,7 @@ def which(table):
 
 def efficient(releases):
     """The efficient releases, from the least privacy loss on: what lies on the line of the chart."""
+    expect.these(releases=releases)
     rows = releases[releases.status == "efficient"].sort_values(list(AXES), kind="stable")
     if rows.empty:
         return none("efficient release")

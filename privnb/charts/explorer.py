@@ -1,9 +1,12 @@
 """The charts of one setting: the sizes of its classes, and its place among others in privacy and utility."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
-from privnb.charts.base import COLOURS, finish, none
+from privnb import expect
+from privnb.charts.base import COLOURS, Aggregate, finish, none
 from privnb.charts.decision import measured
 from privnb.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
 from privnb.frontier import AXES
@@ -15,6 +18,7 @@ BRUSH = "brush"
 
 def class_sizes(sizes):
     """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
+    expect.kind("sizes", sizes, Aggregate, instead="Merge small bins first, as `charts.merge_small` does.")
     import altair as alt
 
     label = next(name for name in sizes.titles if name != "people")
@@ -48,6 +52,12 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     curve. Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value
     `{"privacy": [low, high], "utility": [low, high]}` is what `inside` reads.
     """
+    expect.these(releases=releases)
+    if current is not None:
+        _check_settings("current", [current])
+    _check_settings("pinned", pinned)
+    for place, sweep in enumerate(expect.kind("sweeps", sweeps, list, tuple)):
+        _check_settings(f"sweeps[{place}]", sweep)
     import altair as alt
 
     releases = releases.reset_index(drop=True)
@@ -95,11 +105,23 @@ def inside(releases, box):
 
     `box`: the selection's value, `{"privacy": [low, high], "utility": [low, high]}`; empty or None: no row.
     """
+    expect.these(releases=releases)
+    if box is not None:
+        expect.kind("box", box, Mapping, instead="Give two numbers an axis, as the brush does.")
     if not box:
         return releases.iloc[:0]
     drawn = {axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES}
     within = [drawn[axis].between(*sorted(box[axis])) for axis in AXES if axis in box]
     return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
+
+
+def _check_settings(name, settings):
+    """Raise ValueError unless each of `settings` is (sanitizer, parameters), as results name it."""
+    pairs = isinstance(settings, list | tuple)
+    if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
+        raise ValueError(
+            f"{name} must be settings, each (sanitizer, parameters) as text, got {expect.found(settings)}."
+        )
 
 
 def _curves(drawn, named, sweeps, ends):

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, none
 from privnb.charts.decision import measured
 from privnb.frontier import AXES, SEEDS, choices, knee
@@ -32,6 +33,10 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     caps; a ring: the knee. Efficient releases are named where there is room. The interval of a loss that is known from
     below only ends at its mark.
     """
+    expect.these(releases=releases)
+    for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
+        if cap is not None:
+            expect.number(name, cap)
     import altair as alt
 
     # A withheld number is drawn at its upper bound.

@@ -2,15 +2,18 @@
 
 import html
 import textwrap
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from privnb import expect
 from privnb.charts.base import COLOURS, Aggregate, finish, none
 from privnb.charts.decision import measured
 from privnb.charts.explorer import CURRENT, SETTING
 from privnb.charts.frontier import GREY
 from privnb.frontier import AXES
+from privnb.frontier.points import check_points
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
 ACROSS, BAR, PANEL = 560, 12, 230
@@ -29,6 +32,14 @@ def every_setting(steps, results, planes, measures, *, start=""):
     Parameters of the chart: `series` and `step`, bound to the controls; `steps`, how many that series has; `setting`
     and `said`, what is chosen by its name and in a sentence.
     """
+    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
+    expect.these(results=results)
+    for place, plane in enumerate(
+        expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
+    ):
+        check_points(f"planes[{place}]", plane)
+    expect.kind("measures", measures, Mapping, instead="Give a title a measure.")
+    expect.strings(start=start)
     import altair as alt
 
     measures = _known(measures, results)
@@ -186,6 +197,9 @@ class _Tables:
 
 def every_number(steps, results, measures):
     """The numbers of `every_setting` as tables that unfold, one a series of its menu; each with its baseline."""
+    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
+    expect.these(results=results)
+    expect.kind("measures", measures, Mapping, instead="Give a title a measure.")
     measures = _known(measures, results)
     rows = _numbered(steps, results, [], measures)
     columns = {"setting": "", **{f"{measure}_told": title for measure, title in measures.items()}}

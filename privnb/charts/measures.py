@@ -2,6 +2,7 @@
 
 import re
 
+from privnb import expect
 from privnb.charts.base import (
     COLOURS,
     WIDTH,
@@ -23,6 +24,8 @@ def bars(results, measure, title, unit, format=".2f"):
     """Bars of one measure, one bar a setting, with the number beside it; its interval as a line, its baseline as a
     tick.
     """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit, format=format)
     import altair as alt
 
     rows = settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
@@ -47,6 +50,9 @@ def dots(results, measure, title, unit, *, of):
     """One dot a setting and miner, its 95 % interval as a line; black ticks mark the baseline. Values are divided by
     `of`. One panel a set of miners.
     """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit)
+    expect.positive("of", of)
     import altair as alt
 
     rows = settings(results)
@@ -71,6 +77,8 @@ def dots(results, measure, title, unit, *, of):
 
 def lines(results, measure, title, unit, format=".0%"):
     """One line a sanitizer of a measure by the bound that varies, one panel for each letter in `target`: k, l, t."""
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit, format=format)
     import altair as alt
 
     rows = results[results.measure == measure].dropna(subset="value")

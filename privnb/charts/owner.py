@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from privnb import expect
 from privnb.answers.base import criterion, listed
 from privnb.charts.base import COLOURS, Aggregate, axis, finish, intervals, none, settings, told_apart
-from privnb.results import bound, set_of
+from privnb.results import bound, check_results, set_of
 
 PANEL = 260  # pixels: two panels beside each other
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
@@ -17,6 +18,7 @@ def declines(results):
     Dotted: the decline at which a miner is no better than the guess, 1 - baseline / original. Dashed, beside noise: the
     decline if the attributes that noise blurs are published as `*`.
     """
+    expect.these(results=results)
     import altair as alt
 
     rows = settings(results)
@@ -115,6 +117,7 @@ def _level(values, order, dash, said, y):
 
 def choices(chosen):
     """Which sanitizer the owner would choose: a cell for each scenario and criterion, with the share of the seeds."""
+    check_results("chosen", chosen)
     import altair as alt
 
     rows = settings(chosen[chosen.measure.str.startswith("chosen_")])

@@ -1,7 +1,7 @@
 """Who the people of a table are: charts of counts, before any release."""
 
-from privnb import withholding
-from privnb.charts.base import COLOURS, Aggregate, finish, merge_small, percent
+from privnb import expect, withholding
+from privnb.charts.base import COLOURS, Aggregate, check_counts, finish, merge_small, percent
 from privnb.names import names_in
 from privnb.sentences import say
 
@@ -10,6 +10,8 @@ def people(counts, fewest=withholding.LIMIT):
     """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
     neighbours. A sentence where all together are fewer than `fewest`.
     """
+    check_counts(counts)
+    withholding.check(fewest)
     import altair as alt
 
     if 0 < counts.sum() < fewest:
@@ -34,6 +36,7 @@ def people(counts, fewest=withholding.LIMIT):
 
 def uniqueness(results):
     """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
+    expect.these(results=results)
     import altair as alt
 
     rows = results[results.measure == "unique"].assign(known=lambda r: r.target.map(names_in).map(len))

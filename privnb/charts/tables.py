@@ -1,5 +1,6 @@
 """A small table of results to look at."""
 
+from privnb import expect
 from privnb.charts.base import none, settings
 from privnb.results import PEOPLE, bounded
 
@@ -13,6 +14,13 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
     bound, any other withheld number "withheld". The baseline is a last column or row where one is enough. Without
     rows it says so.
     """
+    expect.these(results=results)
+    for name, given in {"rows": rows, "columns": columns}.items():
+        if not expect.texts(name, [given] if isinstance(given, str) else given, "columns"):
+            raise ValueError(f"{name} must name one column of the results or more, got none of them.")
+        for each in [given] if isinstance(given, str) else given:
+            expect.one_of(name, each, [*results, "setting"])
+    expect.strings(format=format)
     if results.empty:
         return none("row in this table")
     shown = settings(results)

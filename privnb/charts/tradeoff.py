@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from privnb import expect
 from privnb.answers.tradeoff import both_critiques
 from privnb.charts.base import WIDTH, Aggregate, finish, none, told_apart
 from privnb.experiments.li_li import pairs
@@ -24,6 +25,8 @@ def trade_off(results, measure="utility_loss"):
     `measure`: one of `UNITS`. `results`: with `privacy_loss` of the same releases; `revealed_loss` makes the vertical
     lines, the trivial release, which is the measure's baseline, the horizontal one. Figures 2 and 3 of Li and Li 2009.
     """
+    expect.these(results=results)
+    expect.strings(measure=measure)
     import altair as alt
 
     if not (results.measure == measure).any():
@@ -60,6 +63,7 @@ def two_critiques(results):
 
     `results`: rows of `experiments.trade_off` and `experiments.direct`.
     """
+    expect.these(results=results)
     import altair as alt
 
     wide = both_critiques(results)

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from privnb import ledger
+from privnb import expect, ledger
 from privnb.answers.workload import best_adversary, both_sides, judged, sanitized, setting
 from privnb.charts.base import COLOURS, WIDTH, Aggregate, finish, intervals, none
-from privnb.results import over_seeds
+from privnb.results import check_results, over_seeds
 
 ADVERSARY = "adversary"
 TICK = "M-.2,-1H.2V1H-.2Z"
@@ -17,6 +17,7 @@ def compared(results):
 
     Black ticks: what the adversary would gain by chance, from the same classes with values dealt at random.
     """
+    expect.these(results=results)
     import altair as alt
 
     sides = both_sides(results)
@@ -100,6 +101,8 @@ def printed(results, source, items):
 
     Where none of them is measured, as on another table or a sample, it says so.
     """
+    expect.these(results=results)
+    expect.strings(source=source, items=items)
     rows = ledger.compare(results)
     rows = rows[(rows.source == source) & rows.item.str.startswith(items)]
     if rows.measured.isna().all():
@@ -114,6 +117,7 @@ def printed(results, source, items):
 
 def statements(shares):
     """The statements of section 7 beside the share of the information that is measured, and whether they hold."""
+    check_results("shares", shares)
     columns = ["statement", "claimed", "told by", "share", "shares by any set", "holds"]
     rows = [
         (

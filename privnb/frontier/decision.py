@@ -127,9 +127,15 @@ def _costs(row, table):
     return " and ".join(more) or ("" if row.setting == "none" else "no more than any other here")
 
 
+def check_choices(table):
+    """Raise TypeError unless `table` is one, and ValueError unless it has the columns of `choices`."""
+    columns = ["question", "setting", "why", "costs", *AXES]
+    expect.table("table", table, columns, "`frontier.choices` gives one.")
+
+
 def sentences(table, releases):
     """`choices` in plain words, beside what the frontier is made of: a list of sentences."""
-    expect.table("table", table, ["question", "setting", "why", "costs"], "`frontier.choices` gives one.")
+    check_choices(table)
     expect.these(releases=releases)
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")

@@ -228,6 +228,18 @@ def test_one_attack_serves_many_releases():
         attack.candidates(dataset.table)
 
 
+@pytest.mark.parametrize(("name", "missing"), [("age", np.nan), ("region", None)])
+def test_a_missing_value_of_a_known_person_is_refused(name, missing):
+    dataset = people(30, 12)
+    known = dataset.table.astype({name: object})
+    known.loc[known.index[4], name] = missing
+    for sanitizer in (Identity(), Suppress(), LaplaceNoise(1.0)):
+        attack, _ = attacked(dataset, sanitizer.sanitize(dataset, rng=0))
+        for asked in (attack.predict, attack.candidates):
+            with pytest.raises(SchemaError, match=rf"known has missing values in \['{name}'\]. Leave those people out"):
+                asked(known)
+
+
 def test_refusals():
     dataset = people(30, 11)
     published, key = Identity().sanitize(dataset, rng=0)._published(1)
