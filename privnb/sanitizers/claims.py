@@ -64,6 +64,12 @@ def _labels(dataset, release):
         else:  # read already, where people were found to look alike
             of_sets, labels = release.labels_alike[name]
             number = of_sets[release.indistinguishable]
+        cells = release.table[name]
+        if cells.dtype == object and len({*zip(number.tolist(), map(str, cells), strict=True)}) > len(labels):
+            yield (
+                f"equal numbers of '{name}' are written in several ways, as 40 and 40.0 are, which would part a class "
+                "in a file. Publish them as text"
+            )
         covered = _covered(dataset.hierarchies[name], labels, number, dataset.codes[name])
         if not covered.all():
             lost = number[~covered]

@@ -155,6 +155,21 @@ def test_noise_has_no_classes_to_claim(by_hand):
         noisy.sanitize(clinic(), rng=1)
 
 
+def test_equal_numbers_that_are_written_in_two_ways_are_refused(by_hand):
+    """40 and 40.0 are one class to whoever counts them, and two in a file."""
+    data = clinic()
+    data = replace(data, table=data.table.assign(age=40))
+
+    def made(ages):
+        table = pd.DataFrame({"age": pd.Series(ages * 30, dtype=object), "weight": "*", "town": "*"})
+        return by_hand(lambda original: (original.assign(**table), {"claims": (KAnonymity(30),)}))
+
+    with pytest.raises(SanitizationError, match="equal numbers of 'age' are written in several ways"):
+        made([40, 40.0]).sanitize(data, rng=1)
+    assert made(["40", "40"]).sanitize(data, rng=1)
+    assert made([40, "*"]).sanitize(data, rng=1)
+
+
 def test_means_of_groups_are_no_labels(by_hand):
     """Microaggregation as in textbooks: counted as labels they would cost nothing and link nobody."""
 
