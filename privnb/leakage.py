@@ -102,11 +102,16 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
     return tidy(rows)
 
 
+def check_price(price):
+    """Raise ValueError for a price that is no finite number from 0."""
+    if not (expect.is_number(price) and price >= 0):
+        raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
+
+
 def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    if not (expect.is_number(price) and price >= 0):
-        raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
+    check_price(price)
     name = _asked(dataset, sensitive, fewest)
     values = sorted(dataset.table[name].unique())
     gain = pd.DataFrame(np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))]), columns=values)

@@ -48,7 +48,7 @@ MODULES = [
     "measures.noise", "measures.queries", "measures.tradeoff", "results", "evaluation", "adversary", "workload",
     "leakage", "losses", "gallery", "choice", "frontier", "verdict", "scenario", "marginals",
     "miners", "draft", "explorer.setting", "explorer.keep", "explorer.saving", "explorer",
-    "answers", "charts",
+    "answers", "charts", "experiments",
 ]  # fmt: skip
 
 
@@ -109,13 +109,13 @@ MADE = {
     "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "told_baseline",
     "unit", "decline_interval",
     "classification_metric_of",
-    "deal", "tidy", "people_interval", "rows_of", "gain_rows", "numbers", "together", "CountQueries",
+    "deal", "tidy", "people_interval", "rows_of", "gain_rows", "numbers", "together", "check_price", "CountQueries",
     "LargePopulations",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
 
 # Their legal calls take minutes, or results of such: each is called in a test file of its own.
-SLOW = {"explorer.explore", "explorer.measured", "answers.*", "charts.*"}
+SLOW = {"explorer.explore", "explorer.measured", "answers.*", "charts.*", "experiments.*"}
 BAD = {
     "none": None, "text": "x", "empty": "", "below": -1, "zero": 0, "half": 1.5, "nan": math.nan, "inf": math.inf,
     "true": True, "list": [], "dict": {}, "object": object(), "frame": pd.DataFrame({"x": [1]}), "huge": 10**30,
@@ -273,6 +273,7 @@ def of_one():
         **{f"charts.{f}.{p}": "k_achieved" for f in ("bars", "dots", "lines", "gains", "spans")
            for p in ("measure", "title", "unit")},
         "charts.dots.of": 60, "charts.printed.source": "sramka", "charts.printed.items": "Table",
+        **{f"experiments.{f}.partitions": {"k": given["partitions"]} for f in ("count_queries", "direct", "trade_off")},
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
         "frontier.grid.low": 2, "frontier.grid.high": 9, "frontier.grid.size": 3,
@@ -332,6 +333,12 @@ ACCEPTED = {
     "charts.plane.*": {"list"}, "charts.printed.*": {"text", "empty"}, "answers.*.refused": {"text"},
     "answers.*.tuned": {"none"}, "answers.*.cap": {"below", "zero", "half", "huge"}, "answers.*.privacy": {"text",
     "empty"}, "answers.*.utility": {"text", "empty"},
+    # Experiments: those run that are asked for what they can do, see their own tests.
+    "experiments.*.target": {"none"}, "experiments.*.sensitive": {"none", "empty"}, "experiments.*.k": {"empty"},
+    "experiments.*.partitions": {"dict"}, "experiments.*.sets": {"list"}, "experiments.*.studies": {"list"}, 
+    "experiments.*.study": {"text", "empty"},
+    "experiments.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
+    {"dict"}, "experiments.family.*": {"empty"},
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},

@@ -56,6 +56,7 @@ def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
 def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
     """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones."""
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
+    leakage.check_price(price)
     tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
     return together(evaluated({"": tasks}, store, "worth of guesses").values())
 

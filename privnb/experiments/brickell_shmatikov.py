@@ -36,6 +36,9 @@ class DataSet(NamedTuple):
         return [self.sensitive, self.workload] if self.workload else [self.sensitive]
 
 
+expect.word("set", DataSet, several="sets", instead="data_sets(studies) gives them.")
+
+
 def data_sets(studies, *, study="", workload=""):
     """The data sets to compare, of studies of one description: those of the paper where both are there, else all.
 
@@ -43,6 +46,8 @@ def data_sets(studies, *, study="", workload=""):
     in the studies where it is neutral, instead of the paper's or, in other tables, of the first one of categories.
     An empty list where no sensitive attribute has categories. Raises ValueError for a `workload` that no study has.
     """
+    expect.all_of("studies", studies, Dataset, instead="load_studies(name) gives them.")
+    expect.strings(study=study, workload=workload)
     named = {data.name.split(" (")[0].rpartition("/")[2]: data for data in studies}
     names = [study] if study in named else list(PAPER) if set(PAPER) <= set(named) else list(named)
     found = []
@@ -69,6 +74,8 @@ def check_comparison(
     `sramka.gains` of the dataset. Raises ValueError for a name that is not there, and for miners of whom none can
     guess what they are asked for.
     """
+    expect.strings(researcher=researcher)
+    expect.these(sets=sets, neutral=neutral)
     expect.these(dataset=dataset, profile=profile, knows=knows, miners=miners, target=target, seeds=seeds)
     size, mined = profile_of(profile), published_name(dataset, target or first_number(dataset))
     repeated(seeds, 1)
@@ -83,7 +90,7 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
 
     For each sensitive and neutral attribute of categories. Parameters as of `figures`.
     """
-    expect.these(profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
     if not sets:
         return tidy([])
     tasks = {
@@ -109,7 +116,7 @@ def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
     another one can do. Of Weka's miners J48 reads all releases; the other two take part in U_base alone, and where the
     workload is neutral, as in the paper.
     """
-    expect.these(profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
     cases = []
     for each in sets:
         every = _alike(each.dataset, workload.sanitizations(each.sensitive, each.workload or each.sensitive))
@@ -125,7 +132,7 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     quasi-identifiers: names of neutral attributes separated by commas, each for the data sets where it is one, or
     "all". Noise leaves no classes: there the adversary guesses with the researcher's miners. Weka's take no part.
     """
-    expect.these(profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
+    expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
     _check_neutral(sets, neutral, knows)
     sets = sets[: profile_of(profile).others]
     cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]

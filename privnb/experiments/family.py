@@ -3,6 +3,7 @@
 Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -68,7 +69,9 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     expect.these(dataset=dataset, profile=profile)
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     values = {
-        letter: numbers(letter.upper(), given[letter] or size[letter], int if letter == "k" else number)
+        letter: numbers(
+            letter.upper(), size[letter] if _empty(given[letter]) else given[letter], int if letter == "k" else number
+        )
         for letter in given
     }
     least, slow = min(values["k"]), () if size["all"] else SLOW
@@ -81,6 +84,10 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     ]
 
 
+def _empty(text):
+    return isinstance(text, str) and not text
+
+
 def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     """The two measures of a chart, `{"privacy": measure, "utility": measure}`: those asked for, by default Li and Li's.
 
@@ -90,8 +97,10 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     expect.these(dataset=dataset)
     for kind, measure in (("privacy", privacy), ("utility", utility)):
         known = [each for measures in MEASURES[kind].values() for each in measures]
-        if measure not in known:
-            raise ValueError(f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}; got {measure!r}.")
+        if not (isinstance(measure, str) and measure in known):
+            raise ValueError(
+                f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}; got {expect.found(measure)}."
+            )
     without = losses.large_populations(dataset, sensitive_name(dataset, None)) is None
     utility = "certainty_penalty" if without and utility in ("utility_loss", "misled") else utility
     return {"privacy": privacy, "utility": utility}
@@ -109,11 +118,19 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
     is asked, its row `classes` is 0, and it has no others: see `left_out`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
+    _check_measures(measures)
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
     lost = evaluated({"": plan.tasks(sanitizers, "trade_off")}, store, "lose privacy and utility")[""]
     reached = [each for each in sanitizers if not _refused(each, lost)]
     others = [task for name in plan.wanted[1:] for task in plan.tasks(reached, name)]
     return plan.joined([lost, *evaluated({"": others}, store, "measure releases").values()])
+
+
+def _check_measures(measures):
+    """Raise ValueError for a name that no evaluation here gives."""
+    known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
+    for measure in measures:
+        expect.one_of("measures", measure, known)
 
 
 def left_out(dataset, sanitizers, results):
@@ -137,6 +154,8 @@ def settings_along(dataset, tuned, values):
     letter. Raises ValueError for a kind without that letter, and for a value that it cannot have.
     """
     expect.these(dataset=dataset)
+    expect.strings(tuned=tuned)
+    expect.numbers("values", values)
     kind, _, letter = tuned.partition(" ")
     letters = ("k", *MODELS, "epsilon")
     made = {
@@ -158,6 +177,8 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store="
     The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of `appraised`.
     """
     expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(sanitizers=list(expect.kind("made", made, Mapping, instead="`settings_along` gives it.").values()))
+    _check_measures(measures)
     plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds), None
     if plan.profile.family["all"]:
         options = {"profile": profile, "miners": miners, "seeds": seeds, "store": store}

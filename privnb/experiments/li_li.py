@@ -4,12 +4,12 @@ import math
 import tomllib
 from dataclasses import fields, replace
 from functools import partial
-from numbers import Integral
 
 from privnb import expect, losses
 from privnb.dataset import find
 from privnb.evaluation import ends, numbers, sensitive_name
 from privnb.experiments.profiles import check_miners, evaluated, number, profile_of, repeated, together
+from privnb.measures import tradeoff
 from privnb.measures.queries import READINGS
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.results import join, over_seeds, tidy
@@ -29,6 +29,7 @@ def study(name, asked="", preferred="li-li"):
     """Which study of a dataset's description to load: the one asked for, or else the `preferred` one if it is there, or
     else "", the default.
     """
+    expect.strings(asked=asked, preferred=preferred)
     if asked:
         return asked
     studies = tomllib.loads(find(name).read_text(encoding="utf-8")).get("studies", {})
@@ -67,11 +68,15 @@ def check_queries(dataset, *, number=1000, miners="decision tree", profile="quic
     of queries, miners, a profile or a number of repeats that cannot be.
     """
     expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds)
-    if isinstance(number, bool) or not (isinstance(number, Integral) and 1 <= number <= MOST):
-        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {number!r}.")
+    _check_number(number)
     repeated(seeds, profile_of(profile).queries)
     sensitive = dataset.table[sensitive_name(dataset, None)]
     check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
+
+
+def _check_number(number):
+    if not (expect.is_whole(number) and 1 <= number <= MOST):
+        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
 
 
 def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, store=""):
@@ -84,6 +89,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
     letter in `target`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
     _check(dataset, partitions, support=support, store=store)
+    expect.one_of("distance", distance, tradeoff.DISTANCES)
     asked = {"distance": distance, "support": support}
     lines = losses.on_lines(dataset)
     lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
@@ -114,6 +120,7 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     `seeds`: other queries each; 0 for the profile's.
     """
     _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
+    _check_number(number)
     seeds = repeated(seeds, profile_of(profile).queries)
     ask = partial(losses.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
@@ -142,6 +149,7 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", stor
     In as many folds as the profile has for the critics' own main miners.
     """
     _check(dataset, partitions, miners=miners, profile=profile, store=store)
+    check_miners("MINERS", miners)
     folds = next(iter(profile_of(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
     task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds)
@@ -155,6 +163,7 @@ def pairs(results, measure="utility_loss"):
     Columns too: `letter` and `bound` of its privacy model, `model` and `form` in words.
     """
     expect.these(results=results)
+    expect.strings(measure=measure)
     rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
     private = over_seeds(results[results.measure == "privacy_loss"])
     private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
@@ -169,6 +178,9 @@ def asked(results, by="", form="Bucketize"):
     of query (a); of t-closeness by="selectivity" (b) or by="dimension" (c).
     """
     expect.these(results=results)
+    if not isinstance(by, str) or by:
+        expect.one_of("by", by, ("selectivity", "dimension"))
+    expect.one_of("form", form, FORMS)
     errors = results.measure.str.endswith("_relative_error")
     plain = errors & (results.sanitizer == form) & ~results.target.str.contains(READINGS[1])
     if not plain.any():

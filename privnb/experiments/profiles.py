@@ -9,7 +9,7 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb import weka
 from privnb.mined import miners_of
-from privnb.results import join
+from privnb.results import check_results, join
 from privnb.sentences import B, C, say
 from privnb.store import Store, run
 
@@ -59,6 +59,7 @@ PROFILES = {
 
 def weka_here(results):
     """Whether the real Weka made a part of `results`, and what to do if not, in sentences."""
+    check_results("results", results, ["miner"])
     lacks, ran = weka.missing(), results.miner.str.extract(r"^(Weka [\d.]+) ")[0].dropna()
     if len(ran):
         return say(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")

@@ -81,6 +81,7 @@ def adversaries(
         fewest=fewest,
         store=store,
     )
+    published_name(dataset, target or first_number(dataset))  # which refuses an unknown one
     for scenario in scenarios(
         target or first_number(dataset), len(dataset), c=c, share=share, weights=weights
     ).values():
@@ -117,6 +118,8 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
         seeds=seeds,
         store=store,
     )
+    published_name(dataset, target or first_number(dataset))
+    sensitive_name(dataset, sensitive or None)
     gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)
     attack = partial(anti_utility, target=target or None)
     tasks = {}
