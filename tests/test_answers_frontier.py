@@ -14,7 +14,8 @@ AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
 def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING):
     name = (*setting.split(" ", 1), "")[:2]
     return [
-        ("town", *name, seed, measure, who, "job", value, MISSING, bound, 0.01, "lower")
+        # Repeats that were all alike would have no interval.
+        ("town", *name, seed, measure, who, "job", value * (1 + (seed - 1) / 1e6), MISSING, bound, 0.01, "lower")
         for seed in range(1, seeds + 1)
         for measure, who, value, bound in (
             ("accuracy_gain", miner, gain, MISSING), ("accuracy_gain", "worst", gain, high),

@@ -14,7 +14,7 @@ from privnb.hierarchy import Ranges
 from privnb.ledger import read_published
 from privnb.measures import gains
 from privnb.mined import Mined
-from privnb.miners import cross_val_predictions, reference_set
+from privnb.miners import Miner, cross_val_predictions, reference_set
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity
 from privnb.sanitizers import (
     Bucketize,
@@ -203,14 +203,14 @@ def test_noise_is_asked_for_peoples_own_attributes(sample):
 
 
 def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
-    class Slow:
-        name = "slow"
-        predicts = staticmethod(lambda target: True)
+    class Slow(Miner):
+        def predicts(self, target):
+            return True
 
         def fit(self, encoded, target):
             raise weka.Unfinished("too slow")
 
-    monkeypatch.setattr(workload, "miners_of", lambda names: (Slow(),))
+    monkeypatch.setattr(workload, "miners_of", lambda names: (Slow("slow"),))
     found = workload.disclosure(sample, [Identity()], miners="slow")
     assert one(found, miner="slow").tolist()[4:8] == ["unfinished", "slow", "occupation", weka.SECONDS]
 

@@ -188,7 +188,7 @@ def entropy(values):
 @given(seed=st.integers(0, 10**6), rows=st.integers(4, 60), k=st.integers(2, 5), l=st.sampled_from([1, 1.5, 2]))
 def test_each_step_is_that_of_a_search_that_counts_anew(seed, rows, k, l):  # noqa: E741
     data = random_table(seed, rows)
-    models = [KAnonymity(k), FrequencyDiversity(l, "ill")][: 1 if l == 1 else 2]
+    models = [KAnonymity(k)] if l == 1 else [KAnonymity(k), FrequencyDiversity(l, "ill")]
 
     def holds(records):
         return len(records) >= k and max(Counter(r[-1] for r in records).values()) * l <= len(records)
