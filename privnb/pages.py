@@ -114,7 +114,9 @@ def _dataset(chosen):
     """What the description file says of the dataset; only its name if there is no such file."""
     from privnb import dataset
 
-    name = next((str(n.values["DATASET"]) for n in chosen if "DATASET" in n.values), "")
+    name = next((str(n.values["DATASET"]) for n in chosen if n.values.get("DATASET")), "")
+    if not name:
+        return {"name": ""}
     try:
         path = dataset.find(name, chosen[0].path.parent.parent / "data")
         described = tomllib.loads(path.read_text(encoding="utf-8"))["dataset"]

@@ -123,5 +123,8 @@ def skipped(reasons):
 
 
 def pytest_collection_modifyitems(items):
-    """The slowest files first, so that no core waits for them at the end."""
-    items.sort(key=lambda item: not item.path.name.startswith("test_notebooks"))
+    """The slowest files first, so that no core waits for them at the end; those with a browser last, because its loop
+    runs in the worker from then on, and no test of ours could start one of its own.
+    """
+    browsing = {item.path for item in items if "browser" in item.fixturenames}
+    items.sort(key=lambda item: (item.path in browsing, not item.path.name.startswith("test_notebooks")))
