@@ -165,7 +165,7 @@ def test_few_people_are_told_to_the_owner_alone(six, weights):
     assert len(told) == 5
     assert told.value.isna().all()
     bounds = told[["low", "high"]]
-    assert (bounds == [1, 9] if weights is None else bounds.isna()).all(axis=None)
+    assert (bounds == [1, 6] if weights is None else bounds.isna()).all(axis=None)
     reason = verdict.acceptable(0, 0).reason
     assert reason == "decision tree attains an anti-utility of withheld (few people), above 0"
     assert "withheld (few people) at worst" in repr(verdict)

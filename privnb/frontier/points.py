@@ -292,7 +292,5 @@ def _unsure(row):
             return f"its {of} is random and has {seeds} seed{'s' * (seeds > 1)} of at least {SEEDS}"
         if np.isposinf(high) and not np.isposinf(low):
             return f"what it loses is known from below only: its {of} is at least {value:.3g}"
-        if pd.isna(low) and np.isfinite(value):
-            return f"its {of} is random and too much alike in {seeds} seeds to say how sure its mean is"
         if pd.isna(low):
             return f"its {of} has no mean: it is infinite"

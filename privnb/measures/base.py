@@ -48,10 +48,11 @@ def wilson(successes, n):
 def t_interval(values):
     """95 % interval (low, high) of the mean of repeats, such as seeds: Student's t. NaN where it would say too much.
 
-    It supposes values that spread about their mean. Of fewer than two values nothing follows. Nor where a repeat gives
-    one of few values, such as a count that follows from a rounded number: three equal ones would give an interval of
-    width 0, and a fourth may lie anywhere. So of three repeats or more as many different values are asked for as half
-    of them, and three at least; equal means equal in 12 digits. Of skewed numbers it covers less than 95 %.
+    It supposes values that spread about their mean. Of fewer than two values nothing follows. Nor of a few repeats that
+    are alike, because each gives one of few values, such as a count that follows from a rounded number: three equal
+    ones would give an interval of width 0, and a fourth may lie anywhere. So of 3 to 9 repeats at least three must
+    differ, and half of them; equal means equal in 12 digits. Ten that are all alike leave at most a quarter of others
+    unlike them (95 %), and keep their width of 0. Of skewed numbers the interval covers less than 95 %.
 
     >>> [round(bound, 2) for bound in t_interval([9.0, 10.0, 11.0])]
     [7.52, 12.48]
@@ -61,7 +62,8 @@ def t_interval(values):
     from scipy.stats import t
 
     n = len(values)
-    if n < 2 or len({f"{value:.12g}" for value in values}) < max(min(n, 3), n / 2):
+    different = len({f"{value:.12g}" for value in values})
+    if n < 2 or (n < 10 and different < max(min(n, 3), n / 2)):
         return math.nan, math.nan
     mean = sum(values) / n
     half = t.ppf(0.975, n - 1) * math.sqrt(sum((value - mean) ** 2 for value in values) / (n - 1) / n)

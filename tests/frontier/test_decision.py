@@ -6,6 +6,7 @@ import pytest
 from privnb import frontier
 from privnb.frontier import caps, choices, knee, sentences
 from privnb.results import tidy
+from privnb.sentences import B
 
 MISSING = float("nan")
 
@@ -203,19 +204,21 @@ def test_sentences_say_losses_baselines_and_costs():
     assert "1 are dominated, 0 cannot be decided" not in said[0]
     assert "1 is dominated, 0 cannot be decided" in said[0]
     assert said[1].startswith(
-        "The least utility loss with a privacy loss of at most 0.45: **KMember k=5**, privacy loss 0.2 (baseline 0.01) "
-        "and utility loss 0.2; 4 of 6 releases keep the cap"
+        f"The least utility loss with a privacy loss of at most 0.45: {B}KMember k=5{B}, privacy loss 0.2 (baseline "
+        "0.01) and utility loss 0.2; 4 of 6 releases keep the cap"
     )
     assert said[1].endswith("It costs 0.2 more privacy loss than Suppress and 0.2 more utility loss than Identity.")
-    assert said[2].startswith("The least privacy loss with a utility loss of at most 0.001: **Identity**")
-    assert said[3].startswith("The knee of the frontier: **KMember k=5**")
+    assert said[2].startswith(f"The least privacy loss with a utility loss of at most 0.001: {B}Identity{B}")
+    assert said[3].startswith(f"The knee of the frontier: {B}KMember k=5{B}")
     assert len(said) == 6
 
 
 def test_sentences_with_intervals_withheld_numbers_and_no_choice():
     table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "KMember k=2": ((None, 1, 9), 0.2)})
     said = sentences(choices(table, privacy_cap=0.1), table)
-    assert said[1].startswith("The least utility loss with a privacy loss of at most 0.1: **none**; no release keeps")
+    assert said[1].startswith(
+        f"The least utility loss with a privacy loss of at most 0.1: {B}none{B}; no release keeps"
+    )
     assert "privacy loss 0.3 (95 % interval 0.2" in said[2]
     table = points({"KMember k=2": ((None, 1, 9), 0.2)})
     assert "privacy loss withheld (at most 9)" in sentences(choices(table, privacy_cap=10), table)[1]

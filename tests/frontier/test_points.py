@@ -230,14 +230,6 @@ def test_what_counts_down_from_a_best_may_be_negative():
     assert found.utility_low[0] == pytest.approx(np.mean(SKEWED) - SKEWED_HALF, abs=1e-6)
 
 
-def test_ten_seeds_of_noise_that_are_too_much_alike_decide_nothing():
-    """Nine of ten values equal: Student's t would say more than is known."""
-    losses = {"LaplaceNoise epsilon=1.0": ([0.1] * 9 + [0.2], around(0.1)), "Suppress": (0.0, 1.0)}
-    found = frontier.points(results(losses), privacy="risk", utility="cost")
-    assert found.status.tolist() == ["undecided", "efficient"]
-    assert "too much alike in 10 seeds" in found.why[0]
-
-
 # Known from below only
 
 
