@@ -304,7 +304,7 @@ def test_worth_of_a_right_guess_is_the_vulnerability(sample, family):
 
 
 def test_what_cannot_be_asked_is_refused(ward):
-    with pytest.raises(ValueError, match=r"the gains say nothing of illness gout\. Give each value a column"):
+    with pytest.raises(ValueError, match=r"the columns of gain say nothing of illness gout\. Give each value a column"):
         leakage.worth(ward, [Identity()], pd.DataFrame({"flu": [1]}))
     for function in (leakage.known_subsets, leakage.leakage):
         with pytest.raises(ValueError, match="'sex' is a quasi-identifier of 'ward': it is known and no secret"):

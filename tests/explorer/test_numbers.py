@@ -401,7 +401,8 @@ def test_a_number_can_be_sensitive():
         reading = counted(CLINIC, Setting(kind, k=10, sensitive="weight"))
         assert not reading.refused
         assert isinstance(reading.sizes, Aggregate)
-        assert by_name(reading.results).value["accuracy_gain", "weight"] > 0
+        # Few people have any one weight, so that the gain of guessing it is withheld; its direction stands.
+        assert by_name(reading.results).better["accuracy_gain", "weight"] == "lower"
 
 
 def test_identity_is_the_original():

@@ -180,12 +180,12 @@ def test_people_of_a_population_alone_make_no_class():
 
 @pytest.mark.parametrize("wrong", [{"start": 1.5}, {"start": True}])
 def test_a_start_is_the_number_of_a_record(wrong):
-    with pytest.raises(ValueError, match="start must be the number of a record"):
+    with pytest.raises(ValueError, match="start must be a whole number of at least 0"):
         KMember(2, **wrong)
 
 
 def test_models_of_clusters_are_models():
-    with pytest.raises(TypeError, match="'x' is no privacy model"):
+    with pytest.raises(TypeError, match="models must be a PrivacyModel, got 'x'"):
         KMember(2, models=("x",))
     one = models.DistinctDiversity(2, "disease")
     assert KMember(2, models=one) == KMember(2, models=(one,))

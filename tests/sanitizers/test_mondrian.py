@@ -276,7 +276,7 @@ def test_parameters_are_checked(options, message):
 def test_models_are_asked_for():
     with pytest.raises(ValueError, match=r"needs a privacy model to keep, such as KAnonymity\(10\)"):
         Mondrian()
-    with pytest.raises(TypeError, match=r"10 is no privacy model"):
+    with pytest.raises(TypeError, match=r"models\[0\] must be a PrivacyModel, got 10"):
         Mondrian(10)
     with pytest.raises(TypeError, match=r"Mondrian has no parameter \['k'\]; it has choose, median, workload"):
         Mondrian(KAnonymity(2), k=3)
