@@ -81,7 +81,8 @@ def test_values_that_are_easily_taken_for_each_other_differ():
         pd.DataFrame({"1": [1]}), pd.DataFrame({"a": [1]}, index=[1]), Role.NEUTRAL, str(Role.NEUTRAL), int, float,
         np.array(["a", None], dtype=object), np.array(["a", "None"]), np.array([None, "a"], dtype=object),
         costs, good_utility, LaplaceNoise(1.0), LaplaceNoise(1.0, {"age": 5}), KMember(2), KMember(3),
-        KMember(2, start=None), KAnonymity(2), Mondrian(KAnonymity(2)), Mondrian(KAnonymity(3)), *reference_set("three"),
+        KMember(2, start=None), KAnonymity(2),
+        Mondrian(KAnonymity(2)), Mondrian(KAnonymity(3)), *reference_set("three"),
     ]  # fmt: skip
     assert len({content(value) for value in nearly_equal}) == len(nearly_equal)
 
