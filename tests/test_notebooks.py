@@ -55,7 +55,7 @@ def clinic(tmp_path_factory):
 def test_another_table_goes_through_the_whole_loop(clinic):
     assert len(leaks.shown(clinic)) == 2 * len(NOTEBOOKS) + 3
     results = report.read(clinic / "results.csv")
-    made_up = {name for name in results.dataset if name == "coins" or name.startswith("askari: ")}
+    made_up = {name for name in results.dataset if name in ("coins", "hypertension") or name.startswith("askari: ")}
     assert set(results.dataset) - made_up == {"clinic/clinic"}, "the papers' made-up examples are run with any table"
     measures = {
         "correct_links",
