@@ -39,8 +39,11 @@ def _stoppable():
         yield
         return
 
+    stopped = []
+
     def stop(number, _):
         signal.signal(number, signal.SIG_IGN)  # once is enough: what cleans up is not to be stopped again
+        stopped.append(number)
         raise KeyboardInterrupt(number)
 
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
@@ -49,6 +52,10 @@ def _stoppable():
         for number in mine:
             signal.signal(number, stop)
         yield
+    except Exception:
+        if not stopped:
+            raise
+        raise KeyboardInterrupt(*stopped) from None  # a notebook that the same signal ended is no failure of its own
     finally:
         for number, handler in mine.items():
             signal.signal(number, handler)
