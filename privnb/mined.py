@@ -90,8 +90,12 @@ def published_name(dataset, name):
 
 
 def stream(seed, sanitizer, purpose):
-    """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise."""
-    return [seed, zlib.crc32(f"{sanitizer!r} {purpose}".encode())]
+    """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise.
+
+    It depends on the sanitizer's `key`, of which a test keeps every one as it is. `sanitizer`: None for what concerns
+    all of them alike.
+    """
+    return [seed, zlib.crc32(f"{sanitizer and sanitizer.key} {purpose}".encode())]
 
 
 def _encoded(release, table, target):

@@ -37,6 +37,13 @@ class Sanitizer(ABC):
     def draws(self):
         return self.randomized
 
+    @property
+    def key(self):
+        """The text that draws are derived from, frozen: a class or parameter that gets another name overrides this with
+        what its `repr` was, so that no published number moves.
+        """
+        return repr(self)
+
     def __sklearn_clone__(self):
         return self  # nothing learned stays on it, so there is nothing to leave behind
 
