@@ -63,8 +63,8 @@ def _stoppable():
 
 def report(args):
     """Run the notebooks and say where the report is."""
-    from privnb.report import build
-    from privnb.runs import choose, notebooks_folder
+    from privnb.reporting.notebooks import choose, notebooks_folder
+    from privnb.reporting.report import build
 
     parameters = dict(args.parameter)
     folder = notebooks_folder()
@@ -76,9 +76,9 @@ def report(args):
 
 def lab(args):
     """Open JupyterLab on the notebooks: on this machine only, its token on, nothing asked of the network."""
-    from privnb.runs import notebooks_folder
+    from privnb.reporting.notebooks import notebooks_folder
 
-    settings = Path(__file__).parent / "templates" / "lab"  # no news, no question about news
+    settings = Path(__file__).parent / "reporting" / "templates" / "lab"  # no news, no question about news
     paths = [str(settings), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     os.execv(sys.executable, lab_command(notebooks_folder()) + args.rest)
@@ -88,14 +88,14 @@ def app(args):
     """Show the explorer as a page: on this machine only, its token on, nothing asked of the network."""
     from traitlets.config import Config
 
-    from privnb.runs import choose, notebooks_folder
+    from privnb.reporting.notebooks import choose, notebooks_folder
 
     parameters, folder = dict(args.parameter), notebooks_folder()
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
     (notebook,) = choose(folder, ["09_explore"], parameters)
     _check_setting(notebook)
-    templates = Path(__file__).parent / "templates" / "app"
+    templates = Path(__file__).parent / "reporting" / "templates" / "app"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
     page, settings = _page(notebook.asked)
     page.launch_instance([str(notebook.path), *args.rest], config=Config(settings))
@@ -103,7 +103,7 @@ def app(args):
 
 def new(args):
     """Draft the description of an owner's table."""
-    from privnb.draft import draft
+    from privnb.microdata.draft import draft
 
     path = draft(args.file, args.name)
     print(f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'.")
@@ -111,11 +111,11 @@ def new(args):
 
 def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
-    from privnb.dataset import load
-    from privnb.draft import read
-    from privnb.grading import grade
-    from privnb.names import names_in
+    from privnb.microdata.dataset import load
+    from privnb.microdata.draft import read
+    from privnb.microdata.names import names_in
     from privnb.privacy_models import check_k
+    from privnb.privacy_models.grading import grade
 
     if args.at_least_k is not None:
         check_k(args.at_least_k)
@@ -250,8 +250,8 @@ def _add_parameters(command):
 def _check_setting(notebook):
     """Raise ValueError for parameters of the explorer that it would refuse, before a server starts."""
     from privnb import explorer
-    from privnb.dataset import load
     from privnb.explorer.setting import checked
+    from privnb.microdata.dataset import load
 
     given = notebook.values
     bounds = (given[name] for name in ("K", "L", "T", "DELTA", "EPSILON"))
@@ -263,7 +263,7 @@ def _check_setting(notebook):
 
 def _dataset(name, notebooks):
     """What names the dataset in the notebooks' folder as `name` does here. A dataset that does not load is refused."""
-    from privnb.dataset import find, load
+    from privnb.microdata.dataset import find, load
 
     load(name)
     path = find(name).resolve()

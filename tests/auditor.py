@@ -11,7 +11,7 @@ def follows(cells, margins, withheld, limit):
     """The counts of 1 to limit - 1 people that can have one value only, as text: of cells, and of those of a whole who
     are in none of its parts, or in none that is shown.
 
-    `cells`: `{name: people}`; `margins`: (whole, parts, rest), see `privnb.withholding.Margin`; `withheld`: the names
+    `cells`: `{name: people}`; `margins`: (whole, parts, rest), see `withholding.Margin`; `withheld`: the names
     of cells that are not shown. Known are the margins, the cells shown, and of each withheld one, and of each rest of
     a public number of people, whether it is nobody, few people or more.
     """

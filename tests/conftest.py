@@ -11,7 +11,7 @@ import kernels
 import pytest
 from hypothesis import HealthCheck, settings
 
-from privnb import dataset
+from privnb.microdata import dataset
 
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from privnb.dataset import PROJECT
+from privnb.microdata.dataset import PROJECT
 
 NAMES = "LocalRecoding", "Mondrian", "KMember", "FullDomain"  # they share no kernel; the slowest first
 
@@ -29,7 +29,8 @@ def release(name):
     """A release of the clinic by the sanitizer of that name."""
     from made_up import CLINIC
 
-    from privnb import dataset, sanitizers
+    from privnb import sanitizers
+    from privnb.microdata import dataset
     from privnb.privacy_models import KAnonymity
 
     sanitizer = getattr(sanitizers, name)

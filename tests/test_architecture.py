@@ -1,21 +1,16 @@
-"""Arrows point down: each module imports only from modules above it in this list."""
+"""Arrows point down: each room imports only from rooms above it in this list."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-from privnb.content import READERS
+from privnb.evaluation.content import READERS
 
 PACKAGE = Path(__file__).parent.parent / "privnb"
 ORDER = [
-    "content", "expect", "withholding", "sentences", "names", "cuts", "schema", "progress", "counts", "hierarchy",
-    "description", "dataset", "draft", "privacy_models",
-    "release", "grading", "mechanisms", "encoding", "miners", "weka", "information_loss", "requirement", "algorithms",
-    "sanitizers", "marginals", "attacks", "channel", "measures", "enumeration", "results", "store", "mined",
-    "scenario", "verdict", "evaluation", "adversary", "workload", "leakage", "losses", "characteristics",
-    "small_channels", "gallery", "experiments", "choice", "frontier", "ledger", "answers", "charts", "explorer", "runs",
-    "places", "pages", "report", "cli",
+    "microdata", "privacy_models", "miners", "attacks", "measures", "sanitizers", "evaluation", "decision", "studies",
+    "reporting", "explorer", "cli",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -57,6 +52,6 @@ def test_no_module_hides_another_kind_of_code(path):
     """No record table reaches a chart unaggregated, and nothing is printed from the package but by its command line."""
     text = path.read_text(encoding="utf-8")
     assert "disable_max_rows" not in text
-    if module(path) not in ("cli", "report", "progress"):
+    if path.stem not in ("cli", "report", "progress"):
         calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
         assert "print" not in [call.id for call in calls if isinstance(call, ast.Name)]

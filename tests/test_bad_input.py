@@ -10,7 +10,8 @@ import shutil
 
 import pytest
 
-from privnb import cli, report
+from privnb import cli
+from privnb.reporting import report
 
 # What is written in TOML for what: so that the valid description below can hold any of them.
 BAD = [

@@ -20,36 +20,69 @@ import numpy as np
 import pandas as pd
 from made_up import CLINIC
 
-from privnb import evaluation, experiments, frontier
+from privnb import decision, studies
 from privnb.attacks import Linkage
-from privnb.channel import Channel
-from privnb.charts import Aggregate
-from privnb.dataset import load
-from privnb.encoding import encode
-from privnb.enumeration.errata import errata
-from privnb.expect import found
+from privnb.decision import Loss
+from privnb.evaluation import releases
+from privnb.evaluation.utilities import AntiUtility, GoodUtility
+from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
 from privnb.explorer.setting import Setting, checked
-from privnb.frontier import Loss
-from privnb.hierarchy import Taxonomy
-from privnb.marginals import anonymized_marginals
+from privnb.measures.channel_matrix import Channel
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries
+from privnb.microdata.dataset import load
+from privnb.microdata.expect import found
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.schema import Categories, Numbers, Role
 from privnb.miners import reference_set
+from privnb.miners.encoding import encode
 from privnb.privacy_models import KAnonymity
+from privnb.reporting.charts import Aggregate
 from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, TopDownSpecialization
-from privnb.scenario import AntiUtility, GoodUtility
-from privnb.schema import Categories, Numbers, Role
-from privnb.verdict import Scenario
+from privnb.sanitizers.marginals import anonymized_marginals
+from privnb.studies.askari_2012.enumeration.errata import errata
 
-MODULES = [
-    "schema", "hierarchy", "hierarchy.taxonomies", "dataset", "privacy_models", "grading", "mechanisms",
-    "information_loss", "sanitizers", "attacks", "measures.channel", "measures.gains", "measures.linkage",
-    "measures.noise", "measures.queries", "measures.tradeoff", "results", "evaluation", "adversary", "workload",
-    "leakage", "losses", "gallery", "choice", "frontier", "verdict", "scenario", "marginals",
-    "miners", "draft", "explorer.setting", "explorer.keep", "explorer.saving", "explorer",
-    "answers", "charts", "experiments",
-]  # fmt: skip
+# Where they are, by the names that stand below.
+MODULES = {
+    "schema": "microdata.schema",
+    "hierarchy": "microdata.hierarchy",
+    "hierarchy.taxonomies": "microdata.hierarchy.taxonomies",
+    "dataset": "microdata.dataset",
+    "privacy_models": "privacy_models",
+    "grading": "privacy_models.grading",
+    "mechanisms": "sanitizers.mechanisms",
+    "information_loss": "measures.information_loss",
+    "sanitizers": "sanitizers",
+    "attacks": "attacks",
+    "measures.channel": "measures.channel",
+    "measures.gains": "measures.gains",
+    "measures.linkage": "measures.linkage",
+    "measures.noise": "sanitizers.noise_channel",
+    "measures.queries": "measures.queries",
+    "measures.tradeoff": "measures.tradeoff",
+    "results": "evaluation.results",
+    "evaluation": "evaluation.releases",
+    "adversary": "evaluation.nearer_predictions",
+    "workload": "evaluation.workload",
+    "leakage": "evaluation.leakage",
+    "losses": "evaluation.trade_off",
+    "gallery": "reporting.gallery",
+    "choice": "decision.owner_choice",
+    "frontier": "decision",
+    "verdict": "evaluation.verdict",
+    "scenario": "evaluation.utilities",
+    "marginals": "sanitizers.marginals",
+    "miners": "miners",
+    "draft": "microdata.draft",
+    "explorer.setting": "explorer.setting",
+    "explorer.keep": "explorer.keep",
+    "explorer.saving": "explorer.saving",
+    "explorer": "explorer",
+    "answers": "reporting.findings",
+    "charts": "reporting.charts",
+    "experiments": "studies",
+}
 
 
 def methods():
@@ -86,8 +119,8 @@ SCENARIO = Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("ag
 def public():
     """`{name: callable}`: `__all__`, or what a module defines without an underscore, but for `_made`."""
     found = {}
-    for name in MODULES:
-        module = importlib.import_module(f"privnb.{name}")
+    for name, path in MODULES.items():
+        module = importlib.import_module(f"privnb.{path}")
         own = [n for n, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
         for each in getattr(module, "__all__", [n for n in own if not n.startswith("_")]):
             thing = getattr(module, each)
@@ -133,11 +166,11 @@ def legal():
     sanitizer = KMember(5)
     release = sanitizer.sanitize(dataset, rng=1)
     age = dataset.schema["age"]
-    results = evaluation.costs(dataset, [sanitizer])
+    results = releases.costs(dataset, [sanitizer])
     return {
         "encoded": encode(dataset.table, ["age", "ward"], dataset.schema, dataset.hierarchies),
         "marginals": anonymized_marginals(dataset, ["ward", "diagnosis"], KAnonymity(2)),
-        "releases": frontier.points(results, **AXES),
+        "releases": decision.points(results, **AXES),
         "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
         "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
         "kept": results.head(1).assign(measure="utility_decline", miner="worst", value=0.01),
@@ -163,7 +196,7 @@ def of_one():
     dataset, release = given["dataset"], given["release"]
     codes, region = Categories(("011", "012")), dataset.schema["region"]
     published = release.publish()[0]
-    study = experiments.data_sets([dataset])
+    study = studies.data_sets([dataset])
     return {
         "Linkage.predict.known": dataset.table, "Linkage.candidates.known": dataset.table,
         "CountQueries.of.dimension": 2, "CountQueries.of.selectivity": 0.5, "CountQueries.of.number": 5,
@@ -259,9 +292,9 @@ def of_one():
         given["results"], "answers.what_the_owner_chooses.chosen": given["results"],
         "answers.what_privacy_costs.compared": given["results"],
         "answers.erratum_by_erratum.errata": errata(), "answers.what_the_search_found.axes": AXES,
-        "answers.what_the_search_found.tuned": frontier.Tuned(None, given["releases"], (), 40),
+        "answers.what_the_search_found.tuned": decision.Tuned(None, given["releases"], (), 40),
         "answers.what_the_search_found.cap": 1,
-        **{f"{f}.table": frontier.choices(given["releases"]) for f in ("answers.which_to_publish", "charts.which")},
+        **{f"{f}.table": decision.choices(given["releases"]) for f in ("answers.which_to_publish", "charts.which")},
         **{f"{f}.steps": STEPS for f in ("answers.what_every_setting_gives", "charts.every_setting",
                                          "charts.every_number")},
         "charts.Aggregate.rows": pd.DataFrame({"people": [12]}), "charts.Aggregate.titles": {"people": "people"},
@@ -280,7 +313,7 @@ def of_one():
         "frontier.tune.evaluate": lambda k: given["results"].assign(parameters=f"k={k}"),
         "frontier.tune.values": range(2, 40), "frontier.search.losses": lambda place: (place, place),
         "frontier.search.size": 8, "frontier.search.cap": 3,
-        "frontier.sentences.table": frontier.choices(given["releases"]),
+        "frontier.sentences.table": decision.choices(given["releases"]),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip
 

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from made_up import CLINIC
 
-from privnb import cli, report
-from privnb.report import ReportError
-from privnb.runs import notebooks_folder
+from privnb import cli
+from privnb.reporting import report
+from privnb.reporting.notebooks import notebooks_folder
+from privnb.reporting.report import ReportError
 
 
 @pytest.fixture
@@ -129,7 +130,7 @@ def test_notebooks_are_found_from_anywhere_in_a_project(project, monkeypatch, tm
     assert notebooks_folder() == project / "notebooks"
     assert notebooks_folder(project / "notebooks") == project / "notebooks"
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    monkeypatch.setattr("privnb.runs.__file__", str(elsewhere / "privnb" / "runs.py"))
+    monkeypatch.setattr("privnb.reporting.notebooks.__file__", str(elsewhere / "privnb" / "reporting" / "notebooks.py"))
     with pytest.raises(ReportError, match="no notebooks found: looked for notebooks/NN_name"):
         notebooks_folder(elsewhere)
 

@@ -6,7 +6,7 @@ import urllib.request
 import browsing
 import pytest
 
-from privnb.charts import V5
+from privnb.reporting.charts import V5
 
 # Marks are coloured; text, axes and the page are grey.
 DRAWN = """canvas => {

@@ -10,8 +10,9 @@ import nbformat
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb import evaluation, report
-from privnb.dataset import load
+from privnb.evaluation import releases
+from privnb.microdata.dataset import load
+from privnb.reporting import report
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 # The papers' examples without anybody's data: coins, small tables, 66 tuples.
@@ -74,7 +75,7 @@ def test_another_table_goes_through_the_whole_loop(clinic):
 def test_nothing_of_the_clinics_people_is_shown(clinic):
     dataset = load(CLINIC)
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
-    released = [s.sanitize(dataset, rng=1).table for s in evaluation.settings(k="5, 20")]
+    released = [s.sanitize(dataset, rng=1).table for s in releases.settings(k="5, 20")]
     assert leaks.scan_report(clinic, original=dataset.table, canaries=canaries, released=released) == []
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import leaks
 import pytest
 
-from privnb import evaluation, report
-from privnb.dataset import load
+from privnb.evaluation import releases
+from privnb.microdata.dataset import load
+from privnb.reporting import report
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_neither_jobs_nor_repetition_change_a_number(by_jobs, name):
 
 def test_nothing_of_adults_people_is_shown(adult):
     dataset = load("adult", records=1200)
-    released = [s.sanitize(dataset, rng=1).table for s in evaluation.settings(k="10, 50")]
+    released = [s.sanitize(dataset, rng=1).table for s in releases.settings(k="10, 50")]
     assert leaks.scan_report(adult, original=dataset.table, released=released) == []
 
 

@@ -3,7 +3,7 @@
 import importlib.util
 from pathlib import Path
 
-from privnb.dataset import load
+from privnb.microdata.dataset import load
 
 SCRIPT = Path(__file__).parent / "benchmarks" / "processors.py"
 

@@ -11,7 +11,7 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_loop_runs(monkeypatch):
     """On a sample, for time's sake; every call is the README's."""
-    from privnb import dataset
+    from privnb.microdata import dataset
 
     whole = dataset.load
     monkeypatch.setattr(dataset, "load", lambda name: whole(name, records=800))

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from copy import copy
 
-from privnb import expect
+from privnb.microdata import expect
 
 
 class Attack(ABC):

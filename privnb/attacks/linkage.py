@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb import expect
 from privnb.attacks.base import Attack
-from privnb.counts import combinations
-from privnb.hierarchy import flat
-from privnb.hierarchy.generalization import text
-from privnb.schema import SchemaError
+from privnb.microdata import expect
+from privnb.microdata.counts import combinations
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.hierarchy.generalization import text
+from privnb.microdata.schema import SchemaError
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache
 

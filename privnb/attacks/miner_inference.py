@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
-from privnb import expect
 from privnb.attacks.base import Attack
-from privnb.encoding import encode
-from privnb.hierarchy import flat
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import flat
 from privnb.miners import Miner
-from privnb.weka import WekaMiner
+from privnb.miners.encoding import encode
+from privnb.miners.weka import WekaMiner
 
 
 @dataclass(frozen=True)

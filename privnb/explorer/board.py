@@ -12,16 +12,16 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
-from privnb import expect
-from privnb.evaluation import numbers
+from privnb.evaluation.releases import numbers
 from privnb.explorer import controls, keep, panels, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.setting import LETTERS, SLOW, Setting, called, checked, choices, idle, unmined
 from privnb.explorer.work import Work
-from privnb.names import name_list, names_in
-from privnb.progress import track
+from privnb.microdata import expect
+from privnb.microdata.names import name_list, names_in
+from privnb.microdata.progress import track
 
 SOON = 0.01  # seconds in which another key press replaces this one
 REST = 0.4  # seconds without a further change, before the miner takes the processor

@@ -8,7 +8,7 @@ import json
 from markupsafe import Markup
 
 from privnb.explorer.setting import KINDS, LETTERS, SCENARIOS, STEPS
-from privnb.names import names_in
+from privnb.microdata.names import names_in
 
 UNITS = {"k": " people", "epsilon": " an attribute"}
 MEANINGS = {

@@ -12,19 +12,19 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb import losses, withholding
-from privnb.charts.base import Aggregate, merge_small
-from privnb.counts import class_value_counts, combinations
-from privnb.evaluation import gain_rows
+from privnb.evaluation import trade_off
+from privnb.evaluation.predictions import stream
+from privnb.evaluation.releases import gain_rows
+from privnb.evaluation.results import rows_of, tidy, withheld
 from privnb.explorer.setting import MODELS, STEPS
-from privnb.information_loss import certainty_penalty, displacement, suppressed_cells
-from privnb.measures import noise
+from privnb.measures.information_loss import certainty_penalty, displacement, suppressed_cells
 from privnb.measures.tradeoff import dealt_losses, revealed_losses, utility_losses
 from privnb.measures.vulnerability import register_vulnerability
-from privnb.mined import stream
+from privnb.microdata import withholding
+from privnb.microdata.counts import class_value_counts, combinations
 from privnb.privacy_models import JensenShannonCloseness
-from privnb.results import rows_of, tidy, withheld
-from privnb.sanitizers import Suppress
+from privnb.reporting.charts.base import Aggregate, merge_small
+from privnb.sanitizers import Suppress, noise_channel
 
 
 def rows(dataset, setting, made, release):
@@ -57,7 +57,7 @@ class _Original(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _original(dataset, sensitive):
-    populations = losses.large_populations(dataset, sensitive)
+    populations = trade_off.large_populations(dataset, sensitive)
     trivial = populations and utility_losses(populations, Suppress().sanitize(dataset, rng=0)).to_numpy()
     true = combinations(dataset.table[dataset.schema.quasi_identifiers]).index
     told = class_value_counts(true, dataset.table[sensitive]).max(axis=1).sum()
@@ -127,7 +127,7 @@ def _losses(row, release, made, counts, original, few, setting):
     sensitive, n = setting.sensitive, len(release)
     lost = JensenShannonCloseness(0.5, sensitive).level(counts, counts.sum(axis=0))[release.classes]
     lots = np.random.default_rng(stream(setting.seed, made, "deal"))
-    dealt = [(each.max(), each.mean()) for each in islice(dealt_losses(release, sensitive, rng=lots), losses.DEALS)]
+    dealt = [(each.max(), each.mean()) for each in islice(dealt_losses(release, sensitive, rng=lots), trade_off.DEALS)]
     chance = np.mean(dealt, axis=0)
     reached = int((lost >= original.scale - 1e-12).sum())
     share, *bounds = withholding.share(reached, n)
@@ -152,14 +152,14 @@ def _guessed(row, release, counts, original, sensitive):
 
 def _of_noise(row, dataset, release, made, original, setting):
     rng, n = np.random.default_rng(stream(setting.seed, made, "identify")), len(release)
-    told = noise.identification(dataset, release, made, rng=rng)
+    told = noise_channel.identification(dataset, release, made, rng=rng)
     rows = [
         row("displacement", displacement(dataset, release), better="lower"),
         row("identity_vulnerability", told[0], "", "identity", *told[1:], 1 / n, "lower"),
         _share(row, "sensitive_vulnerability_at_most", original.told, original.commonest, setting.sensitive, n),
     ]
     for name in release.provenance.noisy:
-        people = noise.cell_vulnerability(made, dataset.schema[name], dataset.table[name]) * n
+        people = noise_channel.cell_vulnerability(made, dataset.schema[name], dataset.table[name]) * n
         rows.append(_share(row, "attribute_vulnerability", people, _commonest(dataset, name), name, n))
     return rows
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from privnb import expect
+from privnb.evaluation.results import PEOPLE, bounded
 from privnb.explorer.controls import attribute, together
 from privnb.explorer.meanings import MEANINGS
-from privnb.results import PEOPLE, bounded
+from privnb.microdata import expect
 
 NUMBER = Markup(
     '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'

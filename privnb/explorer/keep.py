@@ -9,9 +9,10 @@ import shlex
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-from privnb import expect, privacy_models, sanitizers
+from privnb import privacy_models, sanitizers
+from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
-from privnb.mined import stream
+from privnb.microdata import expect
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 FIELDS = {field.name: field for field in fields(Setting)}
@@ -114,7 +115,7 @@ def code(dataset, setting, source=""):
     roles = ", ".join(f"{field}={names!r}" for field, names in own.items())
     named = set(re.findall(r"[A-Z]\w+(?=\()", repr(made)))
     imports = [
-        "from privnb.dataset import load",
+        "from privnb.microdata.dataset import load",
         "from privnb.explorer.setting import Setting, of_roles" if own else "",
         *(
             f"from {home.__name__} import {', '.join(sorted(named & set(home.__all__)))}"

@@ -6,21 +6,21 @@ from functools import lru_cache
 
 import pandas as pd
 
-from privnb import expect
-from privnb.adversary import anti_utility
-from privnb.charts.base import Aggregate
-from privnb.content import content
-from privnb.evaluation import good_utility
+from privnb.decision import points
+from privnb.evaluation.content import content
+from privnb.evaluation.nearer_predictions import anti_utility
+from privnb.evaluation.predictions import stream
+from privnb.evaluation.releases import good_utility
+from privnb.evaluation.results import join, tidy
+from privnb.evaluation.store import Store
+from privnb.evaluation.workload import disclosure
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import NOISE, Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
-from privnb.frontier import points
-from privnb.mined import stream
-from privnb.results import join, tidy
+from privnb.microdata import expect
+from privnb.reporting.charts.base import Aggregate
 from privnb.sanitizers import Suppress
-from privnb.store import Store
-from privnb.workload import disclosure
 
 READINGS = 500  # that are kept
 

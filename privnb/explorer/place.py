@@ -6,13 +6,13 @@ from functools import lru_cache
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.charts import explorer as charts
 from privnb.explorer.controls import button, select, together
 from privnb.explorer.figures import note, table, written
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import AXES, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import called
+from privnb.reporting.charts import explorer as charts
 
 HEAD = Markup(
     '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from privnb import expect
-from privnb.counts import combinations
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
+from privnb.microdata import expect
+from privnb.microdata.counts import combinations
+from privnb.microdata.release import by_content
+from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.release import by_content
-from privnb.schema import Role
 
 FORMATS = ("CSV", "Parquet")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # what a spreadsheet takes for the beginning of a formula

@@ -4,14 +4,14 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from numbers import Integral
 
-from privnb import expect, sanitizers
-from privnb.dataset import Dataset
-from privnb.evaluation import first_number, sensitive_name
-from privnb.gallery import SUPPRESS
-from privnb.hierarchy import flat
-from privnb.mechanisms import check_epsilon
+from privnb import sanitizers
+from privnb.evaluation.releases import first_number, sensitive_name
+from privnb.microdata import expect
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.names import name_list, names_in
+from privnb.microdata.schema import Role
 from privnb.miners import SETS, reference_set
-from privnb.names import name_list, names_in
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
 from privnb.sanitizers import (
     Anatomy,
@@ -23,7 +23,8 @@ from privnb.sanitizers import (
     Suppress,
     TopDownSpecialization,
 )
-from privnb.schema import Role
+from privnb.sanitizers.catalogue import SUPPRESS
+from privnb.sanitizers.mechanisms import check_epsilon
 
 LETTERS = ("k", "l", "t", "delta", "epsilon")
 MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}

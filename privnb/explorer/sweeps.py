@@ -4,12 +4,12 @@ from functools import partial
 
 import pandas as pd
 
-from privnb.evaluation import numbers
-from privnb.experiments.profiles import evaluated, number, profile_of
+from privnb.evaluation.releases import numbers
+from privnb.evaluation.results import join, tidy
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import KINDS, SLOW, STEPS, Setting, called, checked, choices, sanitizer
-from privnb.results import join, tidy
+from privnb.studies.profiles import evaluated, number, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings a task

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from privnb import progress
-from privnb.store import ENVIRONMENT
+from privnb.evaluation.store import ENVIRONMENT
+from privnb.microdata import progress
 
 POLL = 0.05  # seconds between two looks at the process; a look takes some 0.1 ms
 CHILD = "import sys; from privnb.explorer.work import _serve; _serve(int(sys.argv[1]))"
@@ -272,9 +272,9 @@ def _listen(line, given):
 
 def _prepare():
     """Import what a task is about to need: all of it is in functions, for it takes seconds."""
-    from privnb.algorithms import partitioning  # noqa: F401
+    from privnb.evaluation.predictions import miners_of
     from privnb.explorer import numbers  # noqa: F401
-    from privnb.mined import miners_of
+    from privnb.sanitizers.algorithms import partitioning  # noqa: F401
 
     miners_of("naive Bayes")
 

@@ -6,7 +6,7 @@ it, is not evenly spread. Functions of `Tables`: each gives one number a table, 
 H_max is the logarithm of how many values the table *can* hold: of a generalized table, the labels of its level. The
 paper leaves it open. With the original domain, suppressing an attribute would raise its utility: all rows alike look
 like much knowledge among many values. With the labels, it has none. Where groups are of unequal size a generalized
-table can still look more useful than its original (see `privnb.enumeration.errata`).
+table can still look more useful than its original (see `privnb.studies.askari_2012.enumeration.errata`).
 """
 
 import math

@@ -12,8 +12,8 @@ from functools import reduce
 
 import numpy as np
 
-from privnb import expect
 from privnb.measures.base import measure
+from privnb.microdata import expect
 
 STEPS = 100_000
 
@@ -68,7 +68,7 @@ def bayes_risk(channel):
 
     Source: eq. 5.
 
-    >>> from privnb.channel import Channel
+    >>> from privnb.measures.channel_matrix import Channel
     >>> bayes_risk(Channel.of([["1/2", "1/2"], [0, 1]]))
     Fraction(1, 4)
     """

@@ -13,9 +13,9 @@ due to small classes alone.
 
 import numpy as np
 
-from privnb import expect
-from privnb.counts import class_value_counts, coded, combinations, tabulate
 from privnb.measures.base import measure
+from privnb.microdata import expect
+from privnb.microdata.counts import class_value_counts, coded, combinations, tabulate
 
 
 def known_classes(release, knows=()):
@@ -24,8 +24,8 @@ def known_classes(release, knows=()):
     In the dataset's order. The equivalence classes or buckets; finer where they also know the published attributes
     `knows` of a person. In a bucketized release the adversary is taken to know a person's bucket, so these tell no
     more: exact quasi-identifiers lead there, unless people who share them lie in several buckets, as under Anatomy;
-    then the gains are an upper bound (`privnb.leakage` has both). Raises ValueError for a noisy release: the gains are
-    defined over classes.
+    then the gains are an upper bound (`privnb.evaluation.leakage` has both). Raises ValueError for a noisy release:
+    the gains are defined over classes.
     """
     expect.these(release=release, knows=knows)
     for name in knows:

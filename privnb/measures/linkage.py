@@ -1,8 +1,8 @@
 """How often a neighbour finds a person's row in a release (see `attacks.Linkage`)."""
 
-from privnb import expect
 from privnb.attacks import Linkage
 from privnb.measures.base import measure, wilson
+from privnb.microdata import expect
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1))

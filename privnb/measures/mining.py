@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb import expect
 from privnb.measures import conditions
 from privnb.measures.base import measure
+from privnb.microdata import expect
 
 
 def exact_match(predicted, true):

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from privnb import expect
 from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
+from privnb.microdata import expect
 
 
 @dataclass(frozen=True, repr=False, eq=False)

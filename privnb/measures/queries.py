@@ -12,9 +12,9 @@ from numbers import Integral
 
 import numpy as np
 
-from privnb import expect
 from privnb.measures.base import measure
 from privnb.measures.reconstruction import Boxes, Line, check_number, codes_of, values_asked
+from privnb.microdata import expect
 
 READINGS = ("product", "literal")
 

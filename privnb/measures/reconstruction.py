@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.counts import coded, distinct_codes, tabulate
-from privnb.hierarchy import SUPPRESSED, flat
-from privnb.hierarchy.categories import values_of
+from privnb.microdata.counts import coded, distinct_codes, tabulate
+from privnb.microdata.hierarchy import SUPPRESSED, flat
+from privnb.microdata.hierarchy.categories import values_of
 
 POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
 VALUES = 2_000  # that are asked for one by one, at most

@@ -11,10 +11,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from privnb import expect
-from privnb.counts import tabulate
-from privnb.hierarchy import Taxonomy
 from privnb.measures.base import measure
+from privnb.microdata import expect
+from privnb.microdata.counts import tabulate
+from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.miners.estimators import NaiveBayes
 from privnb.miners.miner import able, check_encoded, check_miners, cross_val_predictions
 

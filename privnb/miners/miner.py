@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from privnb import expect
-from privnb.encoding import Encoded
+from privnb.microdata import expect
+from privnb.miners.encoding import Encoded
 
 
 @dataclass(frozen=True, eq=False)

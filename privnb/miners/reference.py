@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.miners.estimators import (
     DecisionTable,
     Discretised,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 

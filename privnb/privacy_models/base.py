@@ -6,9 +6,9 @@ from dataclasses import fields
 import numpy as np
 import pandas as pd
 
-from privnb import expect
-from privnb.counts import coded, tabulate, tabulated_in_parts
-from privnb.schema import SchemaError
+from privnb.microdata import expect
+from privnb.microdata.counts import coded, tabulate, tabulated_in_parts
+from privnb.microdata.schema import SchemaError
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
 ROUNDING = 1e-12

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb import expect
-from privnb.hierarchy import Taxonomy
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 

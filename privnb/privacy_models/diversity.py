@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 NOTHING = "every class keeps 1"

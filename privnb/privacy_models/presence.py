@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from privnb import expect
-from privnb.hierarchy.generalization import text
+from privnb.microdata import expect
+from privnb.microdata.hierarchy.generalization import text
+from privnb.microdata.schema import numbers
 from privnb.privacy_models.anonymity import check_k
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
-from privnb.schema import numbers
 
 
 @dataclass(frozen=True, eq=False)

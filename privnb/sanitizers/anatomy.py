@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 import pandas as pd
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.privacy_models import FrequencyDiversity
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import bucketized

@@ -7,13 +7,13 @@ from dataclasses import MISSING, dataclass, fields
 import numpy as np
 import pandas as pd
 
-from privnb import expect
-from privnb.hierarchy import Intervals, Taxonomy
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import Intervals, Taxonomy
+from privnb.microdata.release import Provenance, Release
+from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
-from privnb.release import Provenance, Release
-from privnb.requirement import Requirement
+from privnb.privacy_models.requirement import Requirement
 from privnb.sanitizers.claims import refusal
-from privnb.schema import Role
 
 FACTS = ("claims", "promise", "noisy", "note", "buckets")  # what a sanitizer says of its release
 

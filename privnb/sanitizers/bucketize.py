@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 
 

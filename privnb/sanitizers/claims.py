@@ -7,10 +7,10 @@ and attacks read labels as true, so both losses and risks of such a release woul
 import numpy as np
 import pandas as pd
 
-from privnb.counts import coded, tabulated_in_parts
-from privnb.hierarchy import SUPPRESSED
-from privnb.hierarchy.generalization import OnALine, text
-from privnb.schema import Role, SchemaError
+from privnb.microdata.counts import coded, tabulated_in_parts
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.hierarchy.generalization import OnALine, text
+from privnb.microdata.schema import Role, SchemaError
 
 
 def refusal(dataset, release):

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb import expect
-from privnb.hierarchy import SUPPRESSED
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.sanitizers.base import Enforcing, SanitizationError, requirement_of
 
 LOSSES = (
@@ -117,7 +117,7 @@ class FullDomain(Enforcing):
         return self._found(dataset, runners_up)[1]
 
     def _found(self, dataset, sure=0):
-        from privnb.algorithms.lattice import Lattice, loss_of  # numba takes most of a second to import
+        from privnb.sanitizers.algorithms.lattice import Lattice, loss_of  # numba takes most of a second to import
 
         if self.target is not None:
             dataset.schema[self.target]  # refuses a name that does not exist

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.mechanisms import geometric
 from privnb.sanitizers.local_noise import NumericNoise
+from privnb.sanitizers.mechanisms import geometric
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb import expect
+from privnb.microdata import expect
 from privnb.privacy_models import KAnonymity, PrivacyModel, check_k
 from privnb.sanitizers.base import SanitizationError, Sanitizer, lines, requirement_of
 
@@ -61,7 +61,7 @@ class KMember(Sanitizer):
             raise SanitizationError(
                 f"{self!r}: '{dataset.name}' has no quasi-identifier to generalize. Give one or more columns that role."
             )
-        from privnb.algorithms.clustering import greedy_k_member  # numba takes most of a second to import
+        from privnb.sanitizers.algorithms.clustering import greedy_k_member  # numba takes most of a second to import
 
         start = int(np.random.default_rng(rng).integers(n)) if self.start is None else self.start
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
@@ -76,8 +76,8 @@ class KMember(Sanitizer):
         return table, {"claims": (KAnonymity(self.k), *self.models)}
 
     def _grown(self, dataset, codes, extents, start, lines):
-        from privnb.algorithms.clustering import greedy_k_member
-        from privnb.algorithms.recoding import joined
+        from privnb.sanitizers.algorithms.clustering import greedy_k_member
+        from privnb.sanitizers.algorithms.recoding import joined
 
         requirement = requirement_of(self, dataset, alone=True)
 

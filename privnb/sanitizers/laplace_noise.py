@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from privnb.mechanisms import laplace
 from privnb.sanitizers.local_noise import NumericNoise
+from privnb.sanitizers.mechanisms import laplace
 
 
 @dataclass(frozen=True)

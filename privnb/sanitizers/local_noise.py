@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from privnb import expect
-from privnb.mechanisms import check_epsilon
-from privnb.release import Promise
+from privnb.microdata import expect
+from privnb.microdata.release import Promise
 from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.mechanisms import check_epsilon
 
 
 class LocalNoise(Sanitizer):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.counts import distinct_codes
+from privnb.microdata.counts import distinct_codes
 from privnb.sanitizers.base import Enforcing, lines, recoded, requirement_of
 
 
@@ -23,7 +23,7 @@ class LocalRecoding(Enforcing):
     """
 
     def _sanitize(self, dataset, table, rng):
-        from privnb.algorithms.recoding import local_recoding  # numba takes most of a second to import
+        from privnb.sanitizers.algorithms.recoding import local_recoding  # numba takes most of a second to import
 
         requirement = requirement_of(self, dataset)
         generalizations = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb import expect, hierarchy
+from privnb.microdata import expect, hierarchy
 from privnb.sanitizers.base import Enforcing, recoded, requirement_of
 
 CHOICES = ("range", "penalty", "gain")
@@ -47,7 +47,7 @@ class Mondrian(Enforcing):
             raise ValueError('median="best" looks for the largest information gain: it needs choose="gain".')
 
     def _sanitize(self, dataset, table, rng):
-        from privnb.algorithms.partitioning import partition  # numba takes most of a second to import
+        from privnb.sanitizers.algorithms.partitioning import partition  # numba takes most of a second to import
 
         if self.workload:
             dataset.schema[self.workload]  # refuses a name that does not exist
@@ -63,7 +63,7 @@ class Mondrian(Enforcing):
 
 
 def _shape(requirement, generalizations):
-    from privnb.algorithms.partitioning import LINE, SET, TREE, geometry
+    from privnb.sanitizers.algorithms.partitioning import LINE, SET, TREE, geometry
 
     kinds = [
         TREE if isinstance(g, hierarchy.Taxonomy) else SET if isinstance(g, hierarchy.Sets) else LINE

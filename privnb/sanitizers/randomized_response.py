@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from privnb.mechanisms import randomized_response
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.local_noise import LocalNoise
+from privnb.sanitizers.mechanisms import randomized_response
 
 
 @dataclass(frozen=True)

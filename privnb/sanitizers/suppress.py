@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from privnb import expect
-from privnb.hierarchy import SUPPRESSED
-from privnb.names import name_list, names_in
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.names import name_list, names_in
+from privnb.microdata.schema import Role
 from privnb.sanitizers.base import SanitizationError, Sanitizer
-from privnb.schema import Role
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb import expect
-from privnb.algorithms.specialization import Cut, named
+from privnb.microdata import expect
+from privnb.sanitizers.algorithms.specialization import Cut, named
 from privnb.sanitizers.base import Enforcing, requirement_of
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import privnb.attacks as family
-from privnb.dataset import load
+from privnb.microdata.dataset import load
+from privnb.microdata.release import FORMS
 from privnb.miners import reference_set
-from privnb.release import FORMS
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Suppress
 
 INSTANCES = [family.Linkage(), family.MinerInference(reference_set("decision tree")[0], "salary")]

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.attacks.linkage import Linkage
-from privnb.counts import combinations
-from privnb.dataset import Dataset, load
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.measures.linkage import correct_links, singled_out
-from privnb.release import Provenance, Release
+from privnb.microdata.counts import combinations
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.microdata.release import Provenance, Release
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 REGIONS = (("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*"))
 SCHEMA = Schema(

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import MinerInference
-from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Taxonomy
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Intervals, Taxonomy
+from privnb.microdata.release import Provenance, Release
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.miners import able, reference_set
-from privnb.release import Provenance, Release
 from privnb.sanitizers import Identity, LaplaceNoise, Suppress
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 AGES = Numbers(17, 99)
 JOBS = ("nurse", "medic", "clerk", "lawyer")

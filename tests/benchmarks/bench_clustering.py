@@ -5,8 +5,8 @@ from time import perf_counter
 
 import numpy as np
 
-from privnb.algorithms.clustering import greedy_k_member
-from privnb.dataset import load
+from privnb.microdata.dataset import load
+from privnb.sanitizers.algorithms.clustering import greedy_k_member
 
 for study in "sramka", "sramka-taxonomy":
     dataset = load("adult", study)

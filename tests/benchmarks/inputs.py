@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from loss import DOMAINS
 
-from privnb import hierarchy
-from privnb.dataset import Dataset, load
-from privnb.schema import Categories, Numbers, Schema
+from privnb.microdata import hierarchy
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.schema import Categories, Numbers, Schema
 
 AGES = Numbers(DOMAINS["age"]["low"], DOMAINS["age"]["high"])
 DRAWN = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]

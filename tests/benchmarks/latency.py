@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from privnb.dataset import load
 from privnb.explorer.setting import Setting, checked, sanitizer
+from privnb.microdata.dataset import load
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))

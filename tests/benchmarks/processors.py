@@ -92,7 +92,9 @@ def releases(dataset, chosen):
 
 def results(dataset):
     """`{dataset and evaluation: its results}`, the miners' among them."""
-    from privnb import adversary, evaluation, leakage, losses, sanitizers, workload
+    from privnb import sanitizers
+    from privnb.evaluation import leakage, nearer_predictions, trade_off, workload
+    from privnb.evaluation import releases as evaluation
     from privnb.privacy_models import KAnonymity
 
     some = [
@@ -104,8 +106,8 @@ def results(dataset):
         "costs": evaluation.costs(dataset, some),
         "linked": evaluation.linked(dataset, some),
         "gains": evaluation.adversary_gains(dataset, [*released, some[3]]),
-        "trade-off": losses.trade_off(dataset, some),
-        "COUNT queries": losses.count_queries(dataset, some, dimension=2),
+        "trade-off": trade_off.trade_off(dataset, some),
+        "COUNT queries": trade_off.count_queries(dataset, some, dimension=2),
         "disclosure": workload.disclosure(dataset, [*released, some[3]]),
         "leakage": leakage.leakage(dataset, some),
         "known subsets": leakage.known_subsets(dataset, [*released, some[3]]),
@@ -113,14 +115,14 @@ def results(dataset):
     for miners in ("five", "script_kiddie", "modern"):
         found[f"good utility, {miners}"] = evaluation.good_utility(dataset, rows, miners=miners, folds=3)
         for sanitizer in rows:
-            told = adversary.anti_utility(dataset, sanitizer, miners=miners)
+            told = nearer_predictions.anti_utility(dataset, sanitizer, miners=miners)
             found[f"anti-utility, {miners}, {sanitizer!r}"] = told
     return {f"{dataset.name} {name}": table for name, table in found.items()}
 
 
 def found_here(records, releases_only, few=False):
     """All releases and, unless left out, results on this machine as it is set; `few`: those of the suite."""
-    from privnb.dataset import load
+    from privnb.microdata.dataset import load
 
     if few:
         dataset = load("adult", "li-li", records=FEW)

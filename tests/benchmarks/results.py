@@ -81,7 +81,7 @@ def _works(rows):
     import altair as alt
     import pandas as pd
 
-    from privnb.charts import COLOURS
+    from privnb.reporting.charts import COLOURS
 
     table = pd.DataFrame(rows).astype({"seconds": float})
     table["tool"] = [tool(row) + (START if START in row["system"] else "") for row in rows]
@@ -119,7 +119,7 @@ def _growth(rows):
     import altair as alt
     import pandas as pd
 
-    from privnb.charts import COLOURS
+    from privnb.reporting.charts import COLOURS
 
     draws = {"drawn": "whole records drawn", "independent": "each column drawn by itself"}
     table = pd.DataFrame(

@@ -11,11 +11,11 @@ import leaks
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb.dataset import load
 from privnb.explorer import board as module
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked
+from privnb.microdata.dataset import load
 
 FIVE = Setting(k=5)
 KNOWN = "age, weight, postcode, region, ward"

@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import evaluation, leakage, losses
-from privnb.adversary import anti_utility
-from privnb.charts.base import Aggregate
-from privnb.dataset import Dataset, load
+from privnb.evaluation import leakage, releases, trade_off
+from privnb.evaluation.nearer_predictions import anti_utility
+from privnb.evaluation.predictions import stream
+from privnb.evaluation.results import COLUMNS
+from privnb.evaluation.workload import disclosure
 from privnb.explorer import numbers
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import AXES, counted, measured, mined, plane, recalled, remember
 from privnb.explorer.setting import BUCKETS, KINDS, MODELS, NOISE, Setting, of_roles, sanitizer
-from privnb.mined import stream
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import achieved
-from privnb.results import COLUMNS
+from privnb.reporting.charts.base import Aggregate
 from privnb.sanitizers import Identity, Suppress
-from privnb.withholding import LIMIT
-from privnb.workload import disclosure
 
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 ADULT = load("adult", "li-li", records=1500)
@@ -57,13 +57,13 @@ def test_they_are_the_numbers_of_the_other_notebooks(case):
     sensitive, seed = reading.setting.sensitive, reading.setting.seed
     found, noise = by_name(reading.results), reading.setting.sanitizer in NOISE
     others = {
-        "trade_off": losses.trade_off(dataset, [made], sensitive=sensitive, seed=seed),
+        "trade_off": trade_off.trade_off(dataset, [made], sensitive=sensitive, seed=seed),
         "leakage": leakage.leakage(dataset, [made], sensitive=sensitive, seed=seed),
     }
     if not made.randomized or seed == 1:  # it counts its seeds from 1
-        others["costs"] = evaluation.costs(dataset, [made]).assign(seed=seed)
+        others["costs"] = releases.costs(dataset, [made]).assign(seed=seed)
     if not noise and seed == 1:
-        others["gains"] = evaluation.adversary_gains(dataset, [made], sensitive=sensitive)
+        others["gains"] = releases.adversary_gains(dataset, [made], sensitive=sensitive)
     compared = set()
     for results in others.values():
         theirs = by_name(results)
@@ -96,7 +96,7 @@ def test_levels_are_graded_from_the_release_beside_what_was_asked(case):
         assert levels.empty, "noise leaves no classes"
         return
     release = made.sanitize(dataset, rng=stream(reading.setting.seed, made, "sanitize"))
-    few = evaluation.tells_few(release, reading.setting.sensitive)
+    few = releases.tells_few(release, reading.setting.sensitive)
     asked = reading.setting.asked
     for letter, kind in MODELS.items():
         model = kind(2) if letter == "k" else kind(ANY[letter], reading.setting.sensitive)
@@ -305,7 +305,7 @@ def test_no_progress_is_drawn(tmp_path, monkeypatch):
     for kind in KINDS:
         counted(CLINIC, Setting(kind, l=2, seed=21))
     assert not noted.exists()
-    evaluation.costs(CLINIC, [Suppress()])
+    releases.costs(CLINIC, [Suppress()])
     assert noted.exists(), "other functions do draw it"
 
 
@@ -316,7 +316,7 @@ def test_mined_are_the_numbers_of_the_other_notebooks():
     setting = Setting(k=10, miner="decision stump", scenario="C", seed=2)
     found, made = mined(CLINIC, setting), sanitizer(setting, CLINIC)
     options = {"miners": "decision stump", "seed": 2}
-    good = evaluation.good_utility(CLINIC, [made, Suppress()], **options)
+    good = releases.good_utility(CLINIC, [made, Suppress()], **options)
     bad = anti_utility(CLINIC, made, **options)
     bad = bad[bad.measure.isin(["anti_utility_C", "nearer_share"])]
     theirs = pd.concat([good, bad[bad.miner.isin(found.miner)]], ignore_index=True)
@@ -353,7 +353,7 @@ def test_a_report_finds_what_the_board_mined(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("mined again")
 
-    monkeypatch.setattr("privnb.mined._each", refuse)
+    monkeypatch.setattr("privnb.evaluation.predictions._each", refuse)
     pd.testing.assert_frame_equal(measured(CLINIC, setting, str(tmp_path)), first)
     with pytest.raises(AssertionError, match="mined again"):
         measured(CLINIC, setting)

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb.dataset import load
+from privnb.evaluation.results import COLUMNS
 from privnb.explorer import controls, panels
 from privnb.explorer.figures import listed, number, value, written
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.setting import sanitizer as made
-from privnb.results import COLUMNS
+from privnb.microdata.dataset import load
 
 SETTINGS = [
     Setting(k=5), Setting(k=5, t=0.5, l=1.2), Setting("LocalRecoding", 5), Setting("Anatomy", l=2),

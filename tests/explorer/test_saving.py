@@ -11,18 +11,19 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import cli, release
-from privnb.dataset import Dataset, load
-from privnb.draft import read
+from privnb import cli
+from privnb.evaluation.predictions import stream
 from privnb.explorer import saving
 from privnb.explorer.numbers import counted
 from privnb.explorer.saving import save, terms
 from privnb.explorer.setting import Setting, of_roles, sanitizer
-from privnb.grading import grade
-from privnb.hierarchy import flat
-from privnb.mined import stream
+from privnb.microdata import release
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.draft import read
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.privacy_models.grading import grade
 from privnb.sanitizers import SanitizationError
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
 
 SEED = 918273645
 EVERYTHING = "age, weight, postcode, region, ward"

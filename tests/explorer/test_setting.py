@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from privnb import sanitizers
-from privnb.characteristics import made_up
-from privnb.dataset import load
 from privnb.explorer.setting import (
     BUCKETS,
     KINDS,
@@ -26,7 +24,9 @@ from privnb.explorer.setting import (
     sanitizer,
     unmined,
 )
+from privnb.microdata.dataset import load
 from privnb.sanitizers import SanitizationError
+from privnb.studies.li_li_2009.characteristics import made_up
 
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 TOWNS = made_up((30, "north", "ill"), (10, "north", "well"), (50, "south", "well"), knows=("town",))

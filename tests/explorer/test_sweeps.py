@@ -5,13 +5,14 @@ import pytest
 from made_up import CLINIC
 from pandas.testing import assert_frame_equal
 
-from privnb import answers, frontier
-from privnb.dataset import load
+from privnb import decision
+from privnb.evaluation.results import COLUMNS, join
 from privnb.explorer import sweeps
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import KINDS, STEPS, choices
-from privnb.results import COLUMNS, join
+from privnb.microdata.dataset import load
+from privnb.reporting import findings
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_every_number_is_explained_and_less_of_it_is_better():
 def said(clinic, few, **axes):
     settings, results = few
     steps = sweeps.steps(clinic, settings)
-    return answers.what_every_setting_gives(steps, results, frontier.points(results, **axes)).data
+    return findings.what_every_setting_gives(steps, results, decision.points(results, **axes)).data
 
 
 def test_the_answer_counts_what_the_table_can_give(clinic, few):
@@ -119,7 +120,7 @@ def test_the_answer_says_what_a_series_trades_with_its_numbers(clinic, few):
 
 def test_the_answer_counts_the_efficient(clinic, few):
     _, results = few
-    releases = frontier.points(results, privacy="accuracy_gain", utility="certainty_penalty")
+    releases = decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")
     text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
     assert f"**{(releases.status == 'efficient').sum()} of {len(releases)}**" in text
     assert pd.Series(releases.status).eq("undecided").sum() == 0 or "stay undecided" in text

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from privnb import progress
 from privnb.explorer import work as module
 from privnb.explorer.work import Work
+from privnb.microdata import progress
 
 # The processes of most tests do without the imports that a person's first task would wait for.
 BARE = "import sys; from privnb.explorer import work; work._prepare = int; work._serve(int(sys.argv[1]))"
@@ -40,7 +40,7 @@ def silent(log):
 
 
 def refused():
-    from privnb.dataset import load
+    from privnb.microdata.dataset import load
 
     load("nowhere")
 
@@ -65,7 +65,7 @@ def unsendable():
 
 def pool(log):
     """A task that has processes of its own, each of which logs its number."""
-    from privnb.store import Store, run
+    from privnb.evaluation.store import Store, run
 
     run([partial(slow, log, items) for items in (1201, 1202)], Store(f"{log}-store"), jobs=2)
 

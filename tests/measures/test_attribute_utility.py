@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.enumeration.tables import Tables
-from privnb.hierarchy import Taxonomy
 from privnb.measures.attribute_utility import (
     average_utility,
     conditional_entropy,
@@ -18,6 +16,8 @@ from privnb.measures.attribute_utility import (
     largest_utility,
     utility,
 )
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.studies.askari_2012.enumeration.tables import Tables
 
 DOMAINS = {"age": ("20", "30", "40", "50"), "sex": ("F", "M"), "disease": ("Cold", "Flu")}
 PAIRS = Taxonomy("age", (("20", "20-30", "*"), ("30", "20-30", "*"), ("40", "40-50", "*"), ("50", "40-50", "*")))

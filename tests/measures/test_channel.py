@@ -9,8 +9,6 @@ import qif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.channel import Channel
-from privnb.enumeration.errata import appendix, uniform
 from privnb.measures import channel as measures
 from privnb.measures.channel import (
     additive_capacity,
@@ -32,6 +30,8 @@ from privnb.measures.channel import (
     santhi_vardy_bound,
     shannon_capacity,
 )
+from privnb.measures.channel_matrix import Channel
+from privnb.studies.askari_2012.enumeration.errata import appendix, uniform
 
 FIRST_IS_KNOWN = [1, 0, 0, 0]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import choice
+from privnb.decision import owner_choice
 from privnb.measures import mining
 from privnb.measures.conditions import condition
 
@@ -41,7 +41,11 @@ def test_a_condition_is_read_as_pandas_reads_it(text):
 )  # fmt: skip
 def test_anything_else_is_refused_when_it_is_read(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for read in (condition, lambda text: mining.interest_of(f"{text} :2"), lambda t: choice.check("W", 0.9, weights=t)):
+    for read in (
+        condition,
+        lambda text: mining.interest_of(f"{text} :2"),
+        lambda t: owner_choice.check("W", 0.9, weights=t),
+    ):
         with pytest.raises(ValueError, match=r"cannot be read as a condition: [^.]|interest weights are written"):
             read(text)
     assert list(tmp_path.iterdir()) == []

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from privnb.counts import class_value_counts, combinations
-from privnb.dataset import Dataset, load
-from privnb.hierarchy import flat
 from privnb.measures import gains
+from privnb.microdata.counts import class_value_counts, combinations
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.privacy_models import DeltaDisclosure, TCloseness
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Suppress
-from privnb.schema import Attribute, Categories, Role, Schema
 
 COUNTS = arrays(np.int64, st.tuples(st.integers(1, 6), st.integers(1, 5)), elements=st.integers(0, 20)).filter(
     lambda counts: (counts.sum(axis=1) > 0).all()

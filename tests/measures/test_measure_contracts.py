@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from privnb.attacks import Linkage
-from privnb.counts import combinations
-from privnb.dataset import load
 from privnb.measures import gains, linkage, mining, vulnerability
+from privnb.microdata.counts import combinations
+from privnb.microdata.dataset import load
 from privnb.sanitizers import Identity, KMember, Suppress
 
 SUBJECTS = (gains, linkage, mining, vulnerability)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.measures import mining
 from privnb.measures.base import measure, wilson
 from privnb.measures.gains import knowledge_gain
-from privnb.schema import Numbers
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.microdata.schema import Numbers
 
 AGES = Intervals(Numbers(17, 99), (5, 10, 20, 50, 100))
 JOBS = Taxonomy("job", (("nurse", "care", "*"), ("medic", "care", "*"), ("clerk", "office", "*"), ("bard", "art", "*")))

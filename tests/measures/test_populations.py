@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 
-from privnb.dataset import Dataset, load
-from privnb.hierarchy import Intervals, Ranges, Sets, flat
-from privnb.hierarchy.taxonomies import widths
 from privnb.measures import reconstruction
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Intervals, Ranges, Sets, flat
+from privnb.microdata.hierarchy.taxonomies import widths
+from privnb.microdata.schema import Attribute, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
     Anatomy,
@@ -25,7 +26,6 @@ from privnb.sanitizers import (
     SanitizationError,
     Suppress,
 )
-from privnb.schema import Attribute, Numbers, Role, Schema, SchemaError
 
 SANITIZERS = (
     Identity(),

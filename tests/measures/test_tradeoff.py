@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from plain_reconstruction import DISEASES, SCHEMA, TREES, toy
 from traced import FIGURE_2, SHARED, on_a_line, releases
 
-from privnb.dataset import Dataset, load
-from privnb.hierarchy import Taxonomy
 from privnb.measures import tradeoff
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import (
@@ -25,6 +23,8 @@ from privnb.measures.tradeoff import (
     utility_loss,
     utility_losses,
 )
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, achieved
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Mondrian, Suppress
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from hypertension import TABLES
 
-from privnb.dataset import load
-from privnb.hierarchy import Taxonomy
+from privnb.microdata.dataset import load
+from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import (
     BasicBetaLikeness,
     DeltaDisclosure,

@@ -14,9 +14,10 @@ from plain_models import HOLDS, LEVELS, as_written, keeps, least_work, level, pu
 from scipy.optimize import linprog
 
 import privnb.privacy_models as family
-from privnb.dataset import load
-from privnb.hierarchy import Taxonomy
-from privnb.privacy_models import (
+from privnb.microdata.dataset import load
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
+from privnb.privacy_models import (  # fmt: skip
     AlphaKAnonymity,
     BasicBetaLikeness,
     ConfidenceBound,
@@ -33,9 +34,8 @@ from privnb.privacy_models import (
     RecursiveDiversity,
     TCloseness,
     achieved,
-)  # fmt: skip
+)
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress
-from privnb.schema import Attribute, Categories, Numbers, Role, SchemaError
 
 VALUES = "abcdef"
 TREE = Taxonomy(

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from privnb.hierarchy import Intervals, Taxonomy
+from privnb.microdata.hierarchy import Intervals, Taxonomy
+from privnb.microdata.release import Provenance, Release
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DeltaPresence, KMap, achieved
-from privnb.release import Provenance, Release
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
 SCHEMA = Schema(
     "toy",

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb import adversary, evaluation
 from privnb.attacks import Linkage, MinerInference
-from privnb.dataset import Dataset, load
-from privnb.hierarchy import flat
+from privnb.evaluation import nearer_predictions, releases
 from privnb.measures import gains, linkage
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.miners import reference_set
 from privnb.privacy_models import (
     AlphaKAnonymity,
@@ -28,7 +29,6 @@ from privnb.privacy_models import (
 from privnb.sanitizers import Anatomy, Bucketize, Identity, KMember, LaplaceNoise, SanitizationError, Suppress
 from privnb.sanitizers.bucketize import bucketized
 from privnb.sanitizers.mondrian import Mondrian
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
 
 DISEASES = ("bronchitis", "dyspepsia", "flu", "gastritis", "pneumonia")
 
@@ -288,23 +288,23 @@ def test_gains_are_those_of_the_classes(pair):
 
 def test_evaluation_of_a_bucketized_release(adult):
     sanitizers = [Bucketize(KMember(5))]
-    costs = evaluation.costs(adult, sanitizers).set_index("measure").value
+    costs = releases.costs(adult, sanitizers).set_index("measure").value
     assert set(costs.index) == {
         "buckets", "median_bucket_size", "k_achieved", "suppressed_records", "certainty_penalty"
     }  # fmt: skip
     assert costs["certainty_penalty"] == costs["suppressed_records"] == 0
     assert costs["k_achieved"] == 1
     assert costs["median_bucket_size"] >= 5
-    linked = evaluation.linked(adult, [Identity(), *sanitizers])
+    linked = releases.linked(adult, [Identity(), *sanitizers])
     assert linked.value[0] == pytest.approx(linked.value[1])
     assert linked.parameters[1] == "partition=KMember k=5"
-    assert len(evaluation.adversary_gains(adult, sanitizers)) == 2
-    assert "None of these releases is shown" in evaluation.example(adult, sanitizers)
-    assert len(evaluation.example(adult, [*sanitizers, KMember(5)])) == 12
+    assert len(releases.adversary_gains(adult, sanitizers)) == 2
+    assert "None of these releases is shown" in releases.example(adult, sanitizers)
+    assert len(releases.example(adult, [*sanitizers, KMember(5)])) == 12
     for mined, released in (
-        (evaluation.good_utility, sanitizers),
-        (adversary.anti_utility, sanitizers[0]),
-        (adversary.gains_with_predictions, sanitizers[0]),
+        (releases.good_utility, sanitizers),
+        (nearer_predictions.anti_utility, sanitizers[0]),
+        (nearer_predictions.gains_with_predictions, sanitizers[0]),
     ):
         for target in ("occupation", "sex"):
             with pytest.raises(ValueError, match="MinerInference reads generalized and noisy"):

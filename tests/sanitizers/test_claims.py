@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.microdata.release import Promise
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import (
     AlphaKAnonymity,
     DistinctDiversity,
@@ -18,7 +20,6 @@ from privnb.privacy_models import (
     TCloseness,
     achieved,
 )
-from privnb.release import Promise
 from privnb.sanitizers import (
     Anatomy,
     Bucketize,
@@ -29,7 +30,6 @@ from privnb.sanitizers import (
     SanitizationError,
     Suppress,
 )
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
 
 TOWNS = ("Aton", "Bton", "Cton")
 SCHEMA = Schema(
@@ -124,7 +124,7 @@ def test_every_claim_is_graded_not_only_the_first(by_hand):
 
 def test_levels_are_found_however_few_classes_fit_into_memory(by_hand, monkeypatch):
     """Counts of 6 classes by 3 values, one class at a time: the first five hold, the last does not."""
-    monkeypatch.setattr("privnb.counts.CELLS", 3)
+    monkeypatch.setattr("privnb.microdata.counts.CELLS", 3)
 
     def made(table):
         return in_ranges(table), {"claims": (DistinctDiversity(2, "illness"),)}

@@ -10,9 +10,9 @@ from sklearn.base import clone
 
 import privnb.privacy_models as models
 import privnb.sanitizers as family
-from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, flat
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Intervals, flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 
 SCHEMA = Schema(
     "toy",

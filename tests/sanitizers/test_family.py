@@ -8,17 +8,10 @@ from hypothesis import strategies as st
 from plain_models import keeps, published
 
 from privnb import privacy_models as models
-from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
-from privnb.sanitizers import (
-    FullDomain,
-    KMember,
-    LocalRecoding,
-    Mondrian,
-    SanitizationError,
-    TopDownSpecialization,
-)
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.sanitizers import FullDomain, KMember, LocalRecoding, Mondrian, SanitizationError, TopDownSpecialization
 
 GRADES, TOWNS, PLACES = ("low", "mid", "high"), ("a", "b", "c", "?"), ("n", "s", "e", "w")
 TREE = Taxonomy("place", (("n", "cold", "*"), ("e", "cold", "*"), ("s", "warm", "*"), ("w", "warm", "*")))

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb import information_loss
-from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
+from privnb.measures import information_loss
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import (
     AlphaKAnonymity,
     DeltaDisclosure,
@@ -26,7 +27,6 @@ from privnb.privacy_models import (
 )
 from privnb.sanitizers import FullDomain, SanitizationError
 from privnb.sanitizers.full_domain import LOSSES
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
 
 DISEASES = ("flu", "cold", "gout")
 WIDTHS = (2, 3, 4, 12)  # 3 does not nest in 4

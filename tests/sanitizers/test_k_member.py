@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from privnb.dataset import Dataset
-from privnb.hierarchy import Ordered, Sets
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Ordered, Sets
+from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.sanitizers import KMember
-from privnb.schema import Attribute, Categories, Role, Schema
 
 GRADES, RACES = ("9th", "10th", "11th", "12th"), ("White", "Black", "Asian", "Other")
 SCHEMA = Schema(

@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import Linkage, MinerInference
-from privnb.dataset import Dataset
-from privnb.encoding import encode
-from privnb.hierarchy import flat
-from privnb.information_loss import displacement
+from privnb.measures.information_loss import displacement
 from privnb.measures.linkage import correct_links
 from privnb.measures.mining import nearer
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.miners import reference_set
+from privnb.miners.encoding import encode
 from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse, SanitizationError
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
 
 SCHEMA = Schema(
     "clinic",

@@ -12,12 +12,15 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from plain_models import keeps, published
 
-from privnb import evaluation, gallery
-from privnb.dataset import Dataset, load
-from privnb.draft import draft
-from privnb.hierarchy import Ordered, Ranges, Sets, flat, with_exact_ends
+from privnb.evaluation import releases
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.draft import draft
+from privnb.microdata.hierarchy import Ordered, Ranges, Sets, flat, with_exact_ends
+from privnb.microdata.release import Release
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import DeltaPresence, DistinctDiversity, KAnonymity, KMap, TCloseness
-from privnb.release import Release
+from privnb.reporting import gallery
 from privnb.sanitizers import (
     Bucketize,
     FullDomain,
@@ -29,8 +32,6 @@ from privnb.sanitizers import (
     SanitizationError,
     TopDownSpecialization,
 )
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.withholding import LIMIT
 
 AGE, WEIGHT = Numbers(0, 59), Numbers(40, 79.5, 0.5, cuts=(45, 50, 61.5))
 GRADES, ILLS = ("9th", "10th", "11th", "12th", "BA", "MA", "PhD"), ("flu", "cold", "gout")
@@ -251,7 +252,7 @@ def test_planted_values_end_no_label_of_a_release(people):
 
 def test_planted_values_are_in_no_example_and_no_gallery(people):
     for data in (people, exactly(people)):
-        shown = evaluation.example(data, [KMember(2), Mondrian(KAnonymity(2))])
+        shown = releases.example(data, [KMember(2), Mondrian(KAnonymity(2))])
         assert not any(tells_planted(cell, name) for name in PLANTED for cell in shown[name])
         for seed in range(8):
             table = gallery.side_by_side(data, gallery.generalizing(data, KAnonymity(2)), people=5, rng=seed).table

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.algorithms.specialization import large_enough
-from privnb.dataset import Dataset
-from privnb.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, with_exact_ends
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DeltaPresence, DistinctDiversity, FrequencyDiversity, KAnonymity, KMap, achieved
 from privnb.sanitizers import SanitizationError, TopDownSpecialization
-from privnb.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.sanitizers.algorithms.specialization import large_enough
 
 QUASI, SENSITIVE = Role.QUASI_IDENTIFIER, Role.SENSITIVE
 

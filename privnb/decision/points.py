@@ -1,0 +1,297 @@
+"""Releases as points, privacy loss beside utility loss, and which of them another release dominates.
+
+Privacy and utility cannot be compared with each other, but two releases can: one is more efficient than another if it
+is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (after Modern Portfolio Theory).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb import sanitizers
+from privnb.measures.base import t_interval
+from privnb.microdata import expect
+
+SETTING = ["sanitizer", "parameters"]
+AXES = ("privacy", "utility")
+SEEDS = 10  # fewer repeats say too little about what a random release loses
+# They vary with the folds or queries drawn, of whatever release: one seed is never exact.
+VARYING = ("workload_utility", "average_relative_error", "median_relative_error")
+DIFFERENCES = ("_gain", "_decline")  # measures that end so may be negative
+ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of")
+COLUMNS = [*SETTING, "setting", "kind", *(f"{axis}{end}" for axis in AXES for end in ENDS), "status", "why"]
+
+
+def check_points(name, value, columns=COLUMNS):
+    """Raise TypeError unless `value` is a table, and ValueError unless it has these of the columns of points."""
+    return expect.table(name, value, columns, "`frontier.points` gives one.")
+
+
+expect.WORDS["releases"] = check_points
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What an axis shows: one measure of the results, as a loss: lower is better.
+
+    `miner`, `target`: whose rows; None: the only one there is, of several miners the `worst`. A measure of which higher
+    is better counts down from `best`; None: from the best of the releases at hand.
+    """
+
+    measure: str
+    miner: str | None = None
+    target: str | None = None
+    best: float | None = None
+
+    def __post_init__(self):
+        expect.text("measure", self.measure, "a measure")
+        for name in ("miner", "target"):
+            value = getattr(self, name)
+            if value is not None:
+                expect.kind(name, value, str, instead="None: the only one that there is.")
+        if self.best is not None:
+            expect.number("best", self.best)
+
+    def __str__(self):
+        of = ", ".join(filter(None, (self.miner, self.target)))
+        return self.measure.replace("_", " ") + (f" ({of})" if of else "")
+
+
+def points(results, *, privacy, utility, names=None):
+    """The releases of `results` as points, one row a release: two losses, and whether another release dominates it.
+
+    `privacy`, `utility`: each a `Loss`, or the name of a measure. Columns: `sanitizer`, `parameters`, `setting` (both,
+    short), `kind`; of each axis `privacy` (the loss, a mean over seeds), `privacy_low`, `privacy_high` (95 % interval
+    of the mean), `privacy_seeds`, `privacy_baseline` and `privacy_of` (what it measures); `status` and `why`.
+
+    `kind`: "deterministic" if the sanitizer draws no lots and all seeds give the same numbers, which are then exact for
+    this table; else "randomised": the release is random, or what is measured of it varies with the folds or queries
+    drawn, see `VARYING`. `status`: "efficient": nothing here is known to dominate it; "dominated": another release is
+    as good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that do
+    not overlap; "undecided": neither can be said, because intervals overlap, random numbers have fewer than 10 seeds, a
+    number is missing or withheld (a withheld one is compared by its bounds), or a loss is known from below only: rows
+    whose own `high` is infinite, so that the upper bound is. Such a release may be dominated and dominates none. Nor
+    does another undecided one unless its intervals say so. Equal releases do not dominate each other.
+
+    `names`: `{(sanitizer, parameters): what a person calls the release}`, where it is not to be the short form.
+    Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
+    Raises ValueError for results of several datasets, and for a measure, miner or target that is not there.
+    """
+    expect.these(results=results)
+    for axis, loss in {"privacy": privacy, "utility": utility}.items():
+        check_loss(axis, loss)
+    if names is not None:
+        expect.kind("names", names, Mapping, instead="Give what a person calls each (sanitizer, parameters).")
+    if results.dataset.nunique() != 1:
+        raise ValueError(
+            f"a frontier is of one dataset, got {sorted(results.dataset.unique())}. Select one: releases of different "
+            "tables cannot replace each other."
+        )
+    wanted = {"privacy": privacy, "utility": utility}
+    wanted = {axis: Loss(loss) if isinstance(loss, str) else loss for axis, loss in wanted.items()}
+    rows = {axis: _selected(results, loss) for axis, loss in wanted.items()}
+    table = pd.concat(rows.values())[SETTING].drop_duplicates().reset_index(drop=True)
+    for axis, selected in rows.items():
+        table = table.merge(_losses(selected, wanted[axis].best, axis), on=SETTING, how="left")
+        table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
+        table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
+    called = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(table)
+    table.insert(2, "setting", called)
+    random = np.array([_draws(*setting) for setting in table[SETTING].itertuples(index=False)])
+    for axis in AXES:
+        low, high = table[f"{axis}_low"], table[f"{axis}_high"]
+        varies = ~same(low, high) if wanted[axis].measure in VARYING else (low < high) & ~_from_below(table, axis)
+        random |= (varies & table[axis].notna()).to_numpy()
+    table.insert(3, "kind", np.where(random, "randomised", "deterministic"))
+    return table.assign(**_judged(table))
+
+
+def from_best(results, **axes):
+    """The measures of `axes` (`privacy`, `utility`) as losses that count down from the best release of `results`.
+
+    `{axis: Loss}`, so that other results can be compared with these. Of a measure of which lower is better nothing
+    changes.
+    """
+    expect.these(results=results)
+    found = {}
+    for axis, measure in axes.items():
+        expect.text(axis, measure, "a measure")
+        rows = _selected(results, Loss(measure))
+        best = rows.groupby(SETTING).value.mean().max() if rows.better.iloc[0] == "higher" else None
+        found[axis] = Loss(measure, best=best)
+    return found
+
+
+def check_loss(axis, loss):
+    """Raise TypeError unless `loss` is a `Loss` or text; whether the measure is there is for the results to say."""
+    return expect.kind(axis, loss, Loss, str, instead="Give a Loss, or name a measure.")
+
+
+def _selected(results, loss):
+    """The rows of one measure, miner and target: one a release and seed."""
+    rows = results[results.measure == loss.measure]
+    if rows.empty:
+        there = ", ".join(sorted(results.measure.unique()))
+        raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
+    for column, wanted in (("miner", loss.miner), ("target", loss.target)):
+        there = list(dict.fromkeys(rows[column].fillna("")))
+        if wanted is None:
+            wanted = there[0] if len(there) == 1 else "worst" if column == "miner" and "worst" in there else None
+        if wanted not in there:
+            named = ", ".join(map(repr, there))
+            raise ValueError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")
+        rows = rows[rows[column].fillna("") == wanted]
+    if not set(rows.better) <= {"lower"} and not set(rows.better) <= {"higher"}:
+        raise ValueError(f"'{loss.measure}' says of no direction that it is better: it can be no loss.")
+    rows = rows.drop_duplicates([*SETTING, "seed", "value", "low", "high"])
+    twice = rows[rows.duplicated([*SETTING, "seed"])]
+    if len(twice):
+        setting = " ".join(twice.iloc[0][SETTING]).strip()
+        raise ValueError(f"'{loss.measure}' has two numbers for {setting}, seed {twice.iloc[0].seed}: join runs once.")
+    return rows
+
+
+def _losses(rows, best, axis):
+    """One row a release: its loss with interval, seeds and baseline; the columns are named by `axis`."""
+    turned = rows.better.iloc[0] == "higher"
+    if turned:
+        best = rows.groupby(SETTING).value.mean().max() if best is None else best
+        columns = {"value": rows.value, "low": rows.high, "high": rows.low, "baseline": rows.baseline}
+        rows = rows.assign(**{name: best - column for name, column in columns.items()})
+    # Student's t does not know that nothing is below 0; a difference may be, and what counts down from the best is one.
+    measure, found = rows.measure.iloc[0], []
+    least = -np.inf if turned or measure.endswith(DIFFERENCES) else 0
+    for setting, part in rows.groupby(SETTING, sort=False):
+        values, drawn = part.value.to_numpy(), _draws(*setting)
+        value, low, high = values.mean(), np.nan, np.nan
+        if np.isnan(values).any():
+            if not drawn:  # the bounds of a withheld number hold for this release, not for other noise
+                low, high = part.value.fillna(part.low).min(), part.value.fillna(part.high).max()
+        elif not drawn and same(values, values[0]).all() and (len(part) > 1 or measure not in VARYING):
+            value = low = high = values[0]
+        else:
+            low, high = t_interval(values.tolist())
+            low = max(low, least) if values.min() >= 0 else low
+        if np.isfinite(values).all() and np.isposinf(part.high).any():  # bounds from below bound no mean from above
+            high = np.inf
+        found.append((*setting, value, low, high, len(part), part.baseline.mean()))
+    ends = ("", "_low", "_high", "_seeds", "_baseline")
+    return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
+
+
+def _draws(sanitizer, parameters):
+    """Whether a sanitizer draws lots, or one that it is made of; one that is not of this package may."""
+    named = (getattr(sanitizers, word, None) for word in re.findall(r"\w+", f"{sanitizer} {parameters}"))
+    drawn = any(getattr(each, "randomized", False) is True for each in named)
+    return drawn or "start=None" in parameters or not hasattr(sanitizers, sanitizer)
+
+
+def _names(table):
+    """What a person calls each release: sanitizer and main parameter, or all of them where that is not enough."""
+    full = (table.sanitizer + " " + table.parameters.str.removeprefix("partition=")).str.strip()
+    short = full.str.replace(r", \w+=.*", "", regex=True)
+    short = short.str.replace(r"(=[^\s,]+) [^\s,=]+$", r"\1", regex=True)  # of whose values: of "t=0.2 occupation"
+    return short.where(~short.duplicated(keep=False), full)
+
+
+def same(a, b):
+    """Equal but for rounding: sums of the same numbers in another order."""
+    return np.isclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def _judged(table):
+    """`status` and `why` of each release."""
+    sure = comparable(table)
+    beats = _beats(table, sure)
+    below = {axis: _from_below(table, axis) for axis in AXES}
+    means = {f"{axis}_low": table[axis] for axis in AXES}
+    means |= {f"{axis}_high": table[axis].mask(below[axis], np.inf) for axis in AXES}
+    likely = _beats(table.assign(**means), sure)
+    twins = np.logical_and.reduce([same(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
+    status = np.select(
+        [
+            beats.any(axis=0),
+            ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0) | np.any([*below.values()], axis=0),
+        ],
+        ["dominated", "undecided"],
+        "efficient",
+    )
+    why = []
+    for i, row in enumerate(table.itertuples()):
+        if status[i] == "dominated":
+            by = np.flatnonzero(beats[:, i])
+            # The one to publish instead, not one that is dominated itself.
+            first = min(by, key=lambda j: (("efficient", "undecided", "dominated").index(status[j]), table.utility[j]))
+            others = f", and {len(by) - 1} more" if len(by) > 1 else ""
+            why.append(f"{table.setting[first]} loses {_than(table, first, i)}{others}")
+        elif status[i] == "undecided":
+            by = np.flatnonzero(likely[:, i])
+            why.append(_unsure(row) or f"on average {table.setting[by[0]]} loses less, but the intervals overlap")
+        else:
+            others = [table.setting[j] for j in np.flatnonzero(twins[i]) if j != i]
+            alike = f"; the same losses as {', '.join(others)}" if others else ""
+            why.append(f"no release here is as good in both and better in one{alike}")
+    return {"status": status, "why": why}
+
+
+def comparable(releases):
+    """Which releases can be compared: exact numbers, bounds, or at least 10 repeats, of both losses. Array (n,).
+
+    One that is known from below only can be dominated and nothing else; see `bounded`.
+    """
+    check_points("releases", releases, ["kind", *(f"{axis}{end}" for axis in AXES for end in ENDS[1:4])])
+    known = True
+    for axis in AXES:
+        low, high = releases[f"{axis}_low"], releases[f"{axis}_high"]
+        enough = (releases.kind == "deterministic") | same(low, high) | (releases[f"{axis}_seeds"] >= SEEDS)
+        known &= low.notna() & high.notna() & enough
+    return known.to_numpy()
+
+
+def bounded(releases):
+    """Which releases have no loss that is known from below only; an exact infinite loss is known. Array (n,)."""
+    return ~np.any([_from_below(releases, axis) for axis in AXES], axis=0)
+
+
+def _from_below(releases, axis):
+    """Where a loss has a lower bound alone: boolean Series."""
+    return np.isposinf(releases[f"{axis}_high"]) & ~np.isposinf(releases[f"{axis}_low"])
+
+
+def _beats(table, sure):
+    """Which release dominates which, by the intervals: boolean array (releases, releases)."""
+    as_good, better = True, False
+    for axis in AXES:
+        low, high = (table[f"{axis}_{end}"].to_numpy() for end in ("low", "high"))
+        exact = same(low, high)
+        equal = exact[:, None] & exact & same(low[:, None], low)
+        less = (high[:, None] < low) & ~same(high[:, None], low)
+        as_good, better = as_good & (less | equal), better | less
+    return as_good & better & sure[:, None] & sure
+
+
+def _than(table, i, j):
+    """How release i dominates release j, in words."""
+    less = [axis for axis in AXES if not same(table[axis][i], table[axis][j])]
+    if len(less) == 2:
+        return "less of both"
+    return "as much utility and less privacy" if less == ["privacy"] else "as much privacy and less utility"
+
+
+def _unsure(row):
+    """Why a release cannot be compared, or nothing."""
+    for axis in AXES:
+        value, low, high, seeds, of = (getattr(row, f"{axis}{end}") for end in ("", "_low", "_high", "_seeds", "_of"))
+        if not seeds:
+            return f"it has no {of}"
+        if pd.isna(value):
+            return f"its {of} is withheld"
+        if row.kind == "randomised" and low != high and seeds < SEEDS:
+            return f"its {of} is random and has {seeds} seed{'s' * (seeds > 1)} of at least {SEEDS}"
+        if np.isposinf(high) and not np.isposinf(low):
+            return f"what it loses is known from below only: its {of} is at least {value:.3g}"
+        if pd.isna(low):
+            return f"its {of} has no mean: it is infinite"

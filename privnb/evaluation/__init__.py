@@ -1,0 +1,28 @@
+"""From a dataset, sanitizers, attacks and measures to tidy results: withheld, stored, resumed."""
+
+from privnb.evaluation.releases import (
+    adversary_gains,
+    costs,
+    default_k,
+    describe,
+    ends,
+    example,
+    first_number,
+    gains_at_the_ends,
+    good_utility,
+    groups,
+    left_out,
+    linked,
+    people_by,
+    reordered,
+    sensitive_name,
+    settings,
+    uniqueness,
+)
+from privnb.evaluation.results import join
+
+__all__ = [
+    "adversary_gains", "costs", "default_k", "describe", "ends", "example", "first_number", "gains_at_the_ends",
+    "good_utility", "groups", "join", "left_out", "linked", "people_by", "reordered", "sensitive_name", "settings",
+    "uniqueness",
+]  # fmt: skip

@@ -1,0 +1,114 @@
+"""What went into an evaluation, as a digest: equal content, equal digest, however it is kept in memory."""
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import importlib.metadata
+import platform
+import sys
+import types
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+# Packages whose version stands for their code.
+VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
+
+# No room that makes numbers imports one of these.
+READERS = ("reporting", "explorer", "cli")
+
+
+def content(value):
+    """A digest (32 bytes) of what `value` holds, not of how it is kept: equal digests, equal values.
+
+    Of plain values, sequences, mappings, arrays, tables, functions and classes of modules, miners, and dataclasses:
+    datasets, sanitizers, privacy models. A text column counts the same as object, str or category. The code of a
+    class or function outside the package counts with the file of its module, though not with what that imports.
+    Raises TypeError for anything else, and for a random generator, which a stored result would not advance.
+
+    >>> content((1, "a")) == content((1, "a")), content(1) == content("1")
+    (True, False)
+    """
+    kind = type(value)
+    if value is None or kind in (bool, int, float, str, bytes):
+        return sealed(kind.__name__.encode(), repr(value).encode())
+    if isinstance(value, np.ndarray | np.generic):
+        return _column(value)
+    if isinstance(value, pd.DataFrame):
+        return sealed(b"table", *map(_column, (value.columns, value.index, *(value[name] for name in value))))
+    if isinstance(value, type | types.FunctionType):
+        return sealed(b"code", f"{value.__module__}.{value.__qualname__}".encode(), _code(value))
+    if isinstance(value, enum.Enum):
+        parts = [value.name]
+    elif isinstance(value, list | tuple):
+        parts = value
+    elif isinstance(value, Mapping):
+        parts = [pair for item in value.items() for pair in item]
+    elif dataclasses.is_dataclass(value):
+        parts = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    elif hasattr(value, "get_params") or _package(kind) == "privnb":
+        parts = [vars(value)]  # an estimator's parameters, and what it has learned
+    else:
+        raise TypeError(
+            f"a {kind.__name__} is no input of a stored result, since its content cannot be told. Give whole numbers "
+            "as seeds, and else plain values, arrays, tables, datasets, sanitizers or functions of a module."
+        )
+    bases = [content(base) for base in kind.__mro__ if base.__module__ not in ("builtins", "abc")]
+    return sealed(kind.__name__.encode(), sealed(*bases), *map(content, parts))
+
+
+@functools.cache
+def fingerprint():
+    """A digest of the package's code and of the versions beneath it: a changed formula returns no old number.
+
+    Rooms that only read results (`READERS`) are left out: a chart can change no number.
+    """
+    package = Path(__file__).parents[1]
+    files = [
+        path for path in package.rglob("*.py") if path.relative_to(package).parts[0].removesuffix(".py") not in READERS
+    ]
+    files.sort(key=lambda path: path.relative_to(package).as_posix())
+    sources = [part for path in files for part in (str(path.relative_to(package)).encode(), path.read_bytes())]
+    versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in VERSIONED.values()]
+    return sealed(platform.python_version().encode(), *versions, *sources)
+
+
+def sealed(*parts):
+    """A digest of byte strings that tells where each one ends."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.digest()
+
+
+def _column(values):
+    values = np.asarray(values)
+    shape = repr(values.shape).encode()
+    if values.dtype.kind in "biufcmM":
+        return sealed(b"numbers", values.dtype.str.encode(), shape, values.tobytes())
+    cells = values.astype(object).ravel()
+    cells[pd.isna(cells)] = None
+    if pd.api.types.infer_dtype(cells, skipna=True) != "string":  # 1, 1.0 and True are equal, but not the same
+        return sealed(b"cells", shape, *map(content, cells))
+    codes, distinct = pd.factorize(cells)
+    return sealed(b"texts", shape, codes.astype(np.int64).tobytes(), content([str(text) for text in distinct]))
+
+
+def _package(thing):
+    return thing.__module__.partition(".")[0]
+
+
+def _code(thing):
+    """The code behind a class or function, unless the fingerprint has it."""
+    if "<" in thing.__qualname__ or thing.__module__ in ("__main__", "__mp_main__"):
+        raise TypeError(
+            f"'{thing.__qualname__}' cannot be told from others of its name, nor sent to another process. "
+            "Define it at the top of a module."
+        )
+    if _package(thing) in {"privnb", *VERSIONED, *sys.stdlib_module_names}:
+        return b""
+    return Path(sys.modules[thing.__module__].__file__).read_bytes()

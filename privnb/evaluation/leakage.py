@@ -1,0 +1,254 @@
+"""What releases of a whole table leak of a person: how likely one guess is right, and the leakage in bits.
+
+Each person is the input of a channel: see `measures.vulnerability`. A generalization tells their cells, a bucketization
+their bucket, noise a random row. The baseline is always the prior vulnerability, the best guess without the release.
+"""
+
+from itertools import chain, combinations
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.predictions import stream
+from privnb.evaluation.releases import sensitive_name
+from privnb.evaluation.results import rows_of, tidy
+from privnb.evaluation.workload import released
+from privnb.measures import channel
+from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
+from privnb.microdata import counts, expect, withholding
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.names import name_list
+from privnb.microdata.progress import track
+from privnb.sanitizers import SanitizationError, noise_channel
+
+
+def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
+    """What someone can tell of a person of whom they know some quasi-identifiers, for every set of these.
+
+    Rows for each set, in `target`: `identity_vulnerability` "age, sex", how likely a guess at the person's row is right
+    (rows found / people; baseline: a row at random); `sensitive_vulnerability` "occupation from age, sex", how likely a
+    guess at their sensitive value is; baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1
+    to 3, and all.
+
+    They know the person's values and so their released cells. Where labels of one attribute overlap, values do not say
+    which cell is theirs: then the rows are at most what they tell, the lesser of what the cells and what the original
+    tells. Where cells lead to several buckets, they guess the value that is likeliest if any of a bucket's may be
+    anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people, and of
+    all but so few, have only bounds. Raises ValueError for noise, which leaves no groups.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
+    sensitive, names, rows, n = _asked(dataset, sensitive, fewest), dataset.schema.quasi_identifiers, [], len(dataset)
+    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
+    subsets = [subset for size in sizes for subset in combinations(names, size)]
+    original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
+    prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+    for sanitizer in track(sanitizers, "every set of quasi-identifiers"):
+        release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        if release.provenance.noisy:
+            raise ValueError(
+                f"what some of a person's attributes tell is not counted for {sanitizer!r}: noise leaves no groups. "
+                "Ask `leakage`, which looks at whole rows, or leave it out."
+            )
+        told = original
+        if not {*names, sensitive} <= {*release.provenance.untouched}:
+            told = _by_subset(dataset, release, sensitive, subsets)
+        for subset in subsets:
+            groups, guessed = np.minimum(told[subset], original[subset])
+            known = name_list(subset)
+            found, share = withholding.found(groups, n, fewest), withholding.share(guessed, n, fewest)
+            rows.append(row("identity_vulnerability", found[0], "", known, *found[1:], 1 / n, "lower"))
+            label = f"{sensitive} from {known}"
+            rows.append(row("sensitive_vulnerability", share[0], "", label, *share[1:], prior, "lower"))
+    return tidy(rows)
+
+
+def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
+    """What each release leaks of a person: generalization, buckets and noise on one scale.
+
+    Rows come in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the release), and
+    `..._leakage`, in bits, log2 of how many times likelier the release made that (baseline: 0; 1 bit doubles it):
+
+    - `identity_...`: whose is a released row? For who has a register of everybody's true quasi-identifiers and looks at
+      one row. Exact for classes and for noise in one attribute; with noise in several an estimate from 2,000 rows, with
+      a 95 % interval. Who matches all noisy rows together may do better.
+    - `attribute_...`, by quasi-identifier: what is a person's own value? For who sees its released cell alone, so at
+      most what the row tells. Exact, for noise in closed form.
+    - `sensitive_...`: what is a person's sensitive value? For who knows their quasi-identifiers. Exact for classes. Of
+      buckets how often the guess of `known_subsets` is right, which others may beat. Of buckets and noise also rows
+      `sensitive_..._at_most`: what the original tells, which nobody beats who knows quasi-identifiers alone.
+    - `bucket_...`, of buckets alone: the same for who knows the person's bucket. People alike in quasi-identifiers may
+      be in different buckets, so this takes more than those.
+
+    `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is known
+    of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell leaks to
+    anybody, whatever they knew and wanted. A sanitizer that this table cannot have has a row `classes` of 0, and no
+    other. Shares of fewer than `fewest` people, and of all but so few, have only bounds, and no number that would tell
+    them has a value.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
+    sensitive, rows = _asked(dataset, sensitive, fewest), []
+    for sanitizer in track(sanitizers, "leakage"):
+        row = rows_of(dataset, sanitizer, seed)
+        try:
+            release = released(dataset, sanitizer, seed)
+        except SanitizationError:
+            rows.append(row("classes", 0, target=sensitive))
+            continue
+        rows += _of_identity(row, dataset, release, sanitizer, seed, fewest)
+        rows += chain.from_iterable(
+            _of_attribute(row, dataset, release, sanitizer, name, fewest) for name in dataset.schema.quasi_identifiers
+        )
+        rows += _of_sensitive(row, dataset, release, sensitive, fewest)
+    return tidy(rows)
+
+
+def check_price(price):
+    """Raise ValueError for a price that is no finite number from 0."""
+    if not (expect.is_number(price) and price >= 0):
+        raise ValueError(f"the price of a wrong guess must be 0 or more, got {expect.found(price)}.")
+
+
+def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=withholding.LIMIT):
+    """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
+    check_price(price)
+    name = _asked(dataset, sensitive, fewest)
+    values = sorted(dataset.table[name].unique())
+    gain = pd.DataFrame(np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))]), columns=values)
+    return worth(dataset, sanitizers, gain, sensitive=name, seed=seed, fewest=fewest)
+
+
+def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
+    """What a guess at the sensitive value is worth to an adversary with aims of their own: g-vulnerability.
+
+    `gain`: DataFrame, a row a guess (or any other action), a column a value of the attribute: what each guess gains for
+    each true value, in any unit. Rows `expected_gain`, mean over people, of the best guess of who knows the person's
+    class or bucket; baseline: the best one without the release. Of noise `expected_gain_at_most`, see `leakage`.
+    A sanitizer that this table cannot have has no row. Without value where the share of right guesses has none, see
+    `leakage`. Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
+    expect.kind("gain", gain, pd.DataFrame, instead="A row a guess, a column a value.")
+    sensitive, rows = _asked(dataset, sensitive, fewest), []
+    for sanitizer in track(sanitizers, "worth of guesses"):
+        try:
+            release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        except SanitizationError:
+            continue
+        told = _channel(dataset, release, sensitive)
+        absent = [str(value) for value in told.inputs if value not in gain]
+        if absent:
+            raise ValueError(
+                f"the columns of gain say nothing of {sensitive} {', '.join(absent)}. Give each value a column."
+            )
+        gains = gain[list(told.inputs)].to_numpy(dtype=float)
+        before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
+        shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
+        kept = [not withholding.tells(share * len(dataset), len(dataset), fewest) for share in shares]
+        before, after = np.where(kept, (before, after), np.nan)
+        measure = "expected_gain_at_most" if release.provenance.noisy else "expected_gain"
+        rows.append(row(measure, after, "", sensitive, baseline=before, better="lower"))
+    return tidy(rows)
+
+
+def _asked(dataset, sensitive, fewest):
+    """The sensitive attribute by name. Raises ValueError for one that the adversary knows, or if persons were told."""
+    withholding.check(fewest)
+    name = sensitive_name(dataset, sensitive)
+    if name in dataset.schema.quasi_identifiers:
+        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
+    return name
+
+
+def _by_subset(dataset, release, sensitive, subsets):
+    """`by_subset` of what is released."""
+    names, table, beliefs = dataset.schema.quasi_identifiers, release.table, None
+    if sensitive in table:
+        value = table[sensitive]
+    else:
+        of = release.buckets[release.buckets["attribute"] == sensitive]
+        share = of["count"] / of.groupby("bucket")["count"].transform("sum")
+        # A row for each person and each value of their bucket, apart from the table, whose columns may have any name.
+        rows = pd.DataFrame({"bucket": table["bucket"].to_numpy(), "person": np.arange(len(table))})
+        rows = rows.merge(of.assign(share=share)[["bucket", "value", "share"]], on="bucket")
+        table, value = table.iloc[rows["person"]].reset_index(drop=True), rows["value"]
+        true = dataset.table[sensitive].to_numpy()[rows["person"]]
+        beliefs = np.stack([rows["share"], value.to_numpy() == true], axis=1)
+    told = by_subset({known: table[known] for known in names}, value, subsets, beliefs)
+    if _withheld(release, sensitive):
+        commonest = dataset.table[sensitive].value_counts().max()
+        return {subset: (groups, commonest) for subset, (groups, _) in told.items()}
+    return told
+
+
+def _withheld(release, sensitive):
+    """Whether it is published in a table of its own, which tells its shares and nothing of anybody."""
+    return (release.by_class(sensitive)[1] == SUPPRESSED).all()
+
+
+def _channel(dataset, release, sensitive):
+    """The channel of the sensitive value for who knows the class or bucket; of noise that of the original."""
+    if release.provenance.noisy:
+        return _of_original(dataset, sensitive)
+    if _withheld(release, sensitive):
+        return record_channel(np.zeros(len(dataset), dtype=np.int64), dataset.table[sensitive])
+    return record_channel(*release.by_class(sensitive))
+
+
+def _of_original(dataset, sensitive):
+    known = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+    return record_channel(known, dataset.table[sensitive])
+
+
+def _of_identity(row, dataset, release, sanitizer, seed, fewest):
+    n = len(dataset)
+    if release.provenance.noisy:
+        rng = np.random.default_rng(stream(seed, sanitizer, "identify"))
+        told = noise_channel.identification(dataset, release, sanitizer, rng=rng)
+    else:
+        true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+        told = withholding.found(register_vulnerability(release.indistinguishable, true) * n, n, fewest)
+    return _pair(row, "identity", told, 1 / n, "identity")
+
+
+def _of_attribute(row, dataset, release, sanitizer, name, fewest):
+    values, attribute, n, rows = dataset.table[name], dataset.schema[name], len(dataset), []
+    if name in release.provenance.noisy:
+        told = noise_channel.cell_vulnerability(sanitizer, attribute, values)
+        most = np.log2(noise_channel.cell_capacity(sanitizer, attribute))
+        rows.append(row("attribute_capacity", most, "", name, baseline=0, better="lower"))
+    else:
+        told = channel.posterior_vulnerability(record_channel(release.table[name], values))
+    prior = withholding.share(values.value_counts().max(), n, fewest)[0]
+    return [*_pair(row, "attribute", withholding.share(told * n, n, fewest), prior, name), *rows]
+
+
+def _of_sensitive(row, dataset, release, sensitive, fewest):
+    n, bucketized, rows = len(dataset), sensitive not in release.table, []
+    prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+
+    def pair(what, share, suffix=""):
+        return _pair(row, what, withholding.share(share * n, n, fewest), prior, sensitive, suffix)
+
+    if bucketized or release.provenance.noisy:
+        rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "_at_most")
+    if bucketized:
+        names = tuple(dataset.schema.quasi_identifiers)
+        rows += pair("sensitive", _by_subset(dataset, release, sensitive, [names])[names][1] / n)
+    if not release.provenance.noisy:
+        told, what = _channel(dataset, release, sensitive), "bucket" if bucketized else "sensitive"
+        guessed = channel.posterior_vulnerability(told)
+        rows += pair(what, guessed)
+        # With the shares of the values it would tell what is withheld.
+        moved = np.nan if withholding.tells(guessed * n, n, fewest) else channel.additive_capacity(told)
+        rows.append(row(f"{what}_additive_capacity", moved, "", sensitive, baseline=0, better="lower"))
+    return rows
+
+
+def _pair(row, what, told, prior, target, suffix=""):
+    """The rows of a vulnerability (share, low, high) and of its leakage in bits."""
+    bits = np.log2(np.maximum(np.asarray(told) / prior, 1))  # rounding must not make a leakage of nothing negative
+    return [
+        row(f"{what}_vulnerability{suffix}", told[0], "", target, *told[1:], prior, "lower"),
+        row(f"{what}_leakage{suffix}", bits[0], "", target, *bits[1:], 0, "lower"),
+    ]

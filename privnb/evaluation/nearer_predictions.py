@@ -1,0 +1,291 @@
+"""What an adversary with ready-made miners gains from one release: nearer predictions, beside what chance alone gives,
+and whom they hit (Sramka et al. 2010, section 4.4).
+
+Each function takes a dataset and a sanitizer and returns tidy results. Counts of few people are withheld in them.
+"""
+
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.predictions import fused, mine, miners_of, published_name, stream, unseen
+from privnb.evaluation.releases import first_number, gain_rows, groups, reordered, sensitive_name
+from privnb.evaluation.results import join, rows_of, tidy, withheld
+from privnb.evaluation.utilities import AntiUtility, bad_rows, told_baseline, unit
+from privnb.measures import mining
+from privnb.measures.base import wilson
+from privnb.microdata import expect, withholding
+from privnb.microdata.hierarchy import flat
+from privnb.miners import weka
+
+DEALS = 20  # how often the worst miner's guesses are dealt to the people
+DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
+BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
+TOGETHER = "worst by person"
+GUESS = "the guess"
+# The scenarios whose people are among those of others.
+WITHIN = {"A": (), "A_distinct": ("A",), "B": ("A",), "C": ("A",), "C_distinct": ("C", "A")}
+
+
+def anti_utility(
+    dataset,
+    sanitizer,
+    *,
+    miners="five",
+    target=None,
+    c=0,
+    share=0.05,
+    weights="",
+    seed=1,
+    fewest=withholding.LIMIT,
+):
+    """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
+
+    `seed` says the noise and the order of the records. Each miner learns from the release and predicts the released
+    records themselves. Rows `anti_utility_<scenario>`, see `scenarios`, in people, with the guess without the release
+    as baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR,
+    the worst miner's guesses dealt to the people at random, and its guesses of people whom it did not learn from. Rows
+    `nearer_share`: whom the worst miner of scenario A hits, by group. Of Weka's miners, which are run one by one, their
+    own rows alone, or a row `unfinished`, `unavailable` or `refused` with the CPU seconds that a miner was given.
+    """
+    expect.these(
+        dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
+    )
+    target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
+    feared = scenarios(target, len(dataset), c=c, share=share, weights=weights, seed=seed)
+    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+    order = stream(seed, sanitizer, "publish")
+    members = [miner.name for miner in miners_of(miners) if not miner.name.startswith("fusion")]
+    bare, members = members[0].startswith("Weka "), ", ".join(members)
+    found = mine(release, target, members, rng=order)
+    row = rows_of(dataset, sanitizer, seed)
+    parts = [tidy([row(why, weka.SECONDS, name, target) for name, why in found.failed.items()])]
+    if not found.guesses:
+        return parts[0]
+    if not bare:
+        fusions = fused(release, target, members, found.guesses)
+        zero = {"control: ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
+        blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
+    for scenario, idea in feared.items():
+        scores = idea.score({target: found}, dataset, release)
+        parts.append(_told(scenario, bad_rows(row, target, scores, fewest, scenario), scores, fewest))
+        if bare:
+            continue
+        _, _, worst = mining.average_and_worst(scores.utilities)
+        others = fusions | zero | {"control: unseen": blind(worst)}
+        worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
+        worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
+        beside = scores._replace(by_miner=worths)
+        parts.append(_told(scenario, bad_rows(row, target, beside, fewest, scenario), beside, fewest))
+        lots = np.random.default_rng(stream(seed, sanitizer, f"deal {scenario}"))
+        dealt = [idea.worth({target: lots.permutation(found.guesses[worst])}, dataset, release) for _ in range(DEALS)]
+        parts.append(_by_chance(row, target, scores, worst, dealt, fewest, scenario))
+        if scenario == "A":
+            parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
+    return _apart(join(*(part for part in parts if len(part))), fewest)
+
+
+def _apart(results, fewest):
+    """The results without the numbers that, taken from a larger one that is told, would leave few people: of distinct
+    records beside all, of scenarios B and C beside A, of each miner beside each person's own worst miner.
+    """
+    results = results.copy()
+    counts = results[results.measure.isin([f"anti_utility_{scenario}" for scenario in WITHIN])]
+    guess = counts.drop_duplicates("measure").assign(miner=GUESS, value=lambda rows: rows.baseline)
+    told = pd.concat([counts, guess]).set_index(["measure", "miner"]).value.dropna()
+    margins = []
+    for measure, miner in told.index:
+        larger = [f"anti_utility_{scenario}" for scenario in WITHIN[measure.removeprefix("anti_utility_")]]
+        within = [(each, miner) for each in larger]
+        if not miner.startswith((GUESS, "control", "fusion", TOGETHER)):
+            within += [(each, TOGETHER) for each in (measure, *larger)]
+        margins += [withholding.Margin(each, ((measure, miner),)) for each in within if each in told.index]
+    order = sorted(told.index, key=lambda cell: (cell[1] == TOGETHER, list(WITHIN).index(cell[0][13:])))
+    hidden = withholding.suppress({cell: told[cell] for cell in order}, margins, fewest)
+    untold = [key in hidden for key in zip(results.measure, results.miner, strict=True)]
+    results.loc[untold, ["value", "low", "high"]] = np.nan
+    unguessed = results.measure.isin([measure for measure, miner in hidden if miner == GUESS])
+    return results.assign(baseline=results.baseline.mask(unguessed))
+
+
+def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner=""):
+    """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into
+    the release (Table 3).
+
+    Rows of `accuracy_gain` and `knowledge_gain`: of the release; `..._with_predictions`, those of the first record of
+    each distinct released row, the count that fits the paper; `..._with_all_predictions`, those of all people; and a
+    control of either, `..._with_random_labels` and `..._with_as_many_random_labels`: the same labels dealt at random
+    to as many records whose own label is longer, right or wrong (the mean of 39 draws, with the smallest and the
+    largest: by chance one in forty lies above). An increase that the control shows as well is no evidence of an attack.
+    `miner`: the name that rows give the miners; with one, the release's own gains are left out.
+    """
+    expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
+    expect.kind("miner", miner, str)
+    target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
+    sensitive, row = sensitive_name(dataset, sensitive), rows_of(dataset, sanitizer, seed)
+    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+    deal, found = stream(seed, sanitizer, "deal"), mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
+    if not found.guesses:
+        return tidy([row(why, weka.SECONDS, name, sensitive) for name, why in found.failed.items()])
+    idea, hierarchy = AntiUtility(target), release.hierarchies.get(target) or flat(release.schema[target])
+    near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
+    rows = [] if miner else gain_rows(row, release, sensitive, rng=deal)
+    readings = {
+        ("predictions", "random_labels"): mining.first_occurrences(release.table),
+        ("all_predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
+    }
+    for (mined, random), among in readings.items():
+        _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
+        put = near[worst] & among
+        attacked = _relabelled(release, target, put, found.guesses[worst])
+        rows += gain_rows(row, attacked, sensitive, f"_with_{mined}", rng=deal, miner=miner)
+        lots, told = (
+            np.random.default_rng(stream(seed, sanitizer, random)),
+            partial(gain_rows, row, sensitive=sensitive),
+        )
+        draws = tidy(
+            drawn
+            for _ in range(DRAWS)
+            for drawn in told(
+                release=_relabelled(
+                    release, target, *_dealt_out(release, target, among, found.guesses[worst][put], hierarchy, lots)
+                ),
+                suffix=f"_with_{random}",
+                rng=deal,
+                miner=miner,
+            )
+        )
+        for measure, part in draws.groupby("measure", sort=False):
+            bounds = part.value.min(), part.value.max()
+            rows.append(row(measure, part.value.mean(), miner, sensitive, *bounds, part.baseline.mean(), "lower"))
+    return tidy(rows)
+
+
+def _relabelled(release, target, where, labels):
+    """The release with the cells of `target` replaced where the boolean array `where` says so."""
+    table = release.table.copy()
+    table[target] = np.where(where, labels, table[target])
+    return replace(release, table=table)
+
+
+def _dealt_out(release, target, among, labels, hierarchy, rng):
+    """(where, labels): the `labels`, each put at a random record of those in `among` whose cell is longer, in place of
+    that cell, right or wrong. Of labels that are longer than all cells left, none.
+    """
+    numeric = release.schema[target].numeric
+    cells = mining.lengths(release.table[target], hierarchy, numeric=numeric)
+    sizes = mining.lengths(labels, hierarchy, numeric=numeric)
+    where, dealt = np.zeros(len(release), dtype=bool), np.full(len(release), "", dtype=object)
+    for size in np.unique(sizes)[::-1]:  # the longest first: fewest cells are longer
+        given = rng.permutation(labels[sizes == size])
+        free = np.flatnonzero(among & ~where & (cells > size))
+        chosen = rng.choice(free, min(len(given), len(free)), replace=False)
+        where[chosen], dealt[chosen] = True, given[: len(chosen)]
+    return where, dealt
+
+
+def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
+    """What the owner fears, by name: `{scenario: AntiUtility}` (section 4.4).
+
+    A: everybody, any prediction that is `c` %-nearer (0-100). B: everybody, exact predictions. C: as A, of a `share` of
+    the `n` people, chosen by lot, the same for all sanitizers. W, if there are `weights`: as A, with the interest
+    weights of `mining.interest_of`. `A_distinct`, `C_distinct`: each distinct released record counted once, by the
+    first person of it, as the paper's numbers suggest that it did.
+    """
+    expect.these(share=share, seed=seed)
+    expect.text("target", target, "the attribute that predictions come nearer to")
+    if not (expect.is_whole(n) and 1 <= n < 2**31):
+        raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
+    expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; empty: all alike.")
+    mining.check_c(c)
+    nearer = {target: partial(mining.nearer, c=c)}
+    chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
+    feared = {
+        "A": AntiUtility(nearer),
+        "A_distinct": AntiUtility(nearer, weights=partial(_distinct, np.ones(n))),
+        "B": AntiUtility({target: partial(mining.nearer, c=100)}),
+        "C": AntiUtility(nearer, weights=chosen),
+        "C_distinct": AntiUtility(nearer, weights=partial(_distinct, chosen)),
+    }
+    return feared | ({"W": AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
+
+
+def _distinct(chosen, table, released):
+    """Interest weights that count each distinct released record among the `chosen` people once."""
+    weights = chosen.copy()
+    weights[chosen > 0] = mining.first_occurrences(released[chosen > 0])
+    return weights
+
+
+def _told(scenario, rows, scores, fewest):
+    """The rows, in scenario W without the numbers that come from few people of any one weight.
+
+    W says how many people of each weight are hit, once the number of all, which is scenario A's, is taken from it.
+    """
+    if scenario != "W":
+        return rows
+
+    def few(values):
+        weighed = [values[scores.weights == weight] for weight in np.unique(scores.weights)]
+        return any(withholding.tells(np.count_nonzero(each), len(each), fewest) for each in weighed)
+
+    untold = rows.value.notna() & rows.miner.isin([name for name, values in scores.by_miner.items() if few(values)])
+    bounds = (0, scores.weights.sum()) if scores.counts else (np.nan, np.nan)
+    rows.loc[untold, ["value", "low", "high"]] = [np.nan, *bounds]
+    return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
+
+
+def _by_chance(row, target, scores, worst, dealt, fewest, scenario):
+    """The control's row: the mean over deals of what they are worth, and the range that 95 % of them keep."""
+    measure, _ = unit("anti_utility", scores, scenario)
+    values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
+    told = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
+    if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
+        told = [np.nan] * 3
+    made = row(measure, told[0], "control: by chance", target, *told[1:], told_baseline(scores, fewest), "lower")
+    # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
+    same = scores._replace(by_miner={"control: by chance": scores.by_miner[worst]})
+    return _told(scenario, withheld(tidy([made]), fewest, scores.of), same, fewest)
+
+
+def _who_is_hit(row, dataset, scores, worst, fewest):
+    """Rows `nearer_share`: for which share of each group the worst miner comes nearer; baseline: the guess's share.
+
+    Groups of fewer than `fewest` people are left out. A count of few hits, or of few who are not, is withheld. Since
+    the total is told, so are the smallest others of its attribute, until none of these counts follows.
+    """
+    rows = []
+    for name in grouping(dataset):
+        of = groups(dataset, name)
+        people = pd.DataFrame({"hit": scores.by_miner[worst], "guess": scores.baseline}).groupby(of.to_numpy()).sum()
+        people = people.assign(of=of.value_counts())
+        untold = {column: _untold(people[column], people["of"], fewest) for column in ("hit", "guess")}
+        for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
+            share, *bounds = withholding.share(hit, number, fewest)
+            if not np.isnan(share):
+                share, *bounds = (np.nan,) * 3 if label in untold["hit"] else (share, *wilson(int(hit), int(number)))
+            baseline = np.nan if label in untold["guess"] else guess / number
+            rows.append(row("nearer_share", share, "worst", f"{name} {label}", *bounds, baseline, "lower"))
+    return tidy(rows)
+
+
+def _untold(hits, of, fewest):
+    """The labels of the groups whose number of `hits` is not told, where the total is; `of`: the people of each."""
+    rising = hits[hits > 0].sort_values(kind="stable").index
+    order = [*hits.index[hits == 0], *rising[::-1]]
+    total = ("all", "groups")
+    margins = [withholding.Margin(total, tuple(order), rest=False), withholding.Margin(of.sum(), (total,))]
+    margins += [withholding.Margin(number, (label,)) for label, number in of.items() if number >= fewest]
+    return withholding.suppress({total: hits.sum()} | {label: hits[label] for label in order}, margins, fewest)
+
+
+def grouping(dataset):
+    """The attributes by which people are told apart when it is asked who is hit: the first number, and the
+    quasi-identifiers of at most 5 categories, such as sex and race.
+    """
+    expect.these(dataset=dataset)
+    names = dataset.schema.quasi_identifiers
+    few = [n for n in names if not dataset.schema[n].numeric and dataset.table[n].nunique() <= 5]
+    return list(dict.fromkeys([*[n for n in names if dataset.schema[n].numeric][:1], *few]))

@@ -1,0 +1,131 @@
+"""What the miners of a set guess of a release: of people whom they learned from, and of people whom they did not."""
+
+import zlib
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.attacks import MinerInference
+from privnb.microdata.progress import track
+from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
+from privnb.miners.encoding import encode
+
+
+class Mined(NamedTuple):
+    """Guesses of one column of a release, arrays (n,) in the dataset's order.
+
+    `guesses`: `{miner: array}`. `baseline`: the guess without the release. `failed`: `{miner: reason}` of those that
+    ran out of time ("unfinished"), are not there ("unavailable") or do not take such data ("refused"): they have no
+    guesses, and belong to no average.
+    """
+
+    guesses: dict
+    baseline: np.ndarray
+    failed: dict
+
+
+def miners_of(names):
+    """The miners that a text names: those of `miners.reference_set`, or the real Weka's of `weka.named`.
+
+    >>> [miner.name for miner in miners_of("majority, decision stump")]
+    ['majority', 'decision stump']
+    """
+    return weka.named(names) if names.startswith("Weka ") else reference_set(names)
+
+
+def mine(release, target, names, *, rng):
+    """What the miners `names` guess of `target` for the records that they learn from: a `Mined`.
+
+    Section 2.4 of Sramka et al. 2010, M(S(DB), S(x)). The attack sees the shuffled published table alone; `rng`
+    shuffles. Miners that cannot guess such a column are left out; raises ValueError if that is all of them.
+    """
+    published, key = _attackable(release)._published(rng)
+    encoded = _encoded(published, published.table, target)  # once for all miners
+
+    def guess(miner):
+        # What MinerInference does with one miner: the release is all that it has.
+        predicted = miner.fit(encoded, published.table[target]).predict(encoded)
+        ordered = np.empty(len(key), dtype=predicted.dtype)
+        ordered[key] = predicted
+        return ordered
+
+    return _each(release, target, names, guess)
+
+
+def unseen(release, target, names, *, folds, seed):
+    """What the miners `names` guess of `target` for people whom they did not learn from: a `Mined`.
+
+    By cross-validation over the release: what is known of a person is the same, but the release tells of others. Where
+    a miner names nothing of an attribute that is published as it is, the guess is "", which is never right.
+    """
+    column, encoded = _attackable(release).table[target].to_numpy(), _encoded(release, release.table, target)
+
+    def guess(miner):
+        predicted = cross_val_predictions(miner, encoded, column, folds=folds, seed=seed)
+        # The released cell of the very person, which stands for no guess elsewhere, would be the truth.
+        exact = target not in release.schema.quasi_identifiers and column.dtype.kind not in "fiu"
+        return np.where(pd.isna(predicted), "", predicted).astype(object) if exact else predicted
+
+    return _each(release, target, names, guess)
+
+
+def fused(release, target, names, guesses):
+    """What an adversary guesses who combines the miners `names`, given their `guesses`: `{fusion: array (n,)}`.
+
+    As the miners "fusion: vote" and "fusion: stacked" do, which the release alone teaches how far to trust each.
+    """
+    members = [miner for miner in miners_of(names) if miner.name in guesses]
+    given = [guesses[miner.name] for miner in members]
+    trust = stacking(members, _encoded(release, release.table, target), release.table[target].to_numpy())
+    return {"fusion: vote": vote(given), "fusion: stacked": trust(given)}
+
+
+def published_name(dataset, name):
+    """`name`, if a release of the dataset holds that attribute; raises ValueError otherwise."""
+    if dataset.schema[name].name not in dataset.schema.published:
+        raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
+    return name
+
+
+def stream(seed, sanitizer, purpose):
+    """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise.
+
+    It depends on the sanitizer's `key`, of which a test keeps every one as it is. `sanitizer`: None for what concerns
+    all of them alike.
+    """
+    return [seed, zlib.crc32(f"{sanitizer and sanitizer.key} {purpose}".encode())]
+
+
+def _encoded(release, table, target):
+    others = [name for name in release.schema.published if name != target]
+    return encode(table, others, release.schema, release.hierarchies)
+
+
+def _attackable(release):
+    MinerInference.check(release)
+    return release
+
+
+def _each(release, target, names, guess):
+    """The `Mined` of `guess(miner)`, an array (n,), for each miner that can."""
+    column = release.table[target]
+    miners, others = able(miners_of(names), column)
+    if not miners:
+        raise ValueError(
+            f"{others} cannot predict '{target}' as this release publishes it. Add another miner to MINERS."
+        )
+    guesses, failed = {}, {}
+    for miner in track(miners, f"mine {target}"):
+        try:
+            guessed = guess(miner)
+        except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
+            failed[miner.name] = type(error).__name__.lower()
+        else:
+            # Where a miner names nothing, as some of Weka's do, the adversary keeps what was released.
+            nothing = pd.isna(guessed)
+            guesses[miner.name] = np.where(nothing, column.to_numpy(), guessed) if nothing.any() else guessed
+    # The guess without the release asks for nothing but the target: any one other column will do to learn it from.
+    other = next(name for name in release.schema.published if name != target)
+    simplest = MinerInference(reference_set("majority")[0], target, (other,)).fit(release._published(0)[0])
+    return Mined(guesses, simplest.baseline(release.table), failed)

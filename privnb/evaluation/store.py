@@ -1,0 +1,254 @@
+"""Results that outlive a run: each evaluation is kept under the content of what went into it, and made only once.
+
+A run killed at any moment goes on where it stopped, with the same numbers to the last digit. Only tidy results and
+single numbers are kept, never records, releases or guesses about persons. (joblib's Memory keeps whatever a function
+returns, pickles its key, so that a column's dtype changes it, and notices a change of that one function only.)
+"""
+
+import concurrent.futures
+import contextlib
+import hashlib
+import inspect
+import json
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.content import content, fingerprint, sealed
+from privnb.evaluation.results import COLUMNS
+from privnb.microdata import progress
+
+# One thread a process: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
+LIBRARIES = ("numba", "pandas", "scipy.stats", "sklearn.ensemble", "sklearn.model_selection")  # load in seconds
+TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
+TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
+KILLED = "Perhaps it was for want of memory. Try fewer jobs; what is finished stays."
+ENTRY, PARTIAL = ".result", ".partial"
+
+
+@dataclass(frozen=True)
+class Store:
+    """Results in files of `folder`, one an evaluation; several processes may use it at once.
+
+    The folder is made where it is missing, and keeps itself out of Git. Raises ValueError for one that holds other
+    things.
+    """
+
+    folder: Path
+
+    def __post_init__(self):
+        folder = Path(self.folder).resolve()
+        object.__setattr__(self, "folder", folder)
+        check(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in ((TAG, TAG_TEXT), (".gitignore", "*\n")):
+            if not (folder / name).exists():
+                (folder / name).write_text(text, encoding="utf-8")
+
+    def call(self, function, *inputs, **options):
+        """What `function(*inputs, **options)` returns: tidy results or a number, from the folder if it is there.
+
+        `function` must draw from the seeds that it is given alone. An entry that is damaged counts as missing; a
+        result that cannot be written is returned and not kept, which `progress.say` says once. Raises TypeError for
+        inputs without a content (see `content`) and for any other result, which is not kept.
+        """
+        key = self.key(function, *inputs, **options)
+        value, trouble = self._found_or_made(key, function, inputs, options)
+        progress.say(trouble)
+        return value
+
+    def _found_or_made(self, key, function, inputs, options):
+        """The result, and why it could not be kept ("" if it is)."""
+        value, trouble = self._read(key), ""
+        if value is None:
+            text = _encoded(function(*inputs, **options))
+            value = _decoded(text)  # of a new result too: what a first run returns is what a later one reads
+            try:
+                self._write(key, text)
+            except OSError as error:
+                trouble = f"{self.folder} keeps no more results ({error.strerror or error}); the run goes on without."
+        return value, trouble
+
+    def key(self, function, *inputs, **options):
+        """The name of an evaluation, 64 hexadecimal digits: of the function, its arguments and the code beneath.
+
+        An argument counts the same whether given by place, by name or by default.
+        """
+        given = inspect.signature(function).bind(*inputs, **options)
+        given.apply_defaults()
+        return sealed(fingerprint(), content(function), content(given.arguments)).hex()
+
+    def forget(self):
+        """Remove every result, and what killed runs left half-written; not while others use the folder."""
+        for path in [*self.folder.glob(f"*{ENTRY}"), *self.folder.glob(f"*{PARTIAL}")]:
+            path.unlink(missing_ok=True)
+
+    def _read(self, key):
+        """The result of an entry; None where there is none, or one that is damaged."""
+        try:
+            checksum, _, text = (self.folder / f"{key}{ENTRY}").read_bytes().partition(b"\n")
+            return _decoded(text) if checksum == _checksum(key, text) else None
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def _write(self, key, text):
+        """Whole or not at all. Of two processes that write the same entry, the later replaces it by its equal."""
+        handle, partial = tempfile.mkstemp(dir=self.folder, prefix=key, suffix=PARTIAL)
+        try:
+            with open(handle, "wb") as file:
+                file.write(_checksum(key, text) + b"\n" + text)
+            os.replace(partial, self.folder / f"{key}{ENTRY}")
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+
+
+def check(folder):
+    """Raise ValueError for a folder that cannot keep results: a file, or one that holds other things."""
+    folder = Path(folder).resolve()
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is no folder, so it cannot keep results. Choose an empty folder or a new one.")
+    # The tag comes first, so that nothing of ours lies in a folder without it.
+    if folder.exists() and any(folder.iterdir()) and not (folder / TAG).exists():
+        raise ValueError(f"{folder} holds other things than results. Choose an empty folder or a new one.")
+
+
+def run(tasks, store, *, jobs=None, description="evaluate"):
+    """The results of independent `tasks`, in their order; those that `store` has are not computed again.
+
+    `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
+    once. `jobs`: processes at a time (None: one a usable core), which changes no number. Progress is shown by
+    `progress.track`, whose bars tell the time left. The first error stops the run and is raised, with the task's place
+    in a note; what is finished stays. Nobody waits then, nor after an interrupt, for what the others are at. A script
+    that calls this needs the line `if __name__ == "__main__":`.
+    """
+    tasks = list(tasks)
+    jobs = usable_cores() if jobs is None else jobs
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
+    keys = [store.key(task.func, *task.args, **task.keywords) for task in tasks]
+    places = {key: place for place, key in reversed(list(enumerate(keys)))}
+    found = {key: value for key in places if (value := store._read(key)) is not None}
+    missing = sorted(place for key, place in places.items() if key not in found)
+    if missing:
+        with _workers(min(jobs, len(missing)), store, {place: tasks[place] for place in missing}) as workers:
+            try:
+                futures = {workers.submit(_evaluate, place): place for place in missing}
+            except (ConnectionError, EOFError) as error:
+                raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
+            for future in progress.track(concurrent.futures.as_completed(futures), description, len(missing)):
+                place = futures[future]
+                try:
+                    found[keys[place]], trouble = future.result()
+                    progress.say(trouble)
+                except (BrokenProcessPool, ConnectionError, EOFError) as error:  # whose task it was is not known
+                    raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
+                except Exception as error:
+                    error.add_note(f"This was task {place + 1} of {len(tasks)}, {tasks[place].func.__name__}.")
+                    raise
+    return [found[key].copy() if isinstance(found[key], pd.DataFrame) else found[key] for key in keys]
+
+
+def usable_cores():
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+@contextlib.contextmanager
+def _workers(jobs, store, tasks):
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)  # here, for a worker has loaded numpy before any code of ours runs in it
+    # A fork of this process would copy threads that are in the middle of something; the server's loads libraries once.
+    served = "forkserver" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if served else "spawn")
+    context.set_forkserver_preload(list(LIBRARIES))
+    theirs, ours = context.Pipe(duplex=False)
+    # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
+    workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _begin, (theirs, dict(os.environ), store, tasks))
+    try:
+        yield workers
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        workers.shutdown(cancel_futures=True)
+        ours.close()
+        theirs.close()
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+# --- in a worker ---
+
+_given = {}  # the store and the tasks, `{place: task}`
+
+
+def _begin(parent, environment, store, tasks):
+    """No bars of its own; and the end as soon as the parent closes its side of the pipe, by an error or by dying."""
+    os.environ.clear()  # a server's is that of the first run
+    os.environ.update(environment | {progress.FILE: os.devnull})
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt reaches the parent too, which decides
+    _given.update(store=store, tasks=tasks)
+
+    def watch():
+        with contextlib.suppress(EOFError, OSError):
+            parent.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _evaluate(place):
+    # The key is made anew: had the code changed since the run began, the result would belong to another one.
+    task = _given["tasks"][place]
+    store = _given["store"]
+    key = store.key(task.func, *task.args, **task.keywords)
+    return store._found_or_made(key, task.func, task.args, task.keywords)
+
+
+# --- what is kept ---
+
+PLAIN = (str, bool, int, float, type(None))
+DTYPES = ("float64", "int64", "bool", "str", "object")
+
+
+def _checksum(key, text):
+    return hashlib.sha256(key.encode() + text).hexdigest().encode()
+
+
+def _encoded(value):
+    """Tidy results or a number as JSON, whose floats are exact. Raises TypeError for anything else."""
+    if isinstance(value, pd.DataFrame) and list(value.columns) == COLUMNS:
+        columns = [(str(value[name].dtype), [_plain(cell) for cell in value[name].astype(object)]) for name in COLUMNS]
+        if all(dtype in DTYPES and all(type(cell) in PLAIN for cell in cells) for dtype, cells in columns):
+            return json.dumps(columns).encode()
+    elif type(_plain(value)) in (bool, int, float):
+        return json.dumps(_plain(value)).encode()
+    raise TypeError(
+        f"only tidy results (the columns {', '.join(COLUMNS)}, with numbers and texts in them) and single numbers are "
+        f"stored, got a {type(value).__name__}: records, releases and guesses about persons are not. Return results."
+    )
+
+
+def _plain(cell):
+    return cell.item() if isinstance(cell, np.generic) else cell
+
+
+def _decoded(text):
+    value = json.loads(text)
+    if type(value) in (bool, int, float):
+        return value
+    if not isinstance(value, list):
+        raise ValueError("neither results nor a number")
+    columns = {name: pd.Series(cells, dtype=dtype) for name, (dtype, cells) in zip(COLUMNS, value, strict=True)}
+    return pd.DataFrame(columns)

@@ -1,0 +1,231 @@
+"""What releases lose of privacy and of utility, side by side, and how they answer COUNT queries (Li and Li, KDD 2009,
+sections 4 and 5).
+
+Both losses stand against an end of the scale: privacy against the release without quasi-identifiers, utility against
+the original. Populations and queries are found once for all the sanitizers of a call.
+"""
+
+import numpy as np
+
+from privnb.evaluation import workload
+from privnb.evaluation.predictions import stream
+from privnb.evaluation.releases import sensitive_name, tells_few
+from privnb.evaluation.results import join, rows_of, tidy
+from privnb.measures.populations import LargePopulations
+from privnb.measures.queries import READINGS, CountQueries, relative_errors
+from privnb.measures.reconstruction import VALUES
+from privnb.measures.tradeoff import privacy_losses, privacy_losses_by_chance, revealed_losses, utility_losses
+from privnb.microdata import expect, withholding
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
+from privnb.microdata.progress import track
+from privnb.sanitizers import Bucketize, Identity, SanitizationError, Suppress
+
+FEWEST = 10  # queries that a mean is over
+DEALS = 10  # how often the sensitive values are dealt out for a baseline
+
+
+def trade_off(
+    dataset,
+    sanitizers,
+    *,
+    sensitive=None,
+    distance="Jensen-Shannon",
+    support=0.05,
+    hierarchies=None,
+    seed=1,
+    fewest=withholding.LIMIT,
+):
+    """Privacy loss and utility loss of each release: the points of Figure 2.
+
+    `distance`: one of `tradeoff.DISTANCES`, named in `target` unless it is the paper's; `support`: how large large
+    populations are, minSup; `hierarchies`: whose nodes tell them, where not the dataset's own; `seed` says the noise
+    and the deals.
+
+    Rows: `classes`, how many equivalence classes or buckets there are: 0 if even all records together break a privacy
+    model, and then no other row. `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline:
+    the same classes with the sensitive values dealt out at random, mean of ten deals. `scale_reached`: share of people
+    who lose at least what somebody loses whose value, the commonest, is told for certain; of fewer than `fewest` people
+    it has only bounds. `utility_loss` (U_loss); baseline: the release without quasi-identifiers. `misled`: share of
+    large populations that the release is more wrong about than that one. Noise has no rows of privacy loss, and a table
+    without large populations none of utility loss.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
+    expect.these(hierarchies=hierarchies)
+    sensitive, rows = _asked(dataset, sensitive), []
+    populations = large_populations(dataset, sensitive, support, hierarchies)
+    if populations is not None:
+        trivial = utility_losses(populations, Suppress().sanitize(dataset, rng=0))
+    scale = revealed_losses(dataset, sensitive, distance).min()
+    label = sensitive if distance == "Jensen-Shannon" else f"{sensitive}, {distance}"
+    for sanitizer in track(sanitizers, "privacy and utility loss"):
+        release, row = _released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        if release is None:
+            rows.append(row("classes", 0, target=sensitive))
+            continue
+        if release.classes is not None:
+            rows.append(row("classes", release.classes.max() + 1, target=sensitive))
+            rows += _of_people(row, release, sensitive, distance, scale, label, fewest, [seed, sanitizer])
+        if populations is not None:
+            lost = utility_losses(populations, release)
+            misled = (lost > trivial + 1e-12).mean()
+            rows.append(row("utility_loss", lost.mean(), "", sensitive, baseline=trivial.mean(), better="lower"))
+            rows.append(row("misled", misled, "", sensitive, better="lower"))
+    return tidy(rows)
+
+
+def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT):
+    """How the losses are to be read: what somebody loses whose sensitive value is told for certain, and how many large
+    populations there are.
+
+    Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, `target` "occupation
+    Sales", rising by loss; values of fewer than `fewest` people are withheld, together with as many others as hide
+    them. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
+    """
+    expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
+    sensitive = _asked(dataset, sensitive)
+    row, revealed = rows_of(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
+    people = dataset.table[sensitive].value_counts().reindex(revealed.index)
+    commonest = people.sort_values(kind="stable", ascending=False)
+    everybody = withholding.Margin(len(dataset), tuple(commonest.index), rest=False)
+    hidden = withholding.suppress(commonest.to_dict(), [everybody], fewest)
+    rows = []
+    for value, loss in revealed.items():
+        share, loss = (np.nan, np.nan) if value in hidden else (people[value] / len(dataset), loss)
+        rows.append(row("sensitive_share", share, target=f"{sensitive} {value}"))
+        rows.append(row("revealed_loss", loss, target=f"{sensitive} {value}", better="lower"))
+    populations = large_populations(dataset, sensitive, support)
+    rows.append(row("large_populations", 0 if populations is None else len(populations), target=sensitive))
+    return tidy(rows)
+
+
+def count_queries(
+    dataset, sanitizers, *, sensitive=None, dimension=4, selectivity=0.05, number=1000, reading="product", seed=1
+):
+    """How far off releases answer random COUNT queries: the points of Figure 3.
+
+    `dimension`, `selectivity`, `number`, `reading`: see `queries.CountQueries.of`; `seed` says which queries, the same
+    for all sanitizers. Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95 % interval over queries,
+    and `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
+    people in one bucket. Of the original, `queries`: how many were drawn, 0 where the table has fewer quasi-identifiers
+    or too many values to ask for; `empty_queries`: how many count nobody, which have no relative error. Of fewer than
+    ten others nothing is told. A sanitizer whose privacy models cannot be kept has no row.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed)
+    expect.whole("dimension", dimension, 1)
+    expect.share("selectivity", selectivity)
+    expect.one_of("reading", reading, READINGS)
+    expect.whole("number", number, 1)
+    sensitive, names = _asked(dataset, sensitive), dataset.schema.quasi_identifiers
+    target = f"qd={dimension}, sel={selectivity:g}" + ("" if reading == "product" else f", {reading}")
+    original = rows_of(dataset, Identity(), seed)
+    if dimension > len(names) or dataset.table[[*names, sensitive]].nunique().max() > VALUES:
+        return tidy([original("queries", 0, target=target)])
+    queries = CountQueries.of(
+        dataset, sensitive, dimension, selectivity, rng=[seed, dimension], number=number, reading=reading
+    )
+    rows = [
+        original("queries", number, target=target),
+        original("empty_queries", queries.empty, target=target, better="lower"),
+    ]
+    if len(queries) - queries.empty < FEWEST:
+        return tidy(rows)
+    trivial = {
+        form: relative_errors(queries, sanitizer.sanitize(dataset, rng=0))
+        for form, sanitizer in ((False, Suppress()), (True, Bucketize(Suppress())))
+        if form in {isinstance(each, Bucketize) for each in sanitizers}
+    }
+    for sanitizer in track(sanitizers, "count"):
+        release, row = _released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        if release is None:
+            continue
+        errors, base = relative_errors(queries, release), trivial[isinstance(sanitizer, Bucketize)]
+        mean, half = errors.mean(), 1.96 * errors.std() / np.sqrt(len(errors))
+        interval = (max(mean - half, 0), mean + half)
+        rows.append(row("average_relative_error", mean, "", target, *interval, base.mean(), "lower"))
+        median = np.median(errors)
+        rows.append(row("median_relative_error", median, "", target, baseline=np.median(base), better="lower"))
+    return tidy(rows)
+
+
+def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1, folds=10):
+    """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
+    researcher gains.
+
+    Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `workload.disclosure`; and,
+    where the sensitive attribute has categories, `workload_utility` and `workload_gain` of a researcher who predicts
+    it without neutral attributes, see `workload.utility_gain`. Releases that a table cannot give are left out. Source:
+    Li and Li, section 3.1.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
+    sensitive = _asked(dataset, sensitive)
+    reached = [sanitizer for sanitizer in sanitizers if _released(dataset, sanitizer, seed) is not None]
+    adversary = workload.disclosure(dataset, reached, sensitive=sensitive, seed=seed)
+    adversary = adversary[adversary.measure.isin(["accuracy_gain", "knowledge_gain"])]
+    if dataset.schema[sensitive].numeric:
+        return adversary
+    asked = {"target": sensitive, "miners": miners, "neutral": "", "seed": seed, "folds": folds}
+    return join(adversary, workload.utility_gain(dataset, reached, **asked))
+
+
+def on_lines(dataset):
+    """The same dataset with the values of each quasi-identifier on a line, in the order of its hierarchy, so that
+    Mondrian cuts between any two of them: numbers as ranges, a taxonomy's categories in the order of its leaves.
+
+    Which hierarchies the paper's Mondrian had is not told. Labels end at values of their classes, as the paper's do:
+    such releases are counted, and neither shown nor handed out.
+    """
+    expect.these(dataset=dataset)
+    lines = {}
+    for name, own in dataset.hierarchies.items():
+        attribute = dataset.schema[name]
+        if attribute.numeric:
+            lines[name] = Ranges(attribute.domain, exact=True)
+        else:
+            lines[name] = Ordered(name, own.leaves, exact=True) if isinstance(own, Taxonomy) else with_exact_ends(own)
+    return Dataset(dataset.name, dataset.table, dataset.schema, lines)
+
+
+def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
+    """`LargePopulations` of the dataset, or None where no group is so large, or where the sensitive attribute has too
+    many values to ask for.
+    """
+    expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
+    dataset.schema[sensitive]  # refuses a name that does not exist
+    try:
+        return LargePopulations.of(dataset, sensitive, support, hierarchies)
+    except ValueError:
+        return None
+
+
+def _asked(dataset, sensitive):
+    """The sensitive attribute by name. Raises ValueError for one that the adversary knows."""
+    name = sensitive_name(dataset, sensitive)
+    if name in dataset.schema.quasi_identifiers:
+        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and cannot be lost.")
+    return name
+
+
+def _released(dataset, sanitizer, seed):
+    """The release, or None where the table cannot give what is asked."""
+    try:
+        return sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+    except SanitizationError:
+        return None
+
+
+def _of_people(row, release, sensitive, distance, scale, label, fewest, seeds):
+    lost, n = privacy_losses(release, sensitive, distance), len(release)
+    generator = np.random.default_rng(stream(*seeds, "deal"))
+    dealt = [privacy_losses_by_chance(release, sensitive, distance, rng=generator) for _ in range(DEALS)]
+    chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
+    reached = int((lost >= scale - 1e-12).sum())
+    share, *bounds = withholding.share(reached, n, fewest)
+    worst = [lost.max(), chance[0]]
+    if worst[0] > 0 and tells_few(release, sensitive, fewest):
+        worst = [np.nan, np.nan]
+    return [
+        row("privacy_loss", worst[0], "", label, baseline=worst[1], better="lower"),
+        row("mean_privacy_loss", lost.mean(), "", label, baseline=chance[1], better="lower"),
+        row("scale_reached", share, "", label, *bounds, 0, "lower"),
+    ]

@@ -1,0 +1,169 @@
+"""The verdict on a sanitizer in an owner's scenario (Sramka et al. 2010, section 2).
+
+`Scenario(GoodUtility("salary"), AntiUtility("age")).judge(dataset, KMember(10))` is the paper's scenario A.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.predictions import miners_of, stream
+from privnb.evaluation.results import join, rows_of, summary, tidy
+from privnb.evaluation.utilities import AntiUtility, GoodUtility, bad_rows, good_rows
+from privnb.measures import mining
+from privnb.microdata import expect, withholding
+from privnb.sanitizers import Identity
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """Whether a sanitizer is acceptable to the owner (its truth value), and why not.
+
+    `breaks`: the miners that break a threshold, `{"good": name, "bad": name}` with those that are broken alone.
+    """
+
+    breaks: Mapping[str, str]
+    reason: str
+
+    def __bool__(self):
+        return not self.breaks
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict:
+    """A sanitizer's place in a scenario. Section 2: (1 - `delta`, L)-utility-preserving and (`average`, `worst`,
+    `worst_miner`)-privacy-losing.
+
+    `original`, `utility`: good utility by miner's name, on the original and on the release; `utility_baseline`: of the
+    best single answer. `delta`: the largest utility decline, 0 or more, and `declines_most`, its miner. `anti_utility`
+    by miner's name, with `average`, `worst`, the `worst_miner` that attains it, and `worst_by_person`, which takes for
+    each person their own worst miner; `baseline`: of the guess without the release. Lower protects more.
+    `left_out`: the miners of each set, "good" and "bad", that cannot guess this release's columns: in no number.
+
+    `table`: all of it as tidy `results`, for people: numbers that fewer than `fewest` people make are withheld there.
+    The other fields are exact, for the owner alone.
+    """
+
+    sanitizer: object
+    original: Mapping[str, float]
+    utility: Mapping[str, float]
+    utility_baseline: float
+    delta: float
+    declines_most: str
+    anti_utility: Mapping[str, float]
+    average: float
+    worst: float
+    worst_miner: str
+    worst_by_person: float
+    baseline: float
+    left_out: Mapping[str, tuple[str, ...]]
+    table: pd.DataFrame = field(repr=False)
+
+    def __repr__(self):
+        return (
+            f"Verdict({self.sanitizer!r}: ({1 - self.delta:.4f}, {{{', '.join(self.utility)}}})-utility-preserving; "
+            f"anti-utility {self._told('average')} on average, {self._told('worst')} at worst)"
+        )
+
+    def acceptable(self, min_good, max_bad):
+        """The owner's decision, an `Acceptance`: true if every miner of L keeps enough and no miner of M gets too much.
+
+        `min_good`: the smallest share of the original's good utility to keep, 1 - delta, 0..1. `max_bad`: the largest
+        anti-utility of any one miner, in the scenario's unit (people, where guesses count 0 or 1). Section 2.1.
+        """
+        # A cap may be infinite: then none is set.
+        numbers = expect.is_number(min_good) and (
+            expect.is_number(max_bad) or (isinstance(max_bad, float) and max_bad == np.inf)
+        )
+        if not (numbers and 0 <= min_good <= 1 and max_bad >= 0):
+            raise ValueError(
+                f"min_good is a share of the original's good utility, 0..1, and max_bad an anti-utility from 0; got "
+                f"{expect.found(min_good)} and {expect.found(max_bad)}."
+            )
+        breaks, reasons = {}, []
+        if 1 - self.delta < min_good - 1e-12:  # 1 - 0.9 is a little less than 0.1
+            breaks["good"] = self.declines_most
+            reasons.append(f"{self.declines_most} keeps {1 - self.delta:.2%} of its good utility, below {min_good:.2%}")
+        if self.worst > max_bad:
+            breaks["bad"] = self.worst_miner
+            reasons.append(f"{self.worst_miner} attains an anti-utility of {self._told('worst')}, above {max_bad:g}")
+        return Acceptance(breaks, "; ".join(reasons) or "acceptable: no miner breaks a threshold")
+
+    def _told(self, which):
+        """An anti-utility as the table tells it."""
+        rows = self.table[self.table.measure.str.endswith("anti_utility") & (self.table.miner == which)]
+        value = rows.value.item()
+        return "withheld (few people)" if np.isnan(value) else f"{value:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """What an owner wants of a release and fears from it; `judge` says where a sanitizer stands. Section 2."""
+
+    good: GoodUtility
+    bad: AntiUtility
+
+    def __post_init__(self):
+        expect.kind("good", self.good, GoodUtility)
+        expect.kind("bad", self.bad, AntiUtility)
+
+    def judge(self, dataset, sanitizer, *, rng=1, fewest=withholding.LIMIT):
+        """The `Verdict` on one sanitizer. `rng`: int seed or Generator; the noise of a seed is that of `evaluation`.
+
+        Raises ValueError where a miner's good utility on the original is not positive, since no decline is defined
+        then, and for a release that miners do not read.
+        """
+        expect.these(sanitizer=sanitizer)
+        return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
+
+    def compare(self, dataset, sanitizers, *, rng=1, fewest=withholding.LIMIT):
+        """The verdicts on several sanitizers, in their order; the original is mined once."""
+        expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng, fewest=fewest)
+        seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
+        as_is = Identity()
+        original = self.good.scored(dataset, as_is.sanitize(dataset, rng=seed), seed, as_is)
+        return [self._verdict(dataset, sanitizer, original, seed, fewest) for sanitizer in sanitizers]
+
+    def _verdict(self, dataset, sanitizer, original, seed, fewest):
+        release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+        good = self.good.scored(dataset, release, seed, sanitizer)
+        bad = self.bad.scored(dataset, release, seed, sanitizer)
+        delta, declines_most = mining.utility_preserving(original.utilities, good.utilities)
+        average, worst, worst_miner = mining.average_and_worst(bad.utilities)
+        sets = {"good": (self.good.miners, good), "bad": (self.bad.miners, bad)}
+        return Verdict(
+            sanitizer=sanitizer,
+            original=original.utilities,
+            utility=good.utilities,
+            utility_baseline=mining.weighted_sum(good.baseline, good.weights),
+            delta=delta,
+            declines_most=declines_most,
+            anti_utility=bad.utilities,
+            average=average,
+            worst=worst,
+            worst_miner=worst_miner,
+            worst_by_person=mining.weighted_sum(mining.worst_by_person(bad.by_miner), bad.weights),
+            baseline=mining.weighted_sum(bad.baseline, bad.weights),
+            left_out={
+                side: tuple(m.name for m in miners_of(names) if m.name not in scores.by_miner)
+                for side, (names, scores) in sets.items()
+            },
+            table=self._table(dataset, sanitizer, seed, original, good, bad, fewest),
+        )
+
+    def _table(self, dataset, sanitizer, seed, original, good, bad, fewest):
+        row, as_is = rows_of(dataset, sanitizer, seed), rows_of(dataset, Identity(), seed)
+        kept = tidy(
+            good_rows(as_is, self.good.label, original, original) + good_rows(row, self.good.label, good, original)
+        )
+        lost = bad_rows(row, self.bad.label, bad, fewest)
+        together = bad._replace(by_miner={"worst by person": mining.worst_by_person(bad.by_miner)})
+        return join(
+            kept,
+            summary(kept[kept.measure == "utility_decline"], averages=False),
+            lost,
+            bad_rows(row, self.bad.label, together, fewest),
+            summary(lost),
+        )

@@ -1,0 +1,181 @@
+"""A sanitizer as a noisy channel: what it may publish for each input, and what an adversary knew of the inputs before.
+
+As in Askari, Safavi-Naini, Barker, "An information theoretic privacy and utility measure for data sanitization
+mechanisms", CODASPY 2012, section 3. Inputs and outputs may be whole tables, as in the paper, or one person's value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Channel:
+    """What a sanitizer may publish for each input, P(T'|T), and what the adversary knew of the inputs before, P(T).
+
+    `inputs`, `outputs`: what they are, sequences of n and of m; entry i says that output `column[i]` is published for
+    input `row[i]` with `probability[i]`, three arrays (entries,), since most of a matrix is zero; `prior`: array (n,).
+    Arrays of fractions (dtype object) are kept exact if both are. Make one by `Channel.of`. Raises ValueError unless
+    the prior and each row add up to 1. Source: section 3.1.
+    """
+
+    inputs: Sequence
+    outputs: Sequence
+    row: np.ndarray
+    column: np.ndarray
+    probability: np.ndarray
+    prior: np.ndarray
+
+    @classmethod
+    def of(cls, matrix, prior=None, inputs=None, outputs=None):
+        """The channel of a matrix (n, m) of whole numbers, fractions (also as "5/17") or floats.
+
+        `prior`: n numbers; None: all inputs alike, an adversary without background knowledge.
+
+        >>> Channel.of([["1/2", "1/2"], [0, 1]], outputs=("a", "b")).matrix.tolist()
+        [[Fraction(1, 2), Fraction(1, 2)], [Fraction(0, 1), Fraction(1, 1)]]
+        """
+        matrix = _numbers("matrix", matrix)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise ValueError(f"a channel's matrix has a row an input, a column an output; got shape {matrix.shape}.")
+        n, m = matrix.shape
+        prior = [Fraction(1, n)] * n if prior is None else prior
+        row, column = np.nonzero(matrix)
+        inputs, outputs = (
+            tuple(range(size)) if given is None else expect.kind(name, given, Sequence, np.ndarray, pd.Index)
+            for name, size, given in (("inputs", n, inputs), ("outputs", m, outputs))
+        )
+        return cls(inputs, outputs, row, column, matrix[row, column], _numbers("prior", prior))
+
+    def __post_init__(self):
+        if (self.probability < 0).any() or (self.prior < 0).any():
+            raise ValueError("a probability of the matrix or the prior is below 0. Give probabilities.")
+        kind = object if self.probability.dtype == self.prior.dtype == object else np.float64
+        order = np.lexsort((self.row, self.column))
+        for name in ("row", "column", "probability"):
+            object.__setattr__(self, name, getattr(self, name)[order])
+        for name in ("probability", "prior"):
+            object.__setattr__(self, name, getattr(self, name).astype(kind))
+        shape = (len(self.inputs), len(self.outputs))
+        if len(self.row) and (self.row.max() >= shape[0] or self.column.max() >= shape[1]):
+            raise ValueError(f"the matrix is larger than {shape[0]} inputs by {shape[1]} outputs. Name each of them.")
+        if self.prior.shape != shape[:1]:
+            raise ValueError(f"the prior needs a probability for each of {shape[0]} inputs, got {self.prior.shape}.")
+        sums = _sums(self.row, self.probability, len(self.inputs))
+        for what, total in ((f"row {_furthest(sums)} of the channel", sums), ("the prior", self.prior.sum())):
+            if not np.all(total == 1 if self.exact else np.isclose(total, 1, rtol=0, atol=1e-9)):
+                wrong = total if np.ndim(total) == 0 else total[_furthest(total)]
+                raise ValueError(f"{what} adds up to {wrong}, not to 1. Give probabilities.")
+
+    def __repr__(self):
+        number = "fractions" if self.exact else "floats"
+        return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, {number})"
+
+    @property
+    def exact(self):
+        """Whether it is kept in fractions."""
+        return self.prior.dtype == object
+
+    @property
+    def matrix(self):
+        """P(T'|T), array (n, m); for small channels."""
+        matrix = np.full((len(self.inputs), len(self.outputs)), Fraction(0) if self.exact else 0.0)
+        matrix[self.row, self.column] = self.probability
+        return matrix
+
+    def frame(self):
+        """The matrix to look at: a DataFrame, inputs by outputs, each by its `label`; for small channels."""
+        return pd.DataFrame(self.matrix, index=map(label, self.inputs), columns=map(label, self.outputs))
+
+    @cached_property
+    def joint(self):
+        """P(T, T') of each entry, array (entries,)."""
+        return self.prior[self.row] * self.probability
+
+    @cached_property
+    def output_probability(self):
+        """P(T'), how likely each output is, array (m,)."""
+        return self.summed(self.joint)
+
+    def posterior(self, output):
+        """P(T|T'), what the adversary knows of the inputs once they see the output at position `output`: array (n,).
+
+        One column of the matrix, which is all that an adversary needs who has seen one release (section 3.2).
+        """
+        output = range(len(self.outputs))[output]
+        if not self.output_probability[output]:
+            raise ValueError(f"output {output} is never published under this prior, so it tells nothing.")
+        at = self.column == output
+        return _sums(self.row[at], self.joint[at], len(self.inputs)) / self.output_probability[output]
+
+    def believing(self, prior):
+        """The same sanitizer against an adversary with other background knowledge: any prior over the inputs."""
+        return replace(self, prior=_numbers("prior", prior))
+
+    def knowing(self, possible):
+        """The same sanitizer against an adversary who can rule inputs out: boolean array (n,), True where possible.
+
+        Section 3.2: weak adversaries by "changing the probabilities on input datasets to remove the unrelated inputs".
+        """
+        left = self.prior[np.asarray(possible, dtype=bool)].sum()
+        if not left:
+            raise ValueError("no input that the prior allows is possible. Leave at least one.")
+        return replace(self, prior=np.where(possible, self.prior, 0) / left)
+
+    def summed(self, entries):
+        """The sum for each output of one number an entry: array (m,), 0 where there is none."""
+        return _sums(self.column, entries, len(self.outputs))
+
+    def largest(self, entries):
+        """The largest for each output of one number an entry, none negative: array (m,), 0 where there is none."""
+        return _reduced(np.maximum, self.column, entries, len(self.outputs))
+
+
+expect.word("channel", Channel, instead="Channel.of(matrix) makes one.")
+
+
+def label(what):
+    """An input or output in short: a table by its rows.
+
+    >>> label((("20", "Cold"), ("30", "Flu"))), label("T1")
+    ('20 Cold, 30 Flu', 'T1')
+    """
+    rows = what if isinstance(what, tuple) else ()
+    return ", ".join(" ".join(row) for row in rows) if rows else str(what)
+
+
+def _numbers(name, given):
+    """An array of fractions where all values are whole numbers, fractions or text, else of floats."""
+    values = np.asarray(given)
+    if values.dtype.kind == "f":
+        return values
+    if any(isinstance(value, float) for value in values.ravel()):
+        return values.astype(np.float64)
+    try:
+        return np.array([Fraction(str(value)) for value in values.ravel()], dtype=object).reshape(values.shape)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"the {name} must be of numbers or fractions, got {expect.found(given)}.") from None
+
+
+def _sums(index, values, size):
+    """The sum of the values of each index below `size`; 0 where there is none."""
+    return _reduced(np.add, index, values, size)
+
+
+def _reduced(operation, index, values, size):
+    order = np.argsort(index, kind="stable")
+    held, starts = np.unique(index[order], return_index=True)
+    found = np.full(size, Fraction(0) if values.dtype == object else 0.0, values.dtype)
+    if len(held):
+        found[held] = operation.reduceat(values[order], starts)
+    return found
+
+
+def _furthest(sums):
+    return int(np.abs(sums - 1).argmax())

@@ -1,0 +1,361 @@
+"""What a generalization costs, from published labels, public hierarchies and, where it says so, the original table.
+
+Three kinds of loss, each in a form that a search over a count table can call too:
+
+- of cells: `height`, `uncertainty`, `ambiguity`, `bits` and a hierarchy's own `width` price one label of one
+  attribute; a measure is the mean over all quasi-identifier cells;
+- of classes: `discernibility_of`, `average_class_size_of` and `classification_metric_of` take the classes' sizes or
+  class-by-value counts and the number of suppressed records;
+- of the whole table: `kl_divergence`.
+
+A record is suppressed when every quasi-identifier of it is `*`; a cell at the root of its hierarchy is `*` too. All but
+`displacement` raise ValueError for a noisy release, whose cells are exact but wrong, and for one without
+quasi-identifiers. The exact cells of a bucketized release cost nothing: what it loses, `kl_divergence` and
+`classification_metric` of its buckets tell. Those that take the dataset read its records as the evaluator may: record i
+is row i of the release, and its cells cover the truth.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.counts import class_value_counts
+from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
+from privnb.microdata.hierarchy.generalization import OnALine, text
+
+
+def height(hierarchy, label):
+    """How many of its attribute's levels a label has climbed, as a share of all: 0 as it was, 1 for `*`.
+
+    A taxonomy's label counts from the lowest level at which it stands; interval widths are levels above the exact
+    number. Hierarchies without levels (ranges, runs and sets of values) climb by the `width` of the label.
+    """
+    if label == SUPPRESSED:
+        return 1.0
+    if isinstance(hierarchy, Taxonomy):
+        return hierarchy.rows[hierarchy.covered(label)[0]].index(text(label)) / hierarchy.height
+    if isinstance(hierarchy, Intervals):
+        low, high = hierarchy.bounds(label)
+        levels = [step for step in hierarchy.widths if step > 1]
+        return sum(step <= high - low + 1 for step in levels) / len(levels)
+    return hierarchy.width(label)
+
+
+def uncertainty(hierarchy, label):
+    """Xu et al.'s penalty of a cell, 0 (one value) to 1 (all): numbers by `width`, categories by leaves / all leaves.
+
+    So one of two leaves costs 0 and both cost 1, and a pair among ten leaves costs 0.2, where `width` says 0.11.
+    """
+    if isinstance(hierarchy, Ranges | Intervals):
+        return hierarchy.width(label)
+    leaves = len(hierarchy.covered(label))
+    return leaves / hierarchy.size if leaves > 1 else 0.0
+
+
+class Occurring(NamedTuple):
+    """An attribute's values that occur, for its line may be far longer: their `positions` on it, ascending, integer
+    array (m,), and the original records `through` each, from 0 before the first, integer array (m + 1,).
+    """
+
+    positions: np.ndarray
+    through: np.ndarray
+
+    @classmethod
+    def of(cls, positions, records):
+        """From ascending positions and the number of records at each, integer arrays (m,)."""
+        return cls(positions, np.append(0, np.cumsum(records)))
+
+    def under(self, hierarchy, label):
+        """How many of the values, and of the records, a label covers."""
+        first, last = hierarchy.ends(label) if isinstance(hierarchy, OnALine) else (hierarchy.covered(label),) * 2
+        begin, end = np.searchsorted(self.positions, first), np.searchsorted(self.positions, last, side="right")
+        return np.sum(end - begin), np.sum(self.through[end] - self.through[begin])
+
+
+def ambiguity(hierarchy, label, occurring):
+    """Iyengar's loss of a cell: of the values that occur, other than one's own, the share that it may stand for.
+
+    `occurring`: the attribute's `Occurring`. 0 to 1 (all of them).
+    """
+    return max(occurring.under(hierarchy, label)[0] - 1, 0) / max(len(occurring.positions) - 1, 1)
+
+
+def bits(hierarchy, label, occurring):
+    """log2 of the original records whose value the label covers. `occurring`: as for `ambiguity`.
+
+    The information that a cell of value v loses under the label is the label's bits less those of v alone.
+    """
+    return float(np.log2(occurring.under(hierarchy, label)[1]))
+
+
+def precision(release):
+    """One less the mean `height` of the quasi-identifier cells: 1 untouched, 0 all suppressed; higher keeps more.
+
+    A suppressed record costs 1 in each cell. Its complement is the height loss of Aggarwal and Yu 2008, eq. 8.6.
+    Source: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
+    2002, Prec.
+    """
+    expect.these(release=release)
+    return 1 - _mean(release, height)
+
+
+def certainty_penalty(release):
+    """Mean share of its attribute's line of values that a released quasi-identifier cell still spans.
+
+    0: every cell is exact; 1: every cell is suppressed; lower keeps more. Numbers: interval width / domain width;
+    taxonomies: (leaves covered - 1) / (leaves - 1). A suppressed record costs 1 in each cell. By this number the
+    benchmarks compare tools. Source: the mean is Ghinita et al.'s global certainty penalty (VLDB 2007), the cells are
+    Iyengar's (KDD 2002), so that categories grow as numbers do; see `normalized_certainty_penalty`.
+    """
+    expect.these(release=release)
+    return _mean(release, _width)
+
+
+def normalized_certainty_penalty(release):
+    """Mean `uncertainty` of the quasi-identifier cells: 0 exact, 1 all suppressed; lower keeps more.
+
+    Unlike in `certainty_penalty` a cell of categories costs leaves / all leaves unless it is exact. A suppressed record
+    costs 1 in each cell. Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006 (NCP), equal
+    weights; over the number of cells it is Ghinita et al.'s global certainty penalty (VLDB 2007).
+    """
+    expect.these(release=release)
+    return _mean(release, uncertainty)
+
+
+def loss_metric(dataset, release):
+    """Mean `ambiguity` of the quasi-identifier cells, over the values that occur in the table: 0 exact, 1 suppressed.
+
+    Lower keeps more. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs
+    1 in each cell of an attribute of two values or more. Source: Iyengar, "Transforming Data to Satisfy Privacy
+    Constraints", KDD 2002 (LM); Aggarwal and Yu 2008, eq. 8.7.
+    """
+    expect.these(dataset=dataset, release=release)
+    return _mean(release, ambiguity, _occurring(dataset, release))
+
+
+def non_uniform_entropy(dataset, release):
+    """Mean bits that a quasi-identifier cell lost: -log2 of the original value's share among the records it covers.
+
+    0: every cell is exact; at most log2 of the number of records; lower keeps more. Merging a rare value into a common
+    one costs its few records much and the others little. Shares are the whole table's. A suppressed record costs -log2
+    of its values' shares of the table; all suppressed: the mean entropy of the attributes.
+    Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009, non-uniform
+    entropy measure, divided by the number of cells; after de Waal and Willenborg, 1999.
+    """
+    expect.these(dataset=dataset, release=release)
+    known = _occurring(dataset, release)
+    records = [np.diff(occurring.through) for occurring in known.values()]
+    own = np.mean([each @ np.log2(each) for each in records]) / len(release)
+    return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
+
+
+def discernibility(release):
+    """Number of ordered pairs of records that the release cannot tell apart, each record with itself among them.
+
+    From n (all records differ) to n squared; lower keeps more. A suppressed record costs n, as if it were like any
+    other. Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005 (DM).
+    """
+    expect.these(release=release)
+    return discernibility_of(*_sizes(release))
+
+
+def discernibility_of(sizes, suppressed=0):
+    """`discernibility` from the sizes of the classes that are not suppressed, integer array, and the suppressed."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
+
+
+def average_class_size(release):
+    """Records per equivalence class, the plain mean: from 1 to n; lower keeps more.
+
+    Divided by the k that was asked for it is LeFevre et al.'s C_avg (ICDE 2006), 1 at best. It is not divided by the
+    k found here, for then a release that hides nobody would cost the least. Suppressed records are one class together,
+    so they cost what a class of their number does.
+    """
+    expect.these(release=release)
+    return average_class_size_of(*_sizes(release))
+
+
+def average_class_size_of(sizes, suppressed=0):
+    """`average_class_size` from the sizes of the classes that are not suppressed and the number of the suppressed."""
+    return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
+
+
+def classification_metric(dataset, release, target):
+    """Share of records whose value of `target` is not the commonest of their class: 0 to 1; lower keeps more.
+
+    What a classifier gets wrong at least when classes (or buckets) are all that it sees. In a tie one value wins, so
+    five against five are five errors. A suppressed record is an error. `target`: any column of the dataset, read from
+    the original.
+    Source: Iyengar, KDD 2002 (CM); Aggarwal and Yu 2008, eq. 8.8.
+    """
+    expect.these(dataset=dataset, release=release, target=target)
+    _check_same(dataset, release)
+    suppressed = _stars(release)[1][release.indistinguishable] == len(release.schema.quasi_identifiers)
+    counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
+    hidden = np.zeros(len(counts), dtype=bool)
+    hidden[release.classes[suppressed]] = True
+    return classification_metric_of(counts[~hidden], int(counts[hidden].sum()))
+
+
+def classification_metric_of(counts, suppressed=0):
+    """`classification_metric` from `counts` (classes, values) of the classes that are not suppressed, and the rest."""
+    errors = counts.sum() - counts.max(axis=1).sum()
+    return float((errors + suppressed) / (counts.sum() + suppressed))
+
+
+def kl_divergence(dataset, release):
+    """Bits by which the original table differs from its rebuilding with every cell spread evenly over what it covers.
+
+    Kullback-Leibler divergence of the empirical distribution of all published columns from that rebuilding: 0 equal,
+    no upper bound; lower keeps more. Each record is compared with its own class, spread over the public domain's
+    values that its labels cover: where classes do not overlap (global recoding) this is the divergence of the two
+    tables, where they do (local recoding) it is never below. A suppressed record is spread over all combinations.
+    Bucketized sensitive values, each attribute's on its own, are spread over their bucket's records.
+    Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
+    """
+    expect.these(dataset=dataset, release=release)
+    _check_same(dataset, release)
+    names, schema = _quasi_identifiers(release), release.schema
+    others = [name for name in release.table if name not in names]  # a bucket's number among them
+    changed = [name for name in schema.published if name not in release.provenance.untouched]
+    seen = _grouped(release.indistinguishable, [release.table[name] for name in others])
+    whole = _grouped(seen, [dataset.table[name] for name in changed])
+    gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
+    for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
+        hierarchy = release.hierarchies.get(name) or flat(schema[name])
+        codes, labels = _factorized(release.table[name])
+        gained += np.bincount(codes) @ [_log_values(hierarchy, label) for label in labels] / len(release)
+    for name in (name for name in changed if name not in release.table):
+        shared = _grouped(release.classes, [dataset.table[name]])
+        gained += (_log_count(release.classes) - _log_count(shared)).mean()
+    return max(float(gained), 0.0)  # rounding must not fall below
+
+
+def suppressed_records(release):
+    """Number of records whose quasi-identifiers are all `*`: 0 to n; lower keeps more. They are still in the table."""
+    expect.these(release=release)
+    return _sizes(release)[1]
+
+
+def suppressed_cells(release):
+    """Number of quasi-identifier cells that are `*`, those of suppressed records among them: 0 to n times the number
+    of quasi-identifiers; lower keeps more.
+    """
+    expect.these(release=release)
+    sizes, stars = _stars(release)
+    return int(sizes @ stars)
+
+
+def displacement(dataset, release):
+    """Mean distance of a noisy number from the truth, as a share of its public domain's width; of a category, the share
+    of records where it is another one.
+
+    0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises ValueError without
+    noisy columns.
+    """
+    expect.these(dataset=dataset, release=release)
+    if not release.provenance.noisy:
+        raise ValueError(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
+    _check_same(dataset, release)
+    return float(np.mean([_moved(dataset, release, name) for name in release.provenance.noisy]))
+
+
+def _moved(dataset, release, name):
+    noisy, original = np.asarray(release.table[name]), np.asarray(dataset.table[name])
+    attribute = dataset.schema[name]
+    return np.abs(noisy - original).mean() / attribute.domain.width if attribute.numeric else (noisy != original).mean()
+
+
+def _check_same(dataset, release):
+    if len(dataset) != len(release):
+        raise ValueError(
+            f"{release!r} is not of {dataset!r}, row by row. Give the dataset that the release was made of."
+        )
+
+
+def _quasi_identifiers(release):
+    """Their names; refuses what has no generalized cells."""
+    if release.provenance.noisy:
+        raise ValueError(f"{release.provenance.sanitizer} generalizes nothing; see `displacement`.")
+    if not release.schema.quasi_identifiers:
+        raise ValueError("the release has no quasi-identifier to generalize. Give one column or more that role.")
+    return release.schema.quasi_identifiers
+
+
+def _labels(release):
+    """(sizes, {quasi-identifier: its label}) of each set of records with equal quasi-identifiers, arrays (sets,)."""
+    names, alike = _quasi_identifiers(release), release.indistinguishable
+    sizes = np.bincount(alike)
+    one = np.empty(len(sizes), dtype=np.intp)
+    one[alike] = np.arange(len(alike))  # of several the last one stays; any will do
+    return sizes, {name: np.asarray(release.table[name])[one] for name in names}
+
+
+def _mean(release, price, *known):
+    """Mean over all quasi-identifier cells of `price(hierarchy, label, ...)`; each distinct label is priced once.
+
+    `known`: what the price must know of each attribute besides, `{name: fact}`.
+    """
+    (sizes, labels), total = _labels(release), 0.0
+    for name in labels:
+        codes, distinct = _factorized(labels[name])
+        facts, hierarchy = [each[name] for each in known], release.hierarchies[name]
+        total += np.bincount(codes, weights=sizes) @ [price(hierarchy, label, *facts) for label in distinct]
+    return float(total / len(release) / len(labels))
+
+
+def _stars(release):
+    """(sizes, number of quasi-identifiers that are `*`) of each set of `_labels`, two integer arrays."""
+    sizes, labels = _labels(release)
+    return sizes, np.sum([each.astype(object) == SUPPRESSED for each in labels.values()], axis=0)
+
+
+def _sizes(release):
+    """(sizes of the classes that are not suppressed, number of suppressed records)."""
+    sizes, stars = _stars(release)
+    suppressed = stars == len(release.schema.quasi_identifiers)
+    return sizes[~suppressed], int(sizes[suppressed].sum())
+
+
+def _occurring(dataset, release):
+    """{quasi-identifier: its values that occur in the original}."""
+    _check_same(dataset, release)
+    found = {}
+    for name in release.schema.quasi_identifiers:
+        hierarchy = release.hierarchies[name]
+        # The dataset knows where its values stand, but the release may be by other hierarchies.
+        same = name in dataset.codes and dataset.hierarchies[name] == hierarchy
+        codes = dataset.codes[name] if same else hierarchy.codes(dataset.table[name])
+        positions, records = np.unique(codes, return_counts=True)
+        found[name] = Occurring.of(positions, records)
+    return found
+
+
+def _width(hierarchy, label):
+    return hierarchy.width(label)
+
+
+def _log_values(hierarchy, label):
+    """log2 of the values that a label covers; its width counts them without listing them."""
+    return np.log2(1 + hierarchy.width(label) * (hierarchy.size - 1))
+
+
+def _log_count(codes):
+    """log2 of how many records share each record's number, float array (n,)."""
+    return np.log2(np.bincount(codes)[codes])
+
+
+def _grouped(codes, columns):
+    """Records alike in `codes` and in all columns share a number from 0: integer array (n,)."""
+    for column in columns:
+        own, distinct = _factorized(column)
+        codes = _factorized(codes * max(len(distinct), 1) + own)[0]
+    return codes
+
+
+def _factorized(column):
+    # No missing values: a schema refuses them, and a missing cell is no label. Text is slow but for plain arrays.
+    return pd.factorize(np.asarray(column))

@@ -1,0 +1,326 @@
+"""Original microdata that obeys a schema: how to load, check, sample and split it.
+
+A dataset lies in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence,
+checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and
+their hierarchies, so that one table can serve several papers.
+"""
+
+import csv
+import hashlib
+import html
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import description, expect, hierarchy, progress, withholding
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
+
+# Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
+pd.set_option("mode.string_storage", "python")
+# What stands between two $ in a table that a notebook shows is text, no formula.
+pd.set_option("display.html.use_mathjax", False)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Original microdata, one row a record, checked against its schema when made.
+
+    `table`: DataFrame of n records with the schema's columns in the schema's order; its index carries no meaning and
+    is replaced by 0..n-1. `hierarchies`: for each quasi-identifier how it generalizes (see `hierarchy`). `codes`: for
+    each quasi-identifier the position of each record's value on its line, integer array (n,).
+
+    `shared`: for each quasi-identifier the positions that ten or more records share (`withholding.LIMIT`), ascending
+    integer array: those at which a published label may end.
+    """
+
+    name: str
+    table: pd.DataFrame
+    schema: Schema
+    hierarchies: Mapping[str, object]
+
+    def __post_init__(self):
+        expect.text("name", self.name, "the dataset")
+        expect.kind("table", self.table, pd.DataFrame)
+        expect.kind("schema", self.schema, Schema)
+        expect.kind("hierarchies", self.hierarchies, Mapping, instead="Give one by quasi-identifier.")
+        check_name("dataset", self.name)
+        self.schema.check(self.table)
+        table = self.table[self.schema.names()].reset_index(drop=True)
+        for name in table:
+            if self.schema[name].numeric:
+                table[name] = numbers(table[name])
+        object.__setattr__(self, "table", table)
+        codes = {}
+        for name in self.schema.quasi_identifiers:
+            if name not in self.hierarchies:
+                raise SchemaError(
+                    f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
+                    "Add one to hierarchies, or use hierarchy.flat(attribute)."
+                )
+            expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
+            codes[name] = self.hierarchies[name].codes(table[name]).astype(np.int32)  # every value has its place
+        object.__setattr__(self, "codes", codes)
+
+    def __len__(self):
+        return len(self.table)
+
+    @cached_property
+    def shared(self):
+        counted = {name: np.unique(codes, return_counts=True) for name, codes in self.codes.items()}
+        return {name: positions[records >= withholding.LIMIT] for name, (positions, records) in counted.items()}
+
+    def __repr__(self):  # never the records: a notebook keeps what it shows
+        return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
+
+    def _repr_html_(self):
+        return f"<p>{html.escape(repr(self))}</p>" + self.schema.described().to_html(index=False, border=0)
+
+    def sample(self, records, *, rng):
+        """A random sample of `records` records without replacement, in file order; its name says so."""
+        expect.these(rng=rng)
+        if not (expect.is_whole(records) and 2 <= records <= len(self)):
+            raise ValueError(
+                f"a sample needs 2 to {len(self)} records (all of '{self.name}'), got {expect.found(records)}."
+            )
+        if records == len(self):
+            return self
+        rows = np.sort(np.random.default_rng(rng).choice(len(self), records, replace=False))
+        return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
+
+    def split(self, share, *, rng):
+        """Two disjoint datasets, the first with `share` (0..1) of the records, drawn at random."""
+        expect.between("share", share, 0, 1, "both parts need records")
+        expect.these(rng=rng)
+        first = np.random.default_rng(rng).permutation(len(self)) < round(share * len(self))
+        parts = self.table[first], self.table[~first]
+        return tuple(
+            Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
+        )
+
+
+expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")
+
+
+def load(name, study=None, *, records=None, rng=0, folder=None):
+    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`.
+
+    Without a study: the description's `default_study`, or else the roles that stand at its columns.
+
+    `records`: load a random sample of so many records, drawn with `rng`. `folder`: where `data/` lies; by default the
+    nearest one at or above the current folder, else the project's own.
+
+    Raises SchemaError for a wrong checksum, a column, value or hierarchy that does not fit, or an unknown study.
+    """
+    expect.these(rng=rng)
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    if records is not None:  # 0: all
+        expect.whole("records", records, 0)
+    path = find(name, folder)
+    text = description.read(path)
+    if text.get("draft"):
+        raise SchemaError(
+            f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through it "
+            "as its first lines say, then delete the line 'draft = true'."
+        )
+    table = _read_files(path.parent, text)
+    described = Schema(
+        path.stem, tuple(_about(column, _attribute, column, entry) for column, entry in text["columns"].items())
+    )
+    described.check(table)  # all columns, also those that the study leaves out
+    study = study or text["dataset"].get("default_study")
+    choice = _study(path, text, study)
+    chosen = described.with_roles(
+        _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
+    )
+    recoding = choice.get("recoding", {})
+    for name in recoding:
+        chosen[name]  # refuses a name that does not exist
+    hierarchies = {
+        name: _about(name, _hierarchy, path, chosen[name], choice.get("hierarchies", "default"), recoding)
+        for name in chosen.quasi_identifiers
+    }
+    if choice.get("ends") == "exact":  # as those of published studies do
+        hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
+    dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
+    return dataset.sample(records, rng=rng) if records else dataset
+
+
+def load_studies(name, *, records=None, rng=0, folder=None):
+    """The dataset once in each of its studies, in the description's order; once in its own roles if it has none."""
+    expect.these(rng=rng)
+    if records is not None:
+        expect.whole("records", records, 0)
+    names = description.read(find(name, folder)).get("studies", [None])
+    return [load(name, study, records=records, rng=rng, folder=folder) for study in names]
+
+
+def find(name, folder=None):
+    """Path of the description file of dataset `name`: a path to a `.toml` file, or a folder's name under `data/`."""
+    expect.path("name", name)
+    if folder is not None:
+        expect.path("folder", folder)
+    if str(name).endswith(".toml"):
+        candidates = [Path(name)]
+    else:
+        here = Path.cwd()
+        roots = [Path(folder)] if folder else [here / "data", *(p / "data" for p in here.parents), PROJECT / "data"]
+        candidates = [root / name / f"{name}.toml" for root in roots]
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    known = sorted({p.parent.name for root in candidates for p in root.parent.parent.glob("*/*.toml")})
+    raise FileNotFoundError(
+        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above. "
+        f"Known: {', '.join(known) or 'none'}. Draft one with `privnb new FILE`."
+    )
+
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def _read_files(folder, text):
+    """All records of the data files in file order, as text."""
+    layout = text.get("format", {})
+    names = list(text["columns"])
+    parts = []
+    for entry in text["files"]:
+        file = description.inside(folder, entry["path"])
+        if not file.is_file():
+            raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
+        check_name("file", entry["path"])
+        content = description.content(file)
+        found = hashlib.sha256(content).hexdigest()
+        progress.seen(file.resolve(), found)
+        if "sha256" in entry and found != entry["sha256"]:
+            raise SchemaError(
+                f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
+                f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
+            )
+        parts.append(_renamed(entry, _read_csv(entry, content, names, layout), text.get("renamed", {})))
+    table = pd.concat(parts, ignore_index=True)
+    # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
+    return table.replace("", layout.get("missing") or np.nan)
+
+
+def _renamed(entry, table, names):
+    """The table with the description's name for each column that its file calls otherwise."""
+    if absent := [name for name in names if name not in table]:
+        raise SchemaError(f"[renamed] has {absent}, which {entry['path']} lacks. Write each name as the file does.")
+    return table.rename(columns=names)
+
+
+def _read_csv(entry, content, names, layout):
+    """The records of one file, every cell as text; without those that miss a value if the layout says so."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"{entry['path']} is not UTF-8 text: {error.reason}. Save it as CSV in UTF-8.") from None
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=layout.get("separator", ","), skipinitialspace=True)
+    try:
+        rows = [row for row in reader if any(cell.strip() for cell in row)][entry.get("skip_lines", 0) :]
+    except csv.Error as error:
+        raise SchemaError(f"{entry['path']}: line {reader.line_num} cannot be read as CSV: {error}.") from None
+    if layout.get("header", True) and rows:
+        names, *rows = rows
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(names):
+            raise SchemaError(
+                f"{entry['path']}: record {number} has {len(row)} cells, not {len(names)}. Correct the record, or the "
+                "separator in the description."
+            )
+        # adult.test ends each line in a full stop that is no part of the value.
+        row[-1] = row[-1].removesuffix(entry.get("line_end", ""))
+    if layout.get("records_with_missing", "keep") == "drop":
+        gaps = {"", layout.get("missing", "")}
+        rows = [row for row in rows if gaps.isdisjoint(row)]
+    # Equal cells are one object: whoever compares or counts a column then reads a few of them and not the whole file.
+    return pd.DataFrame([[*map(sys.intern, row)] for row in rows], columns=names, dtype=str)
+
+
+def _about(column, make, *given):
+    """What `make(*given)` gives; its error names the column."""
+    try:
+        return make(*given)
+    except SchemaError as error:
+        raise SchemaError(str(error) if f"'{column}'" in str(error) else f"column '{column}': {error}") from None
+
+
+def _attribute(name, entry):
+    domain = entry.get("domain")
+    if isinstance(domain, Mapping):
+        if not {"low", "high"} <= set(domain) <= {"low", "high", "step", "cuts"}:
+            raise SchemaError(
+                f"column '{name}': a domain of numbers is {{ low, high, step, cuts }}, got {dict(domain)}."
+            )
+        try:
+            domain = Numbers(**domain)
+        except SchemaError as error:
+            raise SchemaError(f"column '{name}': {error}") from None
+    elif domain is not None:
+        domain = Categories(tuple(domain))
+    try:
+        role = Role(entry["role"])
+    except (KeyError, ValueError):
+        raise SchemaError(
+            f"column '{name}' has the role {entry.get('role')!r}. Give it one of: {', '.join(Role)}."
+        ) from None
+    return Attribute(name, role, domain, entry.get("unit", ""), entry.get("form_of", ""))
+
+
+def _study(path, text, study):
+    studies = text.get("studies", {})
+    for name in studies:
+        check_name(f"{path.name}: study", name)
+    if study and study not in studies:
+        raise SchemaError(f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.")
+    return studies[study] if study else {}
+
+
+def _roles(choice):
+    """`{column: role}` of a study, which lists its columns by role."""
+    pairs = [(name, role) for role in Role for name in choice.get(role, ())]
+    twice = sorted({name for name, _ in pairs if [n for n, _ in pairs].count(name) > 1})
+    if twice:
+        raise SchemaError(
+            f"{twice} has two roles. A sensitive attribute cannot also be a quasi-identifier: what an "
+            "adversary may know already is not a secret to protect. Choose one."
+        )
+    return dict(pairs)
+
+
+def _hierarchy(path, attribute, chosen_set, recoding):
+    """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else flat."""
+    how = recoding.get(attribute.name)
+    if how is not None:
+        return _recoded(path, attribute, how)
+    folder = path.parent / "hierarchies" / chosen_set
+    if chosen_set != "default" and not folder.is_dir():
+        raise SchemaError(
+            f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
+        )
+    file = description.inside(folder, f"{attribute.name}.csv")
+    if not file.is_file():
+        return hierarchy.flat(attribute)
+    progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
+    return hierarchy.Taxonomy.read(file, attribute.domain)
+
+
+def _recoded(path, attribute, how):
+    """As a study's recoding says: numbers as a range or by widths, categories as they are ordered or as sets."""
+    if not attribute.numeric and how in ("ordered", "set"):
+        kind = hierarchy.Ordered if how == "ordered" else hierarchy.Sets
+        return kind(attribute.name, attribute.domain.values)
+    if attribute.numeric and how == "range":
+        return hierarchy.Ranges(attribute.domain)
+    if attribute.numeric and isinstance(how, Mapping):
+        return hierarchy.RangedIntervals(attribute.domain, tuple(how["widths"]))
+    if attribute.numeric and not isinstance(how, str):
+        return hierarchy.Intervals(attribute.domain, tuple(how))
+    allowed = '"range" or a list of widths' if attribute.numeric else '"ordered" or "set"; only numbers have ranges'
+    raise SchemaError(f"{path.name}: '{attribute.name}' cannot be recoded as {how!r}: give {allowed}.")

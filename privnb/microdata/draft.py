@@ -1,0 +1,308 @@
+"""Draft the description of an owner's table, for the owner to correct.
+
+A draft guesses roles and says why. It proposes domains as it saw them in the records, which no description may do in
+the end (domains are public knowledge), and it names nothing sensitive. So a draft starts with `draft = true`, and
+`dataset.load` refuses it until the owner has gone through it and deleted that line.
+"""
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import re
+import stat
+import tempfile
+import unicodedata
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from privnb.microdata import cuts, description, expect
+from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
+from privnb.microdata.names import offered, refused
+from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
+
+SEPARATORS = ",;\t|"
+MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")  # no leading zero: those are codes, such as postcodes
+STEPS = 10**8  # a column with more different possible numbers is treated as text
+LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
+
+
+class Text(NamedTuple):
+    """A text file of records: `table`, every cell as text, and its `separator`."""
+
+    table: pd.DataFrame
+    separator: str
+
+
+class Column(NamedTuple):
+    """What a draft says of a column: its role and why, the domain seen and the tree, None where it has none."""
+
+    name: str
+    role: Role
+    reason: str
+    domain: Numbers | Categories | None = None
+    tree: Taxonomy | None = None
+
+
+def read(path):
+    """Read a CSV file of unknown layout: UTF-8, a line of column names, then at least one record.
+
+    The separator (comma, semicolon, tab or |) is the one that gives the first line most cells. Returns Text. Raises
+    FileNotFoundError, or SchemaError for another encoding, an empty file, lines of different lengths, no header, or two
+    columns of one name.
+    """
+    path = Path(expect.path("path", path))
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file '{path}'.")
+    content = description.content(path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SchemaError(
+            f"{path.name} is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}. Save it as CSV in UTF-8."
+        ) from None
+    if "\0" in text:
+        raise SchemaError(f"{path.name} is no text file: it holds zero bytes. Save it as CSV in UTF-8.")
+    separator = max(SEPARATORS, key=lambda s: len(next(_lines(path, csv.reader(io.StringIO(text), delimiter=s)), ())))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    header, records = None, []
+    for cells in _lines(path, reader):
+        if cells in ([], [""]):
+            continue
+        header = header or _header(path, cells)
+        if len(cells) != len(header) or not any(cells):
+            raise SchemaError(
+                f"{path.name}: line {reader.line_num} has {len(cells)} cells{'' if any(cells) else ', all empty'}; the "
+                f"first line has {len(header)}, separated by {separator!r}. Correct the line, or delete it."
+            )
+        records.append(cells)
+    if len(records) < 2:
+        raise SchemaError(
+            f"{path.name} {'has column names but no record' if header else 'is empty'}. There is nothing to do."
+        )
+    return Text(pd.DataFrame(records[1:], columns=header, dtype=str), separator)
+
+
+def _lines(path, reader):
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise SchemaError(f"{path.name}: line {reader.line_num} cannot be read as CSV: {error}.") from None
+
+
+def _header(path, cells):
+    nameless = [number for number, cell in enumerate(cells, 1) if not cell.strip()]
+    if nameless:
+        raise SchemaError(f"{path.name}: column {nameless} has no name. Name it in the first line, or delete it.")
+    twice = sorted({cell for cell in cells if cells.count(cell) > 1})
+    if twice:
+        raise SchemaError(f"{path.name} has more than one column {twice}. Rename one.")
+    number = next((cell for cell in cells if NUMBER.fullmatch(cell)), None)
+    if number:
+        raise SchemaError(
+            f"{path.name} starts with a record, it seems ({number!r} in line 1). Put a line of column names first."
+        )
+    return cells
+
+
+def draft(file, name=None, folder="data"):
+    """Write the folder `<folder>/<name>` for the owner to correct; return the path of its `<name>.toml`.
+
+    The folder holds a copy of `file`, `<name>.toml` and `hierarchies/default/<attribute>.csv`. The copy has the file's
+    mode, and the folder is open only to whoever may read the file. `name` defaults to the file's name. All or nothing
+    is written, and nothing that exists is changed. Raises FileExistsError if the folder is there, OSError if it cannot
+    be written, SchemaError for a table that cannot be read (see `read`) or has one record.
+    """
+    file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
+    if name is not None:
+        expect.kind("name", name, str)
+    text = read(file)
+    name = name or re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
+    if len(text.table) < 2:
+        raise SchemaError(f"{file.name} has 1 record. A table needs at least 2: there is nobody to hide among.")
+    place = Path(folder) / name
+    if place.exists():
+        raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
+    renamed = _renamed(text.table)
+    mark, table = _with_mark(text.table.rename(columns=renamed))
+    columns = [_column(column, table[column], mark) for column in table]
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
+            work, mode = Path(unfinished) / name, stat.S_IMODE(file.stat().st_mode)
+            work.mkdir(mode=0o700 | mode & 0o44 | (mode & 0o44) >> 2)  # open to whom the file is open
+            (work / "hierarchies" / "default").mkdir(parents=True)
+            (work / offered(file.name)).write_bytes(file.read_bytes())
+            (work / offered(file.name)).chmod(mode)
+            for column in columns:
+                if column.tree:
+                    column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
+            head = _description(name, file, text, mark, columns, renamed)
+            (work / f"{name}.toml").write_text(head, encoding="utf-8")
+            work.rename(place)
+    except OSError as error:
+        raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
+    return place / f"{name}.toml"
+
+
+def _renamed(table):
+    """`{column: another name}` for the columns whose own names may not be used, see `names.refused`."""
+    taken, renamed = {name for name in table if not refused(name)}, {}
+    for column in table:
+        if refused(column):
+            name = offered(re.sub(r"[/\\]|^\W+", " ", column))
+            numbered = (f"{name} {number}" for number in itertools.count(2))
+            renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
+            taken.add(renamed[column])
+    return renamed
+
+
+def _with_mark(table):
+    """The mark of missing values ("" if none is missing), and the table with that mark in every empty cell."""
+    counts = {mark: int((table == mark).sum().sum()) for mark in MISSING}
+    mark = max(counts, key=counts.get)
+    empty = (table == "").any(axis=None)
+    return (mark, table.replace("", mark)) if empty or counts[mark] else ("", table)
+
+
+def _column(name, values, mark):
+    """Guess a role, from what can be seen: how many different values there are, and whether they are numbers."""
+    if "/" in name or "\\" in name or name.startswith("."):
+        raise SchemaError(f"column '{name}' cannot name its hierarchy's file. Rename it without / \\ or a leading dot.")
+    given = values[values != mark] if mark else values
+    records, different, missing = len(given), given.nunique(), len(values) - len(given)
+    if not records:
+        return Column(name, Role.UNUSED, "every value is missing")
+    numbers = _numbers(given)
+    # Record numbers and survey weights differ from person to person; so may ages, in a small table: better safe.
+    unlimited = numbers is None or (numbers.step == 1 and (different == records or numbers.width > LEAVES))
+    if unlimited and different > records / 2:
+        return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
+    if numbers is not None and missing:
+        reason = f"{missing} values are missing, which a number cannot be: set records_with_missing, or fill them in"
+        return Column(name, Role.UNUSED, reason, numbers)
+    if numbers is not None:
+        reason = f"a number, {different} different; if these are codes, list them as text"
+        return Column(name, Role.QUASI_IDENTIFIER, reason, numbers, _tree(name, numbers))
+    domain = Categories(tuple(sorted(set(values))))
+    reason = f"{different} values" + (f" and {missing} missing, which count as the value {mark!r}" if missing else "")
+    return Column(
+        name, Role.QUASI_IDENTIFIER, reason, domain, Taxonomy(name, tuple((v, SUPPRESSED) for v in domain.values))
+    )
+
+
+def _numbers(values):
+    """The domain of a column of numbers, its ends rounded outward; None if they are no numbers."""
+    if not values.str.fullmatch(NUMBER).all():
+        return None
+    numbers = [Decimal(value) for value in values.unique()]
+    step = Decimal(10) ** min(0, *(number.normalize().as_tuple().exponent for number in numbers))
+    if (max(numbers) - min(numbers)) / step > STEPS or max(map(abs, numbers)) > 10**12:
+        return None
+    # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
+    grain = cuts.round_number(max((max(numbers) - min(numbers)) / 20, step))
+    low = (min(numbers) / grain).to_integral_value(ROUND_FLOOR) * grain
+    high = max((max(numbers) / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
+    return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
+
+
+def _tree(name, domain):
+    """Intervals of a few widths, each twice the one before; None for decimals and wide domains, published as ranges."""
+    if domain.step != 1 or domain.width > LEAVES:
+        return None
+    grain = int(cuts.round_number(Decimal(max(domain.width / 20, 1))))
+    widths = [width for width in (grain, 2 * grain, 4 * grain) if 1 < width <= domain.width]
+    rows = []
+    for leaf in range(domain.low, domain.high + 1):
+        starts = [leaf // width * width for width in widths]
+        labels = [f"{start}-{start + width - 1}" for start, width in zip(starts, widths, strict=True)]
+        rows.append((str(leaf), *labels, SUPPRESSED))
+    return Taxonomy(name, tuple(rows))
+
+
+HEAD = """\
+# Drafted by `privnb new` from {file}: {records} records, {columns} columns. A guess, line by line.
+#
+# 1. Roles. identifier: names a person, dropped from every release. quasi-identifier: others may know it from elsewhere.
+#    sensitive: what nobody should learn about a person. neutral: neither. unused: left out.
+# 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
+# 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
+#    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
+# 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
+#    there where fewer than ten people share its end value. Choose them as one who does not know the records.
+# 5. hierarchies/default/ holds one file an attribute, leaf;level 1;...;*: put values that are alike under one label. A
+#    value added to a domain needs its line there.
+# 6. Then delete the next line. Until then nothing loads this description.
+draft = true
+
+[dataset]
+name = {name}
+title = {name}
+description = ""
+source = ""
+licence = ""
+citation = ""
+
+[[files]]
+path = {file}
+sha256 = "{sha256}"
+
+[format]
+separator = {separator}
+"""
+
+
+RENAMED = """
+# The file's own names of these columns hold what no name may (angle brackets, invisible characters). Left: as in the
+# file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
+[renamed]
+"""
+
+
+def _description(name, file, text, mark, columns, renamed):
+    head = HEAD.format(
+        file=_toml(offered(file.name)),
+        records=len(text.table),
+        columns=len(columns),
+        name=_toml(name),
+        sha256=hashlib.sha256(file.read_bytes()).hexdigest(),
+        separator=_toml(text.separator),
+    )
+    if mark:
+        head += (
+            f'missing = {_toml(mark)}\nrecords_with_missing = "keep" # "drop" leaves out every record that has one\n'
+        )
+    if renamed:
+        head += RENAMED + "".join(f"{_toml(own)} = {_toml(name)}\n" for own, name in renamed.items())
+    parts = [head]
+    for column in columns:
+        key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else _toml(column.name)
+        lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
+        if column.domain is not None:
+            hidden = "# " if column.role is Role.UNUSED else ""
+            lines.append(f"{hidden}domain = {_domain(column.domain)} # PROPOSAL, read from the records: replace")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _domain(domain):
+    if isinstance(domain, Categories):
+        return f"[{', '.join(map(_toml, domain.values))}]"
+    step = "" if domain.step == 1 else f", step = {domain.step}"
+    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)} }}"
+
+
+def _toml(text):
+    """Text as TOML writes it: JSON's way, with every character written out that cannot be seen."""
+    return "".join(
+        f"\\U{ord(each):08X}" if unicodedata.category(each) in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp") else each
+        for each in json.dumps(text, ensure_ascii=False)
+    )

@@ -1,0 +1,318 @@
+"""How categories generalize: by a `Taxonomy` (a tree), in order, or as sets."""
+
+import csv
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.hierarchy.generalization import (
+    SUPPRESSED,
+    Extent,
+    Generalization,
+    OfItsValues,
+    OfLeaves,
+    OnALine,
+    by_class,
+    text,
+)
+from privnb.microdata.hierarchy.intervals import Ranges
+from privnb.microdata.schema import Categories, Numbers, SchemaError
+
+
+@dataclass(frozen=True)
+class Taxonomy(OfLeaves, OnALine):
+    """A generalization hierarchy: every leaf's labels from itself up to the root `*`.
+
+    `rows` holds one tuple a leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must coarsen the
+    one below. Raises SchemaError with the labels named if it does not, if a leaf stands twice, or if rows
+    differ in length.
+
+    >>> tree = Taxonomy("sex", (("Male", "*"), ("Female", "*")))
+    >>> tree.height, tree.label(0, 1), tree.covered("*").tolist()
+    (1, '*', [0, 1])
+    """
+
+    name: str
+    rows: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self):
+        expect.text("name", self.name, "an attribute")
+        for row in expect.all_of("rows", self.rows, tuple, list):
+            expect.all_of("row", row, str)
+        if not self.rows:
+            raise SchemaError(f"hierarchy '{self.name}' is empty: no rows. Give one line a leaf: leaf;level 1;...;*")
+        lengths = {len(row) for row in self.rows}
+        if len(lengths) > 1 or min(lengths) < 2:
+            short = min(self.rows, key=len)
+            raise SchemaError(
+                f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, others have "
+                f"{max(lengths)}. Repeat a label to fill a level; a line holds at least leaf;*"
+            )
+        twice = sorted(leaf for leaf, count in Counter(row[0] for row in self.rows).items() if count > 1)
+        if twice:
+            raise SchemaError(f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it.")
+        for row in self.rows:
+            if row[-1] != SUPPRESSED:
+                raise SchemaError(f"hierarchy '{self.name}': leaf '{row[0]}' ends in '{row[-1]}', not in '*'.")
+        for level in range(1, self.height + 1):
+            parents = {}
+            for row in self.rows:
+                parent = parents.setdefault(row[level - 1], row[level])
+                if parent != row[level]:
+                    raise SchemaError(
+                        f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}: "
+                        f"'{row[level - 1]}' lies under both '{parent}' and '{row[level]}'. Give it one parent."
+                    )
+        object.__setattr__(self, "_as_given", self.rows)
+        # Depth-first order makes every inner node a run of neighbouring leaves.
+        seen = [{label: i for i, label in reversed(list(enumerate(column)))} for column in zip(*self.rows, strict=True)]
+        key = {row: tuple(seen[level][row[level]] for level in range(self.height, -1, -1)) for row in self.rows}
+        object.__setattr__(self, "rows", tuple(sorted(self.rows, key=key.get)))
+        self._check_labels()
+
+    @classmethod
+    def read(cls, path, domain):
+        """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain."""
+        expect.kind("domain", domain, Categories, Numbers)
+        if not Path(expect.path("path", path)).is_file():
+            raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
+        tree = cls(Path(path).stem, rows)
+        leaves = values_of(domain)
+        absent = [leaf for leaf in leaves if leaf not in tree._index]
+        if absent:
+            raise SchemaError(
+                f"hierarchy {path}: the leaf {absent[:3]} is missing ({len(absent)} in all). Add its line."
+            )
+        # ARX's files may hold leaves that the domain does not; they can never occur.
+        known = set(leaves)
+        return tree if len(tree.leaves) == len(known) else cls(tree.name, tuple(r for r in tree.rows if r[0] in known))
+
+    def write(self, path):
+        """Write ARX's layout, the leaves in the order in which they were given."""
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows(self._as_given)
+
+    @property
+    def height(self):
+        """Number of levels above the leaves."""
+        return len(self.rows[0]) - 1
+
+    @cached_property
+    def leaves(self):
+        """The leaves' labels in depth-first order."""
+        return tuple(row[0] for row in self.rows)
+
+    @cached_property
+    def groups(self):
+        """Integer array (height + 1, leaves): the node that holds each leaf at each level."""
+        return np.array([np.unique(column, return_inverse=True)[1] for column in self._columns], dtype=np.int32)
+
+    @cached_property
+    def _columns(self):
+        """The label of each leaf at each level, object array (height + 1, leaves)."""
+        return np.array(self.rows, dtype=object).T
+
+    @cached_property
+    def _spans(self):
+        """The first and last position of each label."""
+        spans = {}
+        for level in range(self.height + 1):
+            for position, row in enumerate(self.rows):
+                first, _ = spans.get((level, row[level]), (position, None))
+                spans[level, row[level]] = first, position
+        return {label: span for (_, label), span in spans.items()}
+
+    def _check_labels(self):
+        for row in self.rows:
+            for level, label in enumerate(row):
+                first, last = self._spans[label]
+                if not (
+                    first <= self._index[row[0]] <= last and self.rows[first][level] == self.rows[last][level] == label
+                ):
+                    raise SchemaError(
+                        f"hierarchy '{self.name}': the label '{label}' stands for two different sets of leaves. "
+                        "Rename one: a reader of the release could not tell them apart."
+                    )
+
+    def generalize(self, values, level):
+        """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
+        return self._columns[level, self.codes(values)].tolist()
+
+    def levels(self):
+        """One row a level, to look at: how many groups it has, how many values the largest holds, and three of them.
+
+        >>> Taxonomy("sex", (("Male", "*"), ("Female", "*"))).levels()
+           level  groups  largest      examples
+        0      0       2        1  Male, Female
+        1      1       1        2             *
+        """
+        rows = []
+        for level, labels in enumerate(self._columns):
+            groups = Counter(labels.tolist())
+            examples = ", ".join(list(groups)[:3]) + (", ..." if len(groups) > 3 else "")
+            rows.append((level, len(groups), max(groups.values()), examples))
+        return pd.DataFrame(rows, columns=["level", "groups", "largest", "examples"])
+
+    def level(self, low, high):
+        """Height of the lowest common ancestor of the leaves at two positions."""
+        return int(np.argmax(self.groups[:, low] == self.groups[:, high]))
+
+    def _names(self, low, high):
+        return self._columns[np.argmax(self.groups[:, low] == self.groups[:, high], axis=0), low]
+
+    def ends(self, label):
+        if text(label) not in self._spans:
+            raise self._unknown(label)
+        return self._spans[text(label)]
+
+    def extent(self):
+        return Extent(self.height, self.groups)
+
+
+@dataclass(frozen=True)
+class _Listed(OfLeaves):
+    """Categories whose labels list values, joined by "|"; a single value is itself, all of them are `*`."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def __post_init__(self):
+        expect.text("name", self.name, "an attribute")
+        Categories(self.values)  # refuses a value that stands twice
+        for value in self.values:
+            if "|" in value or value == SUPPRESSED:
+                raise SchemaError(
+                    f"'{self.name}': the value '{value}' cannot be told in a label that joins values by '|' and writes "
+                    "'*' for all. Rename it in the domain and in the data, or give the attribute a hierarchy file."
+                )
+
+    @property
+    def leaves(self):
+        """The values in the order of the public domain."""
+        return self.values
+
+    def _joined(self, positions):
+        if len(positions) == len(self.values) > 1:
+            return SUPPRESSED
+        return "|".join([self.values[position] for position in positions])
+
+    def _listed(self, label):
+        """The positions that a label lists; they must rise."""
+        if label == SUPPRESSED:
+            return np.arange(len(self.values))
+        positions = np.array([self._index.get(part, -1) for part in text(label).split("|")])
+        if positions[0] < 0 or (np.diff(positions) <= 0).any():
+            raise self._unknown(label)
+        return positions
+
+
+@dataclass(frozen=True)
+class Ordered(_Listed, OfItsValues):
+    """Categories that stand on a line, in the order of the public domain: a label lists the run from the lowest to the
+    highest of the class. Two values are as far apart as their positions.
+
+    In a release, unless `exact`, an end that few people share is moved outwards to the next value that many share, or
+    to where the order ends. Raises SchemaError for a value that is `*` or holds "|".
+
+    >>> grades = Ordered("education", ("9th", "10th", "11th", "12th"))
+    >>> grades.label(0, 2), grades.covered("10th|11th").tolist(), grades.width("10th|11th")
+    ('9th|10th|11th', [1, 2], 0.3333333333333333)
+    """
+
+    exact: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        expect.kind("exact", self.exact, bool)
+
+    def _outwards(self, low, high, shared):
+        shared = np.asarray(shared, dtype=np.int64)
+        below = np.append(0, shared)[np.searchsorted(shared, low, side="right")]
+        return below, np.append(shared, self.size - 1)[np.searchsorted(shared, high)]
+
+    def _names(self, low, high):
+        runs = zip(low.tolist(), high.tolist(), strict=True)
+        return np.array([self._joined(range(first, last + 1)) for first, last in runs], dtype=object)
+
+    def ends(self, label):
+        positions = self._listed(label)
+        if (np.diff(positions) > 1).any():
+            raise self._unknown(label)
+        return int(positions[0]), int(positions[-1])
+
+    def extent(self):
+        return Extent(len(self.values) - 1, None)
+
+
+@dataclass(frozen=True)
+class Sets(_Listed):
+    """Categories without an order: a label lists exactly the values that occur in the class, in the domain's order.
+    Two values are equal or different.
+
+    A label tells of each value in it that somebody of the class has it, were it one person alone: there is no way
+    outwards from a value without neighbours. Take a `Taxonomy` where a value may name a person.
+
+    Raises SchemaError for a value that is `*` or holds "|".
+
+    >>> race = Sets("race", ("White", "Black", "Other"))
+    >>> race.labels([2, 0, 1, 1], [0, 0, 1, 1]).tolist(), race.covered("White|Other").tolist()
+    (['White|Other', 'Black'], [0, 2])
+    """
+
+    def labels(self, codes, classes):
+        """The values of each class, object array (classes,). As `OnALine.labels`."""
+        codes, classes, number = by_class(codes, classes)
+        key, sets = np.zeros(number, dtype=np.int64), []
+        for begin in range(0, len(self.values), 64):  # a set is a row of bits, 64 values at a time
+            here = (begin <= codes) & (codes < begin + 64)
+            sets.append(np.zeros(number, dtype=np.uint64))
+            np.bitwise_or.at(sets[-1], classes[here], np.uint64(1) << (codes[here] - begin).astype(np.uint64))
+            index, words = pd.factorize(sets[-1])
+            key = pd.factorize(key * len(words) + index)[0]
+        _, first = np.unique(key, return_index=True)
+        rows = np.stack(sets, axis=1)[first].astype("<u8").view(np.uint8)
+        names = [self._joined(np.flatnonzero(np.unpackbits(row, bitorder="little"))) for row in rows]
+        return np.array(names, dtype=object)[key]
+
+    def covered(self, label):
+        return self._listed(label)
+
+    def width(self, label):
+        return (len(self._listed(label)) - 1) / max(len(self.values) - 1, 1)
+
+    def extent(self):
+        return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
+
+
+def values_of(domain):
+    """All values of a domain as text."""
+    if isinstance(domain, Categories):
+        return domain.values
+    return tuple(str(domain.value(code)) for code in range(int(domain.codes(domain.high)) + 1))
+
+
+def with_exact_ends(hierarchy):
+    """The same hierarchy, whose labels end at values of their classes in releases, too, were it one person's own.
+
+    For published studies of public tables, whose numbers are of such labels. Others are public and stay as they are.
+    """
+    expect.kind("hierarchy", hierarchy, Generalization)
+    return replace(hierarchy, exact=True) if isinstance(hierarchy, OfItsValues) else hierarchy
+
+
+def flat(attribute):
+    """The hierarchy of an attribute without one: ranges for numbers, one level below `*` for categories.
+
+    The ranges end at public cuts, see `Ranges`.
+    """
+    expect.these(attribute=attribute)
+    if attribute.numeric:
+        return Ranges(attribute.domain)
+    return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))

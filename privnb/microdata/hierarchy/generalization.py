@@ -1,0 +1,189 @@
+"""What every way to generalize an attribute can do.
+
+An attribute's values stand on a line, in positions 0, 1, ...: numbers by size, the leaves of a tree in depth-first
+order, other categories in the order of their public domain. The kinds are in `hierarchy`; they share the methods
+
+- `codes(values)`: positions of original values on the line, integer array (n,);
+- `labels(codes, classes)`: the published label of each class, object array (classes,);
+- `covered(label)`: the positions that a published label covers, ascending integer array; `runs(label)` and
+  `covers(label, positions)` say the same without listing them;
+- `width(label)`: the share of the line that it spans, 0 (one value) to 1 (all); lower tells more;
+- `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed;
+- `widened(labels, shared)`: labels that end at nobody's own value;
+- `size`: the number of positions;
+- `extent()`: how wide a generalization is, for clustering: see `Extent`.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata.schema import SchemaError, commonest
+
+SUPPRESSED = "*"  # the root of every hierarchy
+
+
+class Extent(NamedTuple):
+    """The width of the smallest generalization of two leaves, a fraction of the widest.
+
+    With `groups` (integer array levels x leaves): the first level at which both leaves are in one group.
+    Without: the difference of their positions on the line. Divided by `denominator` it lies in 0..1.
+    """
+
+    denominator: int
+    groups: np.ndarray | None
+
+
+class Generalization:
+    """One attribute's way to generalize. Subclasses give `_place`, `_refusal` and the methods named above."""
+
+    exact = False  # whether a release keeps labels that end at one person's own value: see `OfItsValues`
+
+    def widened(self, labels, shared):
+        """`labels` (n,) with each end moved outwards that few people share: see `OfItsValues`.
+
+        Those of other kinds are public whatever the records are, and stay as they are.
+        """
+        return labels
+
+    def codes(self, values):
+        """Positions of original values on the line, integer array (n,).
+
+        `values`: array, Series or Categorical of numbers or text; "9", 9 and 9.0 are one value. Raises SchemaError
+        with the commonest values that have no position, missing ones among them.
+        """
+        values = pd.Series(values)
+        # Each distinct value is looked up once; a Categorical has counted them already.
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            index, distinct = values.cat.codes.to_numpy(), values.cat.categories
+        else:
+            index, distinct = pd.factorize(values)
+        codes = np.append(self._place(distinct), -1)[index]  # the index of a missing value is -1
+        if codes.min(initial=0) < 0:
+            lost = values[codes < 0].astype(object)
+            raise SchemaError(self._refusal(lost.where(lost.notna(), "missing").tolist()))
+        return codes
+
+    def runs(self, label):
+        """The runs of neighbouring positions that a label covers: integer array (runs, 2), first and last of each."""
+        positions = self.covered(label)
+        ends = np.flatnonzero(np.diff(positions) > 1)
+        return np.column_stack([positions[np.append(0, ends + 1)], positions[np.append(ends, -1)]])
+
+    def covers(self, label, positions):
+        """Which of the `positions` (integer array (m,)) a label covers: boolean array (m,)."""
+        first, last = self.runs(label).T
+        run = np.searchsorted(first, positions, side="right") - 1
+        return (run >= 0) & (positions <= last[run])
+
+
+class OnALine(Generalization):
+    """Every label covers a run of neighbouring positions, so that two ends say all. Subclasses give `_names` and
+    `ends`, which lead from ends to labels and back.
+    """
+
+    def labels(self, codes, classes):
+        """The smallest label that covers each class, object array (classes,).
+
+        `codes`: positions, integer array (n,); `classes`: integer array (n,) of numbers 0..m-1. Raises ValueError for
+        a class without a record.
+        """
+        codes, classes, number = by_class(codes, classes)
+        low, high = np.full(number, np.iinfo(np.int64).max), np.full(number, -1)
+        np.minimum.at(low, classes, codes)
+        np.maximum.at(high, classes, codes)
+        # Many classes have the same ends: each pair is named once.
+        base = int(high.max(initial=0)) + 1
+        index, pairs = pd.factorize(low * base + high)
+        return self._names(*divmod(pairs, base))[index]
+
+    def label(self, low, high):
+        """The smallest label that covers the positions `low` to `high`."""
+        return self._names(np.array([low]), np.array([high]))[0]
+
+    def runs(self, label):
+        return np.array([self.ends(label)])  # a line may have billions of positions
+
+    def covered(self, label):
+        first, last = self.ends(label)
+        return np.arange(first, last + 1)
+
+    def width(self, label):
+        first, last = self.ends(label)
+        return (last - first) / max(self.ends(SUPPRESSED)[1], 1)
+
+
+class OfItsValues(OnALine):
+    """Labels that end at values of the class itself, so that an end may be one person's own.
+
+    `exact`: whether a release keeps such ends, as published studies do; without it, it moves them outwards. Subclasses
+    give `_outwards(low, high, shared)`: where the ends at these positions come to stand, two integer arrays.
+    """
+
+    def widened(self, labels, shared):
+        """`labels` with each end moved outwards that is none of `shared`: an array (n,), the same one if none is moved.
+
+        `labels`: array (n,). `shared`: the positions that many people share, integer array. Whatever a label covered,
+        it covers still; labels may overlap. Raises SchemaError for an unknown label.
+        """
+        index, distinct = pd.factorize(labels)
+        names = np.array([text(label) for label in distinct], dtype=object)  # beside labels, numbers are text, too
+        ends = np.array([self.ends(name) for name in names], dtype=np.int64).reshape(-1, 2)
+        outer = np.where(np.isin(ends, shared), ends, np.column_stack(self._outwards(*ends.T, shared)))
+        moved = (outer != ends).any(axis=1)
+        if not moved.any():
+            return labels
+        names[moved] = self._names(*outer[moved].T)
+        # What kind of column it is, is looked up for a few cells, not for all.
+        return pd.Series(names).array.take(index)
+
+
+class OfLeaves(Generalization):
+    """Values that are listed one by one: `name`, and `leaves` in the order of the line."""
+
+    @property
+    def size(self):
+        return len(self.leaves)
+
+    @cached_property
+    def _index(self):
+        return {leaf: position for position, leaf in enumerate(self.leaves)}
+
+    def _place(self, distinct):
+        return np.array([self._index.get(text(value), -1) for value in distinct], dtype=np.int64)
+
+    def _refusal(self, lost):
+        return f"hierarchy '{self.name}' lacks {len(set(lost))} values: {commonest(lost)}. Add them to it."
+
+    def _unknown(self, label):
+        return SchemaError(f"hierarchy '{self.name}' has no label '{label}'. Was the release made with another one?")
+
+    def members(self, labels):
+        """Which leaves each label covers, boolean array (labels, leaves)."""
+        members = np.zeros((len(labels), len(self.leaves)), dtype=bool)
+        for row, label in zip(members, labels, strict=True):
+            row[self.covered(label)] = True
+        return members
+
+    def bounds(self, label):
+        numbers = [float(self.leaves[position]) for position in self.covered(label)]
+        return min(numbers), max(numbers)
+
+
+def text(value):
+    """A value as hierarchies write it: whole numbers without a decimal point, none with an exponent."""
+    if not isinstance(value, float | np.floating) or not np.isfinite(value):
+        return str(value)
+    number = round(float(value), 10)  # as `Numbers.value` does: 0.1 + 0.2 is 0.3
+    return str(int(number)) if number.is_integer() else np.format_float_positional(number, trim="-")
+
+
+def by_class(codes, classes):
+    """Both as integer arrays (n,), and the number of classes. Raises ValueError if one has no record."""
+    codes, classes = (np.ascontiguousarray(each, dtype=np.int64) for each in (codes, classes))
+    sizes = np.bincount(classes)
+    if not sizes.all():
+        raise ValueError(f"class {sizes.argmin()} of {len(sizes)} has no record. Number the classes 0, 1, ... each.")
+    return codes, classes, len(sizes)

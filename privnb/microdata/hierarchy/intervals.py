@@ -1,0 +1,149 @@
+"""How numbers generalize: to the range from smallest to largest, or to intervals of given widths."""
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, text
+from privnb.microdata.schema import Numbers, SchemaError, commonest
+
+INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
+
+
+@dataclass(frozen=True)
+class _OnNumbers(OnALine):
+    """What generalizations of numbers share: a published cell is a number, `low-high` or `*`."""
+
+    domain: Numbers
+
+    def __post_init__(self):
+        expect.kind("domain", self.domain, Numbers)
+
+    @cached_property
+    def size(self):
+        return int(self.domain.codes(self.domain.high)) + 1
+
+    @property
+    def _last(self):
+        """The last position."""
+        return self.size - 1
+
+    def _place(self, distinct):
+        distinct = pd.Series(distinct)
+        outside = self.domain.outside(distinct).index
+        codes = np.full(len(distinct), -1)
+        fits = np.delete(np.arange(len(distinct)), outside)
+        codes[fits] = self.domain.codes(distinct.iloc[fits])
+        return codes
+
+    def _refusal(self, lost):
+        return f"{len(lost)} numbers lie outside {self.domain}: {commonest(lost)}."
+
+    def bounds(self, label):
+        if label == SUPPRESSED:
+            return float(self.domain.low), float(self.domain.high)
+        match = INTERVAL.fullmatch(str(label))
+        if not match:
+            raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
+        return float(match[1]), float(match[2] or match[1])
+
+    def ends(self, label):
+        # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
+        low, high = ((bound - self.domain.low) / self.domain.step for bound in self.bounds(label))
+        # Decimals such as 0.01 are not exact.
+        first, last = max(0, math.ceil(low - 1e-6)), min(self._last, math.floor(high + 1e-6))
+        if first > last:
+            raise SchemaError(f"the label '{label}' covers no value of {self.domain}. Was it made for another domain?")
+        return first, last
+
+
+@dataclass(frozen=True)
+class Ranges(OfItsValues, _OnNumbers):
+    """Numbers published as the range from the smallest to the largest of the class.
+
+    In a release, unless `exact`, an end that few people share is moved outwards, to where one of the domain's public
+    intervals begins or ends.
+
+    >>> ages = Ranges(Numbers(17, 99, cuts=10))
+    >>> ages.label(41 - 17, 47 - 17), ages.widened(np.array(["41-47", "38"]), shared=[41 - 17]).tolist()
+    ('41-47', ['41-49', '30-39'])
+    """
+
+    exact: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        expect.kind("exact", self.exact, bool)
+
+    def _outwards(self, low, high, shared):
+        return self.domain.interval(low)[0], self.domain.interval(high)[1]
+
+    def _names(self, low, high):
+        # Each end is written once; there are far fewer of them than of pairs.
+        index, ends = pd.factorize(np.concatenate([low, high]))
+        texts = np.array([text(self.domain.value(end)) for end in ends], dtype=object)[index]
+        first, last = texts.reshape(2, -1)
+        return np.where(low == high, first, first + "-" + last)
+
+    def extent(self):
+        return Extent(self._last, None)
+
+
+@dataclass(frozen=True)
+class Intervals(_OnNumbers):
+    """Whole numbers published as the smallest aligned interval that holds all of the class.
+
+    The widths need not nest: 40-59 lies in no interval of width 50 (Sramka et al. 2010, section 4.2: 5, 10, 20,
+    50, 100). Aligned at 0, as the paper prints them. The narrowest width is the leaf: it has extent 0.
+
+    >>> ages = Intervals(Numbers(17, 99), (5, 10, 20, 50, 100))
+    >>> ages.label(40 - 17, 41 - 17), ages.label(42 - 17, 58 - 17), ages.label(35 - 17, 41 - 17)
+    ('40-44', '40-59', '0-49')
+    """
+
+    widths: tuple[int, ...]
+
+    def __post_init__(self):
+        super().__post_init__()
+        expect.numbers("widths", self.widths)
+        rising = list(self.widths) == sorted(set(self.widths)) and len(self.widths) > 0
+        if not rising or not all(w > 0 and w == int(w) for w in self.widths):
+            raise SchemaError(f"interval widths must be rising whole numbers, got {self.widths}.")
+        if self.domain.step != 1 or self.domain.low != int(self.domain.low):
+            raise SchemaError(f"intervals are for whole numbers, the domain is {self.domain}. Use 'range'.")
+        if max(abs(self.domain.low), abs(self.domain.high)) // self.widths[0] >= 2**31 - 1:
+            raise SchemaError(
+                f"intervals of {self.widths[0]} are numbered up to 2^31, which {self.domain} passes. Give another unit."
+            )
+        if self.domain.low // self.widths[-1] != self.domain.high // self.widths[-1]:
+            raise SchemaError(
+                f"no interval of widths {self.widths} holds the whole domain {self.domain}. Add a wider one."
+            )
+
+    @cached_property
+    def groups(self):
+        """Integer array (widths, positions): the interval that holds each position at each width."""
+        values = self.domain.low + self.domain.step * np.arange(self._last + 1)
+        return np.array([values // width for width in self.widths], dtype=np.int32)
+
+    def _names(self, low, high):
+        level = np.argmax(self.groups[:, low] == self.groups[:, high], axis=0)
+        widths = np.array(self.widths)[level]
+        starts = self.groups[level, low] * widths
+        labels = [f"{start}-{end}" for start, end in zip(starts.tolist(), (starts + widths - 1).tolist(), strict=True)]
+        return np.array(labels, dtype=object)
+
+    def extent(self):
+        return Extent(len(self.widths) - 1, self.groups)
+
+
+class RangedIntervals(Intervals):
+    """Published as `Intervals`, but as far apart as the numbers themselves (reading "C" of Sramka et al. 2010)."""
+
+    def extent(self):
+        return Ranges(self.domain).extent()

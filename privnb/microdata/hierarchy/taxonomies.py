@@ -1,0 +1,277 @@
+"""Hierarchies built in a line: of numbers by widths or cut points, of dates, codes and lists.
+
+Each function takes an attribute of a schema and returns a `Taxonomy` over the values of its public domain. Look at it
+with `levels()`; `write("data/<name>/hierarchies/default/<attribute>.csv")` keeps it in ARX's layout. All raise
+SchemaError for an attribute of another kind and for values that have no place, with what to do.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.hierarchy.categories import Taxonomy, values_of
+from privnb.microdata.hierarchy.generalization import SUPPRESSED, text
+from privnb.microdata.hierarchy.intervals import Ranges
+from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest
+
+
+def widths(attribute, widths, origin=0):
+    """Numbers in aligned intervals of each of the `widths`, each a multiple of the one before.
+
+    Intervals begin at `origin` and every width from there; they may reach past the domain, as 15-19 does past ages
+    from 17. Raises SchemaError for widths that do not nest: they make no tree, but see `Intervals`.
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> widths(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99)), (5, 10, 20)).levels()
+       level  groups  largest                    examples
+    0      0      83        1             17, 18, 19, ...
+    1      1      17        5    15-19, 20-24, 25-29, ...
+    2      2       9       10    10-19, 20-29, 30-39, ...
+    3      3       5       20      0-19, 20-39, 40-59, ...
+    4      4       1       83                           *
+    """
+    domain, widths = _domain(attribute, Numbers), tuple(expect.numbers("widths", widths))
+    expect.number("origin", origin)
+    steps = [_steps(width, domain) for width in widths]
+    if None in steps or not steps or steps[0] < 2 or any(b % a or b == a for a, b in pairwise(steps)):
+        raise SchemaError(
+            f"'{attribute.name}': widths must be whole steps of {domain}, more than one, each a multiple of the one "
+            f"before; got {widths}. Leave out those that do not nest, or give all of them as the study's recoding."
+        )
+    begin = _steps(origin - domain.low, domain)
+    if begin is None or abs(begin) >= 2**53:
+        raise SchemaError(f"'{attribute.name}': the origin {origin} is no whole number of steps away from {domain}.")
+    codes = np.arange(_size(domain))
+    starts = [(codes - begin) // step * step + begin for step in steps]
+    return _numbered(attribute, [(start, start + step - 1) for start, step in zip(starts, steps, strict=True)])
+
+
+def cuts(attribute, *levels):
+    """Numbers cut at public points: for each level the numbers at which a new interval begins, rising.
+
+    A level's points must be points of the level before, too. They should be public knowledge, such as the ages of a
+    law: points that were read from the records tell something about them.
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> cuts(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)), (6, 18, 40, 65), (18, 65)).levels()
+       level  groups  largest                  examples
+    0      0     100        1              0, 1, 2, ...
+    1      1       5       35    0-5, 6-17, 18-39, ...
+    2      2       3       47        0-17, 18-64, 65-99
+    3      3       1      100                         *
+    """
+    domain, ends = _domain(attribute, Numbers), []
+    for points in levels:
+        expect.numbers("levels", points)
+        codes = [_steps(point - domain.low, domain) for point in points]
+        if None in codes or any(b <= a for a, b in pairwise([0, *codes, _size(domain)])):
+            raise SchemaError(
+                f"'{attribute.name}': the levels' points {tuple(points)} do not cut {domain}. Give rising numbers of "
+                "the domain, each the first of its interval."
+            )
+        starts = np.array([0, *codes])
+        part = np.searchsorted(starts, np.arange(_size(domain)), side="right") - 1
+        ends.append((starts[part], np.append(starts[1:], _size(domain))[part] - 1))
+    return _numbered(attribute, ends)
+
+
+def quantiles(attribute, groups, sample):
+    """Numbers in as many intervals as `groups` says for each level, such as (8, 4, 2), about equally full in `sample`.
+
+    Each number of groups must divide the one before. `sample`: numbers of the domain, one a person. The cut points tell
+    something about those people: take the sample from another, public table, or public points (see `cuts`); points
+    from the records themselves void every promise of noise. Raises SchemaError if a value is so common that fewer
+    groups can be told apart.
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99))
+    >>> quantiles(age, (4, 2), sample=[17, 19, 20, 24, 31, 38, 52, 90]).levels()
+       level  groups  largest                    examples
+    0      0      83        1             17, 18, 19, ...
+    1      1       4       48    17-19, 20-30, 31-51, ...
+    2      2       2       69                17-30, 31-99
+    3      3       1       83                           *
+    """
+    domain, groups = _domain(attribute, Numbers), tuple(expect.numbers("groups", groups))
+    if not groups or groups[-1] < 2 or any(fine % coarse or fine == coarse for fine, coarse in pairwise(groups)):
+        raise SchemaError(
+            f"'{attribute.name}': each number of groups must divide the one before, down to 2 or more; got {groups}."
+        )
+    codes = np.sort(Ranges(domain).codes(_sampled(sample, domain)))
+    firsts = codes[len(codes) * np.arange(1, groups[0]) // groups[0]] if len(codes) else codes
+    distinct = len(set(firsts.tolist()) - {0}) + 1
+    if distinct < groups[0]:
+        raise SchemaError(
+            f"'{attribute.name}': a sample of {len(codes)} numbers makes {distinct} groups, not {groups[0]}; the "
+            f"commonest are {commonest([domain.value(code) for code in codes])}. Ask for fewer groups, or give points "
+            "to `cuts`."
+        )
+    points = [domain.value(first) for first in firsts]
+    return cuts(attribute, *(points[fine - 1 :: fine] for fine in (groups[0] // number for number in groups)))
+
+
+def _sampled(sample, domain):
+    """The sample as a list of numbers of the domain."""
+    numbers = expect.numbers("sample", sample.tolist() if isinstance(sample, np.ndarray | pd.Series) else sample)
+    outside = domain.outside(pd.Series(numbers))
+    if len(outside):
+        raise SchemaError(f"{len(outside)} numbers of the sample lie outside {domain}: {commonest(outside)}.")
+    return numbers
+
+
+def dates(attribute, apart=()):
+    """Days as ISO writes them, 2024-02-29, by month, year and decade.
+
+    `apart`: values of the domain that are no dates, such as the mark of a missing one; they keep their own label up
+    to `*`.
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> days = Categories(("1999-12-31", "2000-01-01", "2000-01-02"))
+    >>> dates(Attribute("born", Role.QUASI_IDENTIFIER, days)).levels()
+       level  groups  largest                            examples
+    0      0       3        1  1999-12-31, 2000-01-01, 2000-01-02
+    1      1       2        2                    1999-12, 2000-01
+    2      2       2        2                          1999, 2000
+    3      3       2        2                1990-1999, 2000-2009
+    4      4       1        3                                   *
+    """
+    values = _without(attribute, apart)
+    wrong = [value for value in values if not _is_day(value)]
+    if wrong:
+        raise SchemaError(
+            f"'{attribute.name}': {wrong[:3]} are no days like 2024-02-29 ({len(wrong)} in all). Correct them, or name "
+            "them in `apart`."
+        )
+    return _shortened(attribute, values, [lambda v: v[:7], lambda v: v[:4], lambda v: f"{v[:3]}0-{v[:3]}9"])
+
+
+def prefixes(attribute, keep=None, apart=()):
+    """Codes of one length, such as post codes, by their first characters: 53711, 5371*, 537**, ...
+
+    `keep`: how many characters stay at each level, falling; None: one less each level, down to 1. `apart`: values of
+    the domain that are no such codes; they keep their own label up to `*`.
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> codes = Categories(("53711", "53712", "02139"))
+    >>> prefixes(Attribute("zip", Role.QUASI_IDENTIFIER, codes), keep=(4, 2)).levels()
+       level  groups  largest             examples
+    0      0       3        1  53711, 53712, 02139
+    1      1       2        2         5371*, 0213*
+    2      2       2        2         53***, 02***
+    3      3       1        3                    *
+    """
+    values = _without(attribute, apart)
+    keep = keep if keep is None else expect.numbers("keep", keep)
+    lengths = {len(value): value for value in values}
+    if len(lengths) != 1:
+        raise SchemaError(
+            f"'{attribute.name}': codes must be of one length, found {[*lengths.values()][:3]}. Fill them up to one "
+            "length, name those that are no codes in `apart`, or group them with `lists`."
+        )
+    length = len(values[0])
+    keep = tuple(range(length - 1, 0, -1) if keep is None else keep)
+    if any(fewer >= more or fewer != int(fewer) for more, fewer in pairwise([length, *keep, 0])):
+        raise SchemaError(f"'{attribute.name}': keep must fall from below {length} to 1 or more, got {keep}.")
+    return _shortened(attribute, values, [lambda v, k=k: v[:k] + SUPPRESSED * (length - k) for k in keep])
+
+
+def lists(attribute, groups):
+    """Values in named groups: `{group: [value, ...]}`, where a group may hold groups: `{group: {group: [...]}}`.
+
+    Groups need not be equally deep. Numbers may stand as a `range`.
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> school = Attribute("school", Role.QUASI_IDENTIFIER, Categories(("9th", "10th", "Bachelors", "Masters")))
+    >>> lists(school, {"low": ["9th", "10th"], "high": {"first": ["Bachelors"], "second": ["Masters"]}}).rows
+    (('9th', 'low', 'low', '*'), ('10th', 'low', 'low', '*'),
+     ('Bachelors', 'first', 'high', '*'), ('Masters', 'second', 'high', '*'))
+    """
+    domain = _domain(attribute, Numbers | Categories)
+    if not isinstance(groups, Mapping):
+        raise SchemaError(f"'{attribute.name}': {expect.found(groups)} is no group. Write {{group: [value, ...]}}.")
+    paths = list(_paths(attribute, groups, ()))
+    listed, values = {value for value, _ in paths}, values_of(domain)
+    for wrong, what in (
+        (
+            [value for value in values if value not in listed],
+            "stand in no group. List each of the domain once in groups",
+        ),
+        (sorted(listed - set(values)), "are listed and not in the domain. Correct them there or here"),
+    ):
+        if wrong:
+            raise SchemaError(f"'{attribute.name}': {len(wrong)} values such as {wrong[:3]} {what}.")
+    height = max(len(path) for _, path in paths)
+    # The nearest group fills the levels of a shallower one: repeated further up, its label would stand for two sets.
+    rows = ((v, *(path[:1] * (height - len(path))), *path, SUPPRESSED) for v, path in paths)
+    return Taxonomy(attribute.name, tuple(rows))
+
+
+def _domain(attribute, kind):
+    expect.these(attribute=attribute)
+    if not isinstance(attribute.domain, kind):
+        raise SchemaError(
+            f"the public domain of '{attribute.name}' is {attribute.domain}. Numbers generalize by widths, cuts or "
+            "quantiles, text by dates or prefixes, both by lists."
+        )
+    return attribute.domain
+
+
+def _size(domain):
+    return int(domain.codes(domain.high)) + 1
+
+
+def _steps(distance, domain):
+    """A distance in whole steps of the domain; None if it is no whole number of them."""
+    steps = distance / domain.step
+    return round(steps) if abs(steps - round(steps)) < 1e-6 else None
+
+
+def _numbered(attribute, ends):
+    """The tree of a domain of numbers. `ends`: for each level the first and last position of each value's interval."""
+
+    def label(first, last):
+        low, high = attribute.domain.value(first), attribute.domain.value(last)
+        return str(low) if first == last else f"{low}-{high}"
+
+    levels = [[label(*pair) for pair in np.column_stack(level).tolist()] for level in ends]
+    rows = zip(values_of(attribute.domain), *levels, [SUPPRESSED] * _size(attribute.domain), strict=True)
+    return Taxonomy(attribute.name, tuple(rows))
+
+
+def _without(attribute, apart):
+    """The values of a domain of text but for those that stay apart."""
+    values, apart = _domain(attribute, Categories).values, [apart] if isinstance(apart, str) else apart
+    expect.texts("apart", apart, "values")
+    unknown = [value for value in apart if value not in values]
+    if unknown:
+        raise SchemaError(f"'{attribute.name}': {unknown} should stay apart and are not in its domain. Correct them.")
+    return [value for value in values if value not in apart]
+
+
+def _is_day(value):
+    try:
+        return date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def _shortened(attribute, values, levels):
+    """The tree in which `levels`, one function each, shorten `values`; the others of the domain stay as they are."""
+    short = set(values)
+    rows = ((v, *(cut(v) if v in short else v for cut in levels), SUPPRESSED) for v in attribute.domain.values)
+    return Taxonomy(attribute.name, tuple(rows))
+
+
+def _paths(attribute, groups, path):
+    """Each value with its groups, the nearest first."""
+    if isinstance(groups, Mapping):
+        for label, members in groups.items():
+            yield from _paths(attribute, members, (str(label), *path))
+    elif isinstance(groups, str) or not path:
+        raise SchemaError(f"'{attribute.name}': {groups!r} is no group. Write {{group: [value, ...]}}.")
+    else:
+        yield from ((text(value), path) for value in groups)

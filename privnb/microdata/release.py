@@ -1,0 +1,314 @@
+"""What was published: the table, its equivalence classes, its provenance; `publish()` is all that an attacker gets."""
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.counts import coded, combinations, distinct_codes
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.schema import Role, Schema
+
+PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
+
+
+class Promise(NamedTuple):
+    """A proven bound that a mechanism claims. It can be claimed and probed by attack, never measured from a release."""
+
+    epsilon: float  # spent on one record, all columns together
+    columns: tuple[str, ...]
+    neighbours: str  # the two tables that nobody may tell apart by more than epsilon
+    statement: str  # budget, composition, what is not covered; in plain words
+
+    @classmethod
+    def local(cls, budget, rest):
+        """Local differential privacy by independent noise in each column.
+
+        `budget`: epsilon by column; they add up (Dwork and Roth 2014, section 3.5). `rest`: columns without noise.
+
+        >>> Promise.local({"age": 0.5, "sex": 1}, ["ward"]).epsilon
+        1.5
+        """
+        total = math.fsum(budget.values())
+        parts = " + ".join(f"{epsilon:g} ({name})" for name, epsilon in budget.items())
+        neighbours = f"two tables that differ in one record's {', '.join(budget)} and in nothing else"
+        statement = (
+            f"Local differential privacy with epsilon {parts} = {total:g} a record (sequential composition). "
+            f"Neighbours are {neighbours}: no release is more than exp({total:g}) times as likely from one as from the "
+            "other. Each further noisy release of the same records adds its own epsilon."
+        )
+        if rest:
+            statement += f" Nothing is promised for {', '.join(rest)}, which are published as they are."
+        return cls(total, tuple(budget), neighbours, statement)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a release was made, complete enough to make it again.
+
+    `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
+    only the mechanism can give. `noisy`: columns with noise. `simulation`: something was drawn with a seed, which can
+    undo it, so not for publication. `note`: why the release came out as it did, in a sentence or two, where its labels
+    do not tell.
+    """
+
+    dataset: str
+    sanitizer: str
+    parameters: Mapping[str, object]
+    claims: tuple = ()
+    promise: Promise | None = None
+    noisy: tuple[str, ...] = ()
+    untouched: tuple[str, ...] = ()
+    simulation: bool = False
+    note: str = ""
+    seed: object = field(default=None, repr=False)
+
+    def __post_init__(self):
+        expect.kind("claims", self.claims, tuple, list, instead="Give some such as (KAnonymity(10),).")
+        for claim in self.claims:
+            if not callable(getattr(claim, "holds", None)):
+                raise TypeError(f"claims are privacy models, such as (KAnonymity(10),); got {expect.found(claim)}.")
+        expect.kind("promise", self.promise, Promise, type(None))
+        expect.texts("noisy", self.noisy, "columns")
+        expect.kind("note", self.note, str)
+
+    def public(self):
+        """What may leave with a release, as a dictionary of plain values: all but the seed, which undoes the noise."""
+        return {
+            "dataset": self.dataset,
+            "sanitizer": self.sanitizer,
+            "parameters": {
+                name: value if type(value) in PLAIN else repr(value) for name, value in self.parameters.items()
+            },
+            "claims": [repr(model) for model in self.claims],
+            "promise": self.promise._asdict() if self.promise else None,
+            "published as they are": list(self.untouched),
+            "use": "simulation: not for publication" if self.simulation else "release",
+            "note": self.note,
+        }
+
+
+# What a release can look like: cells as they are or as labels of a hierarchy; some cells with noise; cells as they are
+# beside a bucket number, with the sensitive values by bucket in a table of their own.
+FORMS = ("generalized", "noisy", "bucketized")
+
+
+def _form(noisy, buckets):
+    return "noisy" if noisy else "generalized" if buckets is None else "bucketized"
+
+
+class Published(NamedTuple):
+    """All that an attacker gets: the released tables, rows in random order without record names; public knowledge."""
+
+    table: pd.DataFrame
+    schema: Schema
+    hierarchies: Mapping[str, object]
+    noisy: tuple[str, ...]
+    buckets: pd.DataFrame | None = None
+
+    @property
+    def form(self):
+        """One of `FORMS`."""
+        return _form(self.noisy, self.buckets)
+
+    def __repr__(self):  # never the rows, see Release
+        return f"Published({len(self.table)} rows of {', '.join(self.table)})"
+
+
+expect.word("published", Published, instead="Release.publish() gives it.")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A sanitized table: n rows in the dataset's order, one a record, with every column but identifiers.
+
+    A generalized cell is a label of the attribute's hierarchy; a suppressed one is `*` and keeps its place.
+
+    `buckets`: None, or the second table of a bucketized release, with the columns attribute, bucket, value, count: how
+    often each value of each sensitive attribute stands in each bucket. `table` then has the number of each record's
+    bucket in the column "bucket", from 0, instead of the sensitive attributes.
+
+    `shared`: as the dataset's, for the evaluator alone; what it lacks counts as shared by few.
+    """
+
+    table: pd.DataFrame
+    schema: Schema
+    hierarchies: Mapping[str, object]
+    provenance: Provenance
+    buckets: pd.DataFrame | None = None
+    shared: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __len__(self):
+        return len(self.table)
+
+    def __repr__(self):  # never the rows: a notebook keeps what it shows; see `show`
+        return f"Release({len(self)} rows of {self.provenance.dataset} by {self.provenance.sanitizer})"
+
+    @property
+    def form(self):
+        """One of `FORMS`: what an attack has to be able to read."""
+        return _form(self.provenance.noisy, self.buckets)
+
+    @property
+    def indistinguishable(self):
+        """Which records have equal quasi-identifiers *as released*: a number from 0 for each set, integer array (n,).
+
+        Clusters that are released alike are one set, for nobody can tell them apart.
+        """
+        return self._alike[0]
+
+    @property
+    def labels_alike(self):
+        """How the sets of `indistinguishable` records are labelled, by quasi-identifier: which label each set has,
+        integer array (sets,), and the labels that these numbers stand for, array (labels,).
+        """
+        return self._alike[1]
+
+    @cached_property
+    def _alike(self):
+        columns = {name: coded(self.table[name]) for name in self.schema.quasi_identifiers}
+        every = columns.values() or [(np.zeros(len(self), dtype=np.int64), [None])]
+        first, index = distinct_codes([codes for codes, _ in every], [len(values) for _, values in every])
+        return index, {name: (codes[first], values) for name, (codes, values) in columns.items()}
+
+    @cached_property
+    def classes(self):
+        """The class of each record, integer array (n,) from 0, or None for a noisy release.
+
+        Of whom in a class a sensitive value is, the release does not say. The classes are the equivalence classes,
+        those of `indistinguishable` records; of a bucketized release they are the buckets.
+        """
+        if self.provenance.noisy:
+            return None
+        return self.indistinguishable if self.buckets is None else self.table["bucket"].to_numpy()
+
+    def by_class(self, name):
+        """What is published of an attribute by class: the class and the value of n records, two arrays (n,).
+
+        In the dataset's order, unless a bucketized release has the attribute by bucket only: then in that of the
+        buckets, which does not say whose a value is. Raises SchemaError for an attribute that is not published.
+        """
+        self.schema[name]
+        if name in self.table:
+            return self.classes, self.table[name].to_numpy()
+        held = self.buckets[self.buckets["attribute"] == name]
+        return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
+
+    @cached_property
+    def suppressed(self):
+        """Number of records whose quasi-identifiers are all `*`."""
+        hidden = [np.asarray(self.table[name]) == SUPPRESSED for name in self.schema.quasi_identifiers]
+        return int(np.logical_and.reduce(hidden).sum()) if hidden else 0
+
+    @property
+    def labelled(self):
+        """Names of the quasi-identifiers whose cells are labels of their hierarchies, be it of a single value."""
+        if self.form == "bucketized":
+            return []
+        kept = () if self.provenance.claims else self.provenance.untouched
+        return [n for n in self.schema.quasi_identifiers if n not in (*self.provenance.noisy, *kept)]
+
+    def widened(self, names):
+        """The same release, in which no label of the attributes `names` ends at a value that few people share: such
+        ends are moved outwards, see `Ranges` and `Ordered`.
+
+        Classes may join, but none is divided; labels may overlap.
+        """
+        given = {name: self.table[name].array for name in names}
+        found = {name: self.hierarchies[name].widened(given[name], self.shared.get(name, [])) for name in names}
+        moved = [name for name in names if found[name] is not given[name]]
+        if not moved:
+            return self
+        table, facts = self.table.copy(deep=False), self.provenance
+        for name in moved:
+            table[name] = found[name]
+        untouched = tuple(name for name in facts.untouched if name not in moved)
+        return replace(self, table=table, provenance=replace(facts, untouched=untouched))
+
+    def publish(self):
+        """The attacker's view and, apart from it, the key: for each published row the record that it came from.
+
+        The order of the rows and the buckets' numbers are drawn from the operating system, which nobody can repeat:
+        with a seed, two releases of the same people could be put side by side. The key is the evaluator's alone.
+        """
+        key, buckets = _drawn(len(self)), self.buckets
+        table = self.table.iloc[key]
+        if buckets is not None:
+            numbers = _drawn(int(buckets["bucket"].max()) + 1)
+            table, buckets = (each.assign(bucket=numbers[each["bucket"]]) for each in (table, buckets))
+            buckets = by_content(buckets)
+        return self._handed_out(table, buckets), key
+
+    def _published(self, rng):
+        """As `publish`, for evaluations alone: rows in an order that the seed repeats, buckets as they are numbered."""
+        key = np.random.default_rng(rng).permutation(len(self))
+        return self._handed_out(self.table.iloc[key], self.buckets), key
+
+    def _handed_out(self, table, buckets):
+        return Published(_cells(table), self.schema, self.hierarchies, self.provenance.noisy, buckets)
+
+    @property
+    def bare(self):
+        """Whether some row is one person's own record, with or without noise, because nothing generalizes it."""
+        hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
+        if self.form == "bucketized" or not (self.provenance.claims or hidden):
+            return True
+        return not hidden and np.bincount(self.indistinguishable).min() < 2
+
+    def show(self, rows=12, *, rng=0):
+        """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
+
+        Neutral attributes are published as they are and would single out people beside them, so they are left out.
+        `rng` draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
+        No label ends at a value that few people share, even where a study keeps such ends, see `widened`.
+        Raises ValueError for a `bare` release.
+        """
+        expect.these(rng=rng)
+        if not (expect.is_whole(rows) and 0 <= rows <= 12):
+            raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
+        names = self.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        if self.bare:
+            raise ValueError(
+                f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
+                "own record. Show counts instead."
+            )
+        shown = np.random.default_rng(rng).choice(len(self), min(rows, len(self)), replace=False)
+        return by_content(self.widened(self.labelled).table[names]).iloc[shown].reset_index(drop=True)
+
+
+expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")
+
+
+def by_content(table):
+    """The rows of a DataFrame sorted by what they hold, from the first column on: their order then tells nothing else.
+
+    >>> by_content(pd.DataFrame({"ward": ["b", "a"], "people": [2, 1]}))["people"].tolist()
+    [1, 2]
+    """
+    cells = _cells(table)
+    return cells.iloc[np.argsort(combinations(cells).index, kind="stable")].reset_index(drop=True)
+
+
+def _cells(table):
+    """A table's cells and nothing else: no index, no attributes or names of pandas' own, no categories, which may stand
+    in the order of the records, or name a value that nobody has any more.
+    """
+    columns = {
+        name: np.asarray(column) if isinstance(column.dtype, pd.CategoricalDtype) else column.array
+        for name, column in table.items()
+    }
+    return pd.DataFrame(columns)
+
+
+def _drawn(size):
+    """The numbers from 0 to `size` - 1 in an order that nobody can repeat.
+
+    From the operating system, not from a generator: known rows could give away its state, and so where the others went.
+    """
+    return np.argsort(np.frombuffer(os.urandom(8 * size), dtype=np.uint64), kind="stable")

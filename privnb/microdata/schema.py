@@ -1,0 +1,303 @@
+"""What each column of a table is: its role, its public domain, its unit.
+
+A domain is public knowledge. It is stated by the data owner and never read from the records: a bound
+that depends on the records would tell something about them.
+"""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import cuts, expect, names
+
+
+class SchemaError(ValueError):
+    """A table, a schema or a hierarchy that do not fit each other."""
+
+
+def check_name(kind, name):
+    """Raise SchemaError for a name that holds what no name may, see `names.refused`. `kind`: what is called so."""
+    held = names.refused(name)
+    if held:
+        mapped = ", and map the file's own name to it under [renamed]" * kind.endswith("column")
+        raise SchemaError(
+            f"{kind} {name!r} holds {held}, which a name may not: it stands in pages and files, and must look like "
+            f"what it is. Call it {names.offered(name)!r}{mapped}."
+        )
+
+
+def commonest(values):
+    """The three commonest values with their counts, for errors: "'green' (2), 'pink' (1)"."""
+    return ", ".join(f"{value!r} ({count})" for value, count in pd.Series(values).value_counts().head(3).items())
+
+
+def numbers(column):
+    """A column of a numeric attribute as numbers: "9", 9 and 9.0 are the same value to everybody who counts.
+
+    What is no number stays as it is, for the domain to refuse it.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column
+    read = pd.to_numeric(column.astype(object), errors="coerce")
+    return column.astype(object).where(read.isna(), read) if read.isna().any() else read
+
+
+class Role(StrEnum):
+    """What an attribute means for privacy."""
+
+    IDENTIFIER = "identifier"  # names a person; dropped from every release
+    QUASI_IDENTIFIER = "quasi-identifier"  # may be known to an adversary from elsewhere
+    SENSITIVE = "sensitive"  # what no adversary should learn
+    NEUTRAL = "neutral"  # neither; published as it is
+    UNUSED = "unused"  # in the file, left out of the dataset
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers from `low` to `high`, both included, in steps of `step`.
+
+    `cuts`: where public intervals begin, beside `low`, as rising numbers. They may be given as one number, the width of
+    all intervals, counted from 0; without them it is a round number that makes ten to twenty. Ranges end there rather
+    than at a value that few people share, so they should be public knowledge, such as the ages of a law.
+
+    >>> Numbers(17, 99).width
+    82
+    >>> Numbers(17, 99, cuts=(18, 65)).cuts, Numbers(17, 99, cuts=20).cuts, Numbers(17, 99).cuts[:3]
+    ((18, 65), (20, 40, 60, 80), (20, 25, 30))
+    """
+
+    low: float
+    high: float
+    step: float = 1
+    cuts: float | tuple[float, ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self):
+        for end in ("low", "high", "step"):
+            expect.number(end, getattr(self, end))
+        if not (self.low < self.high and self.step > 0):
+            raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
+        if self.width / self.step < 0.5 or not self._on_a_step(self.width / self.step):
+            raise SchemaError(f"a domain's high must lie a whole number of steps above low, got {self}.")
+        if self.step < 1e-9 or self.width / self.step >= 2**31 or max(abs(self.low), abs(self.high)) >= 2**53:
+            raise SchemaError(
+                f"a domain of numbers has at most 2,147,483,648 values, steps of 1e-9 or more and nothing beyond 2^53, "
+                f"got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another unit."
+            )
+        try:
+            object.__setattr__(self, "cuts", cuts.points(self, self.cuts))
+        except ValueError as error:
+            raise SchemaError(str(error)) from None
+
+    def __str__(self):
+        return f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
+
+    @property
+    def width(self):
+        """Largest minus smallest value: the most that one value can change."""
+        return self.high - self.low
+
+    def codes(self, values):
+        """Number of steps above `low`, integer array of the shape of `values`."""
+        return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
+
+    def interval(self, codes):
+        """The first and the last code of the public interval that holds each of `codes`, two integer arrays."""
+        number = np.searchsorted(self._starts, codes, side="right") - 1
+        return self._starts[number], self._starts[number + 1] - 1
+
+    @cached_property
+    def _starts(self):
+        """The codes at which public intervals begin, and the first above the domain."""
+        return np.array([0, *self.codes(self.cuts), self.codes(self.high) + 1])
+
+    def value(self, code):
+        """The number at a code, as it is printed: whole numbers without a decimal point."""
+        number = round(float(self.low + code * self.step), 10)
+        return int(number) if number.is_integer() else number
+
+    def outside(self, column):
+        """The entries of `column` that are not in this domain."""
+        numbers = pd.to_numeric(column, errors="coerce")
+        steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
+        fits = steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
+        return column[~fits]
+
+    @staticmethod
+    def _on_a_step(steps):
+        return abs(steps - np.rint(steps)) < 1e-6
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A fixed list of values, written as text."""
+
+    values: tuple[str, ...]
+
+    def __post_init__(self):
+        expect.all_of("values", self.values, str)
+        if len(set(self.values)) != len(self.values) or not self.values:
+            raise SchemaError(f"a domain of categories needs distinct values, got {list(self.values)}.")
+
+    def __str__(self):
+        return f"{len(self.values)} values: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")
+
+    def codes(self, values):
+        """Position of each value in `self.values`, integer array."""
+        return pd.Index(self.values).get_indexer(pd.Index(values))
+
+    def outside(self, column):
+        """The entries of `column` that are not in this domain."""
+        return column[~column.isin(self.values)]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column: its name, role, public domain (None for identifiers), unit, and the attribute that it rewrites.
+
+    `form_of` names another column with the same content in another form (education as text and as 1-16).
+    `sensitivity`: how much one value can change, where a source states another number than the domain's width.
+    """
+
+    name: str
+    role: Role
+    domain: Numbers | Categories | None = None
+    unit: str = ""
+    form_of: str = ""
+    sensitivity: float | None = None
+
+    def __post_init__(self):
+        expect.text("name", self.name, "a column")
+        expect.kind("role", self.role, Role, instead=f"Give one of {', '.join(f'Role.{role.name}' for role in Role)}.")
+        expect.kind("domain", self.domain, Numbers, Categories, type(None))
+        expect.kind("unit", self.unit, str)
+        expect.kind("form_of", self.form_of, str)
+        if self.sensitivity is not None:
+            expect.positive("sensitivity", self.sensitivity)
+
+    @property
+    def numeric(self):
+        return isinstance(self.domain, Numbers)
+
+
+expect.word("attribute", Attribute, instead="A schema has them by name: schema[name].")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The attributes of a dataset, in the order of its columns."""
+
+    dataset: str
+    attributes: tuple[Attribute, ...]
+
+    def __post_init__(self):
+        expect.text("dataset", self.dataset, "the dataset")
+        expect.all_of("attributes", self.attributes, Attribute)
+        check_name("dataset", self.dataset)
+        for attribute in self.attributes:
+            check_name(f"dataset '{self.dataset}': column", attribute.name)
+        named = [attribute.name for attribute in self.attributes]
+        used = [attribute.name for attribute in self.attributes if attribute.role is not Role.UNUSED]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise SchemaError(
+                f"dataset '{self.dataset}': column {twice} has more than one role or description. "
+                "Give each column exactly one; a sensitive attribute cannot also be a quasi-identifier."
+            )
+        for attribute in self.attributes:
+            if attribute.name in used and attribute.form_of in used:
+                raise SchemaError(
+                    f"dataset '{self.dataset}': '{attribute.name}' is another form of '{attribute.form_of}' and "
+                    "both are in use. Set one of them to role 'unused': a miner given both counts it twice."
+                )
+            if attribute.domain is None and attribute.role not in (Role.IDENTIFIER, Role.UNUSED):
+                raise SchemaError(
+                    f"dataset '{self.dataset}': column '{attribute.name}' has no public domain. "
+                    "State its values or its low and high."
+                )
+
+    def __getitem__(self, name):
+        for attribute in self.attributes:
+            if isinstance(name, str) and attribute.name == name:
+                return attribute
+        raise SchemaError(
+            f"dataset '{self.dataset}' has no attribute {expect.found(name)}; it has {', '.join(self.names())}."
+        )
+
+    def names(self, *roles):
+        """Names of the attributes with one of `roles` (all, without one), in column order."""
+        return [attribute.name for attribute in self.attributes if not roles or attribute.role in roles]
+
+    @property
+    def quasi_identifiers(self):
+        return self.names(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self):
+        return self.names(Role.SENSITIVE)
+
+    @property
+    def published(self):
+        """Names of all attributes that a release holds: all but identifiers."""
+        return self.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
+
+    def described(self):
+        """One row an attribute, to look at: name, role, public domain, unit."""
+        rows = [(a.name, str(a.role), str(a.domain or ""), a.unit) for a in self.attributes]
+        return pd.DataFrame(rows, columns=["attribute", "role", "public domain", "unit"])
+
+    def with_roles(self, roles, sensitivities=()):
+        """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
+
+        `sensitivities`: `{name: number}` for attributes whose source states another one than their domain's width.
+        """
+        for name in [*roles, *sensitivities]:
+            self[name]
+        stated = dict(sensitivities)
+        chosen = (
+            replace(a, role=Role(roles[a.name]), sensitivity=stated.get(a.name, a.sensitivity))
+            for a in self.attributes
+            if a.name in roles
+        )
+        return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
+
+    def check(self, table):
+        """Raise SchemaError unless `table` has exactly these columns and only values of their domains."""
+        columns = list(table.columns)
+        twice = sorted({str(c) for c in columns if columns.count(c) > 1})
+        if twice:
+            raise SchemaError(f"dataset '{self.dataset}': the table has more than one column {twice}. Rename one.")
+        missing = [name for name in self.names() if name not in columns]
+        if missing:
+            raise SchemaError(
+                f"dataset '{self.dataset}': the schema names column {missing}, which the table lacks "
+                f"(it has {', '.join(map(str, columns))}). Rename the column or edit the schema."
+            )
+        extra = [str(c) for c in columns if c not in self.names()]
+        if extra:
+            raise SchemaError(
+                f"dataset '{self.dataset}': the table has column {extra}, which the schema does not name. "
+                "Describe it in the schema (role 'unused' leaves it out) or drop it."
+            )
+        if len(table) < 2:
+            raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {len(table)}.")
+        for attribute in self.attributes:
+            self._check_column(attribute, table[attribute.name])
+
+    def _check_column(self, attribute, column):
+        if attribute.domain is None:
+            return
+        if column.isna().any():
+            raise SchemaError(
+                f"dataset '{self.dataset}': column '{attribute.name}' has {column.isna().sum()} missing values, "
+                "which its domain does not allow. Drop those records or list a value for 'missing' in the domain."
+            )
+        outside = attribute.domain.outside(column)
+        if len(outside):
+            found = commonest(outside)
+            raise SchemaError(
+                f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
+                f"domain: {found}. Correct the table or the domain in the schema."
+            )

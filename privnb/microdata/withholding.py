@@ -1,0 +1,223 @@
+"""Which numbers are not shown, because they would tell of few people.
+
+A count of 1 to limit - 1 people is withheld (the threshold rule), and so is one that misses so few of a known number.
+Then so many others that none of these counts follows from what is shown: a table declares how its counts belong
+together, and `suppress` says which are withheld. A gain is a difference of two counts, of people guessed right with and
+without something, of whom neither contains the others: it counts nobody, and is withheld where one of the two is.
+
+What is protected is one shown table and the public number of people. What two tables tell together that were made with
+other settings, such as two releases in the explorer, is not looked at.
+"""
+
+from numbers import Integral, Real
+from typing import NamedTuple
+
+import numpy as np
+
+from privnb.microdata import expect
+
+LIMIT = 10  # a count of fewer people is not shown, unless a reader asks for another limit
+
+
+def check(limit, name="fewest"):
+    """`limit` as an int: the least count of people that is shown. `name`: the parameter that the error names.
+
+    Raises ValueError unless it is a whole number from 2: under another one nothing, or not all, would be withheld.
+
+    >>> check(10)
+    10
+    """
+    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 2:
+        raise ValueError(
+            f"{name} must be a whole number from 2, got {expect.found(limit)}: a count of one is a person. "
+            f"Usual is {LIMIT}, which leaves out every count of 1 to {LIMIT - 1} people."
+        )
+    return int(limit)
+
+
+expect.WORDS["fewest"] = lambda name, value: check(value, name)
+
+
+def few(people, limit=LIMIT):
+    """Whether a count of people, or each of an array, is above 0 and below the limit.
+
+    >>> few(0), few(9), few(10)
+    (False, True, False)
+    """
+    return (people > 1e-9) & (people < limit - 1e-9)  # a count that a share was multiplied back to is not exact
+
+
+def tells(people, of, limit=LIMIT):
+    """Whether a count tells of few people: of those counted, or of those of `of` people who are not."""
+    return few(people, limit) | few(of - people, limit)
+
+
+def share(people, of, limit=LIMIT):
+    """A share of `of` people, (value, low, high): withheld with only its bounds where `tells` says so.
+
+    >>> share(20, 40), share(3, 40)
+    ((0.5, nan, nan), (nan, 0.025, 0.225))
+    """
+    if few(people, limit):
+        return np.nan, 1 / of, min(limit - 1, of) / of
+    return found(people, of, limit)
+
+
+def found(groups, of, limit=LIMIT):
+    """As `share`, of people one of each group: a few groups are no few people, a few people missed are."""
+    if few(of - groups, limit):
+        return np.nan, max(of - limit + 1, 1) / of, (of - 1) / of
+    return groups / of, np.nan, np.nan
+
+
+def counted(people, of, limit=LIMIT):
+    """As `share`, in people: (count, low, high).
+
+    >>> counted(20, 400), counted(396, 400)
+    ((20, nan, nan), (nan, 391, 399))
+    """
+    if few(people, limit):
+        return np.nan, 1, min(limit - 1, of)
+    return (np.nan, max(of - limit + 1, 1), of - 1) if few(of - people, limit) else (people, np.nan, np.nan)
+
+
+def known(groups, of, limit=LIMIT):
+    """A number of groups of `of` people; NaN where almost everybody is a group alone, for it tells how few are not."""
+    return np.nan if few(of - groups, limit) else groups
+
+
+class Margin(NamedTuple):
+    """How counts belong together: the `parts`, which share nobody, lie within the `whole`.
+
+    `whole`: the name of a cell, or a public number of people. `parts`: names of cells. `rest`: whether people of the
+    whole may be in none of the parts. `Margin(400, ["alone"])` declares a complement, `Margin("large", ["small"])` two
+    nested groups, `Margin("all", ["men", "women"], rest=False)` a total.
+    """
+
+    whole: object
+    parts: tuple
+    rest: bool = True
+
+    @property
+    def cells(self):
+        return (*self.parts,) if isinstance(self.whole, Real) else (self.whole, *self.parts)
+
+    def beside(self, shown):
+        """The margin of the people of the whole who are in none of the parts that are shown."""
+        return self._replace(parts=tuple(part for part in self.parts if part in shown), rest=True)
+
+    def left(self, people):
+        """The people of the whole who are in none of the parts, by `{name: people}`."""
+        return people.get(self.whole, self.whole) - sum(people[part] for part in self.parts)
+
+
+def suppress(cells, margins, limit=LIMIT):
+    """Which counts are withheld: a set of names, such that no count of few people follows from those shown.
+
+    `cells`: `{name: people}`, the most important first: of two that cannot both be shown the later one is withheld.
+    `margins`: the `Margin`s among them, of nested groups all pairs. What must not follow is the count of a cell, and of
+    those of a whole who are in none of its parts, or in none that is shown. Who reads the table knows these margins,
+    whether a withheld count is itself of few people, and that other withheld ones are not.
+
+    >>> sorted(suppress({"all": 400, "age, sex": 350, "age": 345}, [Margin("age, sex", ["age"])]))
+    ['age']
+    >>> sorted(suppress({"all": 60, "a": 40, "b": 17, "c": 3}, [Margin("all", ["a", "b", "c"], rest=False)]))
+    ['b', 'c']
+    """
+    check(limit)
+    margins = [Margin(whole, tuple(parts), rest) for whole, parts, rest in margins]
+    near = {name: [] for name in cells}
+    for margin in margins:
+        for name in margin.cells:
+            near[name].append(margin)
+    linked, shown = _linked(near), {}
+    for name, people in cells.items():
+        known = {**shown, name: people}
+        told = [margin.beside(known) for margin in near[name] if margin.whole in known or margin.whole not in cells]
+        if few(people, limit) or any(few(margin.left(cells), limit) for margin in told):
+            continue
+        if not _follows(known, cells, linked[name], limit):
+            shown = known
+    return cells.keys() - shown.keys()
+
+
+def suppress_sets(people, of, limit=LIMIT):
+    """`suppress` of what sets of attributes tell, `{attributes: people}` of `of`: more attributes tell of them too.
+
+    Most important are no attributes, what is known without any, then all of them, then the smaller sets.
+
+    >>> suppress_sets({("age",): 345, ("sex",): 0, ("age", "sex"): 350}, 400)
+    {('age',)}
+    """
+    most = max(map(len, people), default=0)
+    order = sorted(people, key=lambda names: (len(names) not in (0, most), len(names)))
+    sets = {names: frozenset(names) for names in people}
+    nested = [Margin(larger, (smaller,)) for larger in sets for smaller in sets if sets[smaller] < sets[larger]]
+    margins = [*nested, *(Margin(of, (names,)) for names in people)]
+    return suppress({names: people[names] for names in order}, margins, limit)
+
+
+def _linked(near):
+    """Of each cell the margins that it is linked with, over any number of others: `{name: margins}`."""
+    linked = {}
+    for first in near:
+        if first not in linked:
+            cells = dict.fromkeys([first])
+            waiting = [first]
+            while waiting:
+                others = {cell for margin in near[waiting.pop()] for cell in margin.cells} - cells.keys()
+                cells |= dict.fromkeys(others)
+                waiting += others
+            margins = list(dict.fromkeys(margin for cell in cells for margin in near[cell]))
+            linked |= dict.fromkeys(cells, margins)
+    return linked
+
+
+def _follows(known, cells, margins, limit):
+    """Whether one of the counts of few people that are not `known` can have one value only.
+
+    The least and the greatest value are found by linear programming over all withheld counts.
+    """
+    if all(margin.rest and len(margin.parts) == 1 for margin in margins):
+        return False  # of nested groups alone: one between two others may vary unless these are equal, and so not few
+    hidden = list(dict.fromkeys(cell for margin in margins for cell in margin.cells if cell not in known))
+    secret = [Margin(cell, ()) for cell in hidden if few(cells[cell], limit)]
+    secret += [margin for margin in margins if margin.rest]
+    secret += [margin.beside(known) for margin in margins]
+    secret = [margin for margin in dict.fromkeys(secret) if few(margin.left(cells), limit)]
+    if not secret:
+        return False
+
+    def row(margin):
+        """What is left of the margin, as coefficients of the hidden counts, and a number."""
+        ones = {margin.whole: 1} | dict.fromkeys(margin.parts, -1)
+        return [ones.get(cell, 0) for cell in hidden], margin.left({cell: known.get(cell, 0) for cell in cells})
+
+    def bounds(people):
+        return (1, limit - 1) if few(people, limit) and limit > 2 else (limit if people >= limit else 0, np.inf)
+
+    above, at_most, equal, to = [], [], [], []
+    for margin in margins:
+        ones, number = row(margin)
+        if not margin.rest:
+            equal.append(ones)
+            to.append(-number)
+            continue
+        low, high = bounds(margin.left(cells)) if isinstance(margin.whole, Real) else (0, np.inf)
+        above += [np.negative(ones), ones][: 1 + np.isfinite(high)]
+        at_most += [number - low, high - number][: 1 + np.isfinite(high)]
+    asked = {"A_ub": above or None, "b_ub": at_most or None, "A_eq": equal or None, "b_eq": to or None}
+    asked["bounds"] = [bounds(cells[cell]) for cell in hidden]
+    for margin in secret:
+        ones, number = row(margin)
+        least, greatest = (sign * _least(np.multiply(sign, ones), asked) + number for sign in (1, -1))
+        if np.ceil(least - 1e-6) >= np.floor(greatest + 1e-6):
+            return True
+    return False
+
+
+def _least(ones, asked):
+    from scipy.optimize import linprog  # seldom needed, and slow to import
+
+    found = linprog(ones, **asked)
+    return found.fun if found.status == 0 else -np.inf

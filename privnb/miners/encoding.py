@@ -1,0 +1,133 @@
+"""One feature space for exact and generalized records, so that miners can read any release.
+
+A miner that learned from a release can predict for exact records, and the reverse.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from privnb.microdata.counts import coded, distinct_codes
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import SchemaError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Encoded:
+    """n records as miners read them, in two views; `encoded[rows]` selects records by an index or boolean array.
+
+    `features`: float32 array (n, f). A numeric attribute has two columns, the low and the high end of the published
+    cell, equal for a number. Any other has one column a leaf of its hierarchy, with 1 / size for each of the leaves
+    that the cell covers and 0 elsewhere, so that an exact cell is one-hot.
+
+    `labels`: DataFrame (n, attributes), the papers' reading: a number is a number, every published text is a nominal
+    value (pandas Categorical; code -1 is reserved for cells that training showed nothing of).
+
+    `row`: integer array (n,), equal for records that are equal in all encoded columns.
+    """
+
+    features: np.ndarray
+    labels: pd.DataFrame
+    row: np.ndarray
+
+    def __len__(self):
+        return len(self.row)
+
+    def __repr__(self):  # never the rows: they may be records
+        return f"Encoded({len(self)} records of {', '.join(self.labels)})"
+
+    def __getitem__(self, rows):
+        return Encoded(self.features[rows], self.labels.iloc[rows], self.row[rows])
+
+
+def encode(table, names, schema, hierarchies, like=None):
+    """Encode the columns `names` of a DataFrame of published or exact cells.
+
+    `hierarchies` may lack attributes, which then generalize flat. `like`: the records that a miner learned from, in
+    the same columns. A cell that they do not hold is read as one that they do, since a miner knows no other: as the
+    narrowest label that covers it (42 as 40-44), else as the commonest that it covers (40-44 as 42); where they hold
+    numbers, as the middle of its ends. Without any such it keeps its own features and the reserved code.
+
+    Raises SchemaError for a column that the table lacks, a label that its hierarchy lacks, other columns than those of
+    `like`, or two forms of one attribute.
+    """
+    names = list(names)
+    _check(table, names, schema, like)
+    columns = [coded(table[name]) for name in names]
+    features, labels = [], {}
+    for name, column in zip(names, columns, strict=True):
+        seen = None if like is None else like.labels[name]
+        numbers = schema[name].numeric and is_numeric_dtype(table[name])
+        hierarchy = hierarchies.get(name) or flat(schema[name])
+        part, labels[name] = _column(*column, numbers, schema[name], hierarchy, seen)
+        features.append(part)
+    _, row = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    return Encoded(np.hstack(features), pd.DataFrame(labels), row)
+
+
+def _check(table, names, schema, like):
+    for name in names:
+        if schema[name].form_of in names:
+            raise SchemaError(
+                f"'{name}' and '{schema[name].form_of}' are two forms of one attribute: a miner given both counts it "
+                "twice. Leave one out."
+            )
+    absent = [name for name in names if name not in table]
+    if absent or not names:
+        raise SchemaError(
+            f"columns {absent or 'none'} were asked for; the table has {', '.join(map(str, table.columns))}. "
+            "Name one or more of those."
+        )
+    if like is not None and list(like.labels) != names:
+        raise SchemaError(f"columns {names} cannot be encoded like {list(like.labels)}. Encode the same columns.")
+
+
+def _column(codes, values, numbers, attribute, hierarchy, seen):
+    """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column: its distinct
+    `values`, and which of them stands where. `numbers`: whether they are to be read as such.
+    """
+    among, cells = pd.factorize(pd.Series(values).astype(float if numbers else str), sort=True)
+    codes = among[codes]
+    given = np.column_stack([cells, cells]) if numbers else _extents(cells, attribute, hierarchy)
+    if seen is None:
+        labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
+    elif is_numeric_dtype(seen):
+        given = np.repeat(given.mean(axis=1), 2).reshape(-1, 2)
+        labels = given[codes, 0]
+    else:
+        learned = _extents(seen.cat.categories, attribute, hierarchy)
+        found = _read_as(cells, given, seen, learned, attribute)
+        given = np.where(found[:, None] >= 0, learned[found], given)
+        labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
+    features = given if attribute.numeric else given / given.sum(axis=1, keepdims=True)
+    return features.astype(np.float32)[codes], labels
+
+
+def _extents(labels, attribute, hierarchy):
+    """What each label covers, float array (labels, columns): the two ends of numbers, else 1 for each leaf covered."""
+    if attribute.numeric:
+        return np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
+    return hierarchy.members(labels).astype(float)
+
+
+def _read_as(cells, given, seen, learned, attribute):
+    """Which label of `seen` each cell is read as: integer array (cells,), -1 for none. `given`, `learned`: what cells
+    and labels cover.
+    """
+    if attribute.numeric:
+        # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
+        given, learned = (np.clip(each, attribute.domain.low, attribute.domain.high) for each in (given, learned))
+        (low, high), (first, last) = given.T[:, :, None], learned.T
+        covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
+    else:
+        shared, size, length = given @ learned.T, given.sum(axis=1, keepdims=True), learned.sum(axis=1)
+        covers, within = shared == size, shared == length
+    narrowest = np.where(covers, length, np.inf).argmin(axis=1)
+    times = np.bincount(seen.cat.codes[seen.cat.codes >= 0], minlength=len(learned))
+    commonest = np.where(within, times, -1).argmax(axis=1)
+    found = np.select([covers.any(axis=1), within.any(axis=1)], [narrowest, commonest], -1)
+    # Two labels may cover the same leaves, as a node with one child does: the same label comes first.
+    same = seen.cat.categories.get_indexer(pd.Index(cells).astype(str))
+    return np.where(same >= 0, same, found)

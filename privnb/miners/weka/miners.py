@@ -1,0 +1,192 @@
+"""Weka's classifiers by name, and the paper's sets of them."""
+
+import re
+import shlex
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from privnb.miners.weka.header import Header
+from privnb.miners.weka.java import Unavailable, find_jar, limited, machine, read, told, version
+
+# Sramka et al. 2010, section 4.4, the reference sets of miners for released intervals and for noisy numbers.
+CATEGORICAL = (
+    "bayes.AODE", "bayes.AODEsr", "bayes.BayesNet", "bayes.HNB", "bayes.NaiveBayes", "bayes.NaiveBayesSimple",
+    "bayes.NaiveBayesUpdateable", "bayes.WAODE", "functions.RBFNetwork", "functions.SMO", "lazy.IB1", "lazy.IBk",
+    "lazy.KStar", "lazy.LWL", "rules.ConjunctiveRule", "rules.DTNB", "rules.DecisionTable", "rules.OneR",
+    "rules.Ridor", "rules.ZeroR", "trees.DecisionStump", "trees.Id3", "trees.J48", "trees.J48graft", "trees.REPTree",
+    "trees.RandomForest", "trees.RandomTree", "trees.SimpleCart", "misc.HyperPipes", "misc.MinMaxExtension",
+    "misc.OLM", "misc.VFI",
+)  # fmt: skip
+NUMERICAL = (
+    "functions.RBFNetwork", "rules.ConjunctiveRule", "rules.DecisionTable", "rules.M5Rules", "rules.ZeroR",
+    "trees.DecisionStump", "trees.M5P", "trees.REPTree", "functions.LeastMedSq", "functions.LinearRegression",
+)  # fmt: skip
+# Section 4.3: the set L of Table 1.
+THREE = ("bayes.NaiveBayes", "trees.J48", "trees.RandomForest")
+SETS = {"three": THREE, "categorical": CATEGORICAL, "numerical": NUMERICAL}
+
+SECONDS = 120.0
+
+
+@dataclass(frozen=True, eq=False)
+class WekaMiner:
+    """One of Weka's classifiers: `scheme` below weka.classifiers ("trees.J48"), `options` as on its command line.
+
+    `seconds`: processor time, of its own thread, for training and guessing together. Each call of `predict` has what
+    training left, whatever earlier calls took. `version`: Weka's, which results depend on; the jar's unless given, and
+    no other jar will do. Where the jar lies counts for nothing. `fit` leaves the miner as it was.
+    """
+
+    scheme: str
+    options: tuple[str, ...] = ()
+    seconds: float = field(default=SECONDS, repr=False)
+    version: str = field(default_factory=version)
+    spent: float = field(default=0.0, repr=False)
+    model: object = field(default=None, repr=False)
+    header: object = field(default=None, repr=False)
+
+    @property
+    def name(self):
+        """The name that results carry and that `named` reads, as "Weka 3.6.14 trees.J48"."""
+        return shlex.join(["Weka", self.version, self.scheme, *self.options])
+
+    def predicts(self, target):
+        """Whether Weka says that it can guess a column like `target`, numbers or labels.
+
+        Of a miner that the jar lacks the paper says it, and `fit` raises Unavailable.
+        """
+        numbers = is_numeric_dtype(pd.Series(target))
+        java = machine(self.version)
+        kind = java.JClass("weka.core.Capabilities$Capability").valueOf("NUMERIC_CLASS" if numbers else "NOMINAL_CLASS")
+        try:
+            return bool(self._untrained(java).getCapabilities().handles(kind))
+        except Unavailable:
+            return self.scheme in (NUMERICAL if numbers else CATEGORICAL)
+
+    def fit(self, encoded, target):
+        """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
+
+        Raises ValueError where Weka refuses the data, as AODE does numbers; Unfinished beyond the limits; Unavailable.
+        """
+        java = machine(self.version)
+        header = Header(encoded.labels, target)
+        return replace(self._trained(java, header.instances(java, encoded.labels, target)), header=header)
+
+    def predict(self, encoded):
+        """The guesses for n encoded records: array (n,) of numbers or labels. Equal records get equal guesses.
+
+        A label that training did not show is a missing value. Where Weka names no class, as Id3 does for a record
+        unlike all it saw, the guess is None, or NaN for numbers. Raises as `fit` does.
+        """
+        if self.model is None:
+            raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
+        java = machine(self.version)
+        # A release has few distinct records: each is asked for once, which makes the lazy miners affordable.
+        _, first, back = np.unique(encoded.row, return_index=True, return_inverse=True)
+        data = self.header.instances(java, encoded[first].labels)
+        return self.header.guesses(self._asked(java, data))[back]
+
+    def cross_val_predictions(self, encoded, target, folds=10, seed=1):
+        """A guess for each record by a model that did not see it, in Weka's own folds: array (n,) in their order.
+
+        The counts are those of Weka's own evaluation: they depend on `seed` and on the order of records and of labels.
+        Each fold has the limit for itself. Raises as `fit` does, and ValueError unless 2 <= folds <= n.
+        """
+        if not 2 <= folds <= len(encoded):
+            raise ValueError(f"cross-validation needs 2 to {len(encoded)} folds (the records), got {folds}.")
+        java = machine(self.version)
+        header = Header(encoded.labels, target)
+        data = header.instances(java, encoded.labels, target)
+        # The numbers of the records, shuffled alike, tell whose guess is whose.
+        numbers = pd.DataFrame({"number": np.arange(len(encoded), dtype=float)})
+        numbers = Header(numbers, target).instances(java, numbers, target)
+        chance = java.JClass("java.util.Random")(seed)
+        data.randomize(chance)
+        numbers.randomize(java.JClass("java.util.Random")(seed))
+        if header.classes is not None:
+            data.stratify(folds)
+            numbers.stratify(folds)
+        found = np.empty(len(encoded))
+        for fold in range(folds):
+            trained = self._trained(java, data.trainCV(folds, fold, chance))
+            held = np.array(numbers.testCV(folds, fold).attributeToDoubleArray(0)[:]).astype(int)
+            found[held] = trained._asked(java, data.testCV(folds, fold))
+        return header.guesses(found)
+
+    def _untrained(self, java):
+        try:
+            model = java.JClass(f"weka.classifiers.{self.scheme}")()
+        except TypeError:  # what jpype says of a class that it does not find
+            raise Unavailable(
+                f"there is no miner '{self.scheme}' in Weka {self.version}. `known()` lists those of the paper and "
+                "whether a jar has them; leave it out, and say so beside the result."
+            ) from None
+        except java.JException as error:
+            raise told(java, self.scheme, error) from None
+        try:
+            options = java.JArray(java.JString)(list(self.options))
+            model.setOptions(options)  # which empties those that it takes
+            java.JClass("weka.core.Utils").checkForRemainingOptions(options)
+        except java.JException as error:
+            raise ValueError(f"the miner '{self.scheme}' has no options {self.options}: {error}.") from None
+        return model
+
+    def _trained(self, java, data):
+        model = self._untrained(java)
+        _, spent = limited(java, self, model, "buildClassifier", data)
+        return replace(self, model=model, spent=spent)
+
+    def _asked(self, java, data):
+        """What Weka's evaluation hears from the model for each of `data`, whose class it hides: float array (n,)."""
+        grading = java.JClass("weka.classifiers.Evaluation")(data)
+        prints = java.JArray(java.JClass("java.lang.Object"))(0)  # nothing
+        found, _ = limited(java, self, grading, "evaluateModel", self.model, data, prints)
+        return np.array(found[:], dtype=float)
+
+
+def reference_set(schemes, **options):
+    """Weka's miners by their place below weka.classifiers, a tuple; `options` go to each, as seconds=."""
+    return tuple(WekaMiner(scheme, **options) for scheme in schemes)
+
+
+def named(text, **options):
+    """Weka's miners by the names that results carry, a tuple; `options` go to each, as seconds=.
+
+    `text`: names separated by commas, as "Weka 3.6.14 trees.J48", or without the version; Weka's own options may
+    follow. "Weka three" is the paper's set L of Table 1, "Weka categorical" and "Weka numerical" are those of Table 2,
+    whole: where the jar lacks an entry, its `fit` raises Unavailable. Raises ValueError for another version than the
+    jar's, and for a name that neither the jar nor the paper has; Unavailable without a jar.
+    """
+    jar = find_jar()
+    stated, schemes = read(jar)
+    chosen = {}
+    for part in text.split(","):
+        name = re.fullmatch(r"Weka(?:\s+(\d\S*))?\s+([a-zA-Z]\S*)(.*)", part.strip())
+        asked, scheme, rest = name.groups() if name else (None, "", "")
+        entries = (scheme,) if rest else SETS.get(scheme, (scheme,))
+        if not schemes.union(CATEGORICAL, NUMERICAL).issuperset(entries):
+            raise ValueError(
+                f"there is no miner '{part.strip()}'. Name a set, {', '.join(f'Weka {each}' for each in SETS)}, or "
+                f"miners of Weka {stated} such as 'Weka trees.J48': `privnb.miners.weka.known()` lists the paper's."
+            )
+        if asked not in (None, stated):
+            raise ValueError(
+                f"'{part.strip()}' asks for Weka {asked}, and {jar} is Weka {stated}. Leave the version out, or name "
+                "that version's jar in the environment variable WEKA_JAR."
+            )
+        for entry in entries:
+            chosen.setdefault((entry, rest), WekaMiner(entry, tuple(shlex.split(rest)), **options))
+    return tuple(chosen.values())
+
+
+def known(jar=None):
+    """The 42 entries of the paper's two sets: DataFrame of target ("categorical", "numerical"), miner, present in jar.
+
+    OLM and MinMaxExtension, which 3.6.0 had, are not in 3.6.14.
+    """
+    present = read(find_jar(jar))[1]
+    rows = [(kind, each, each in present) for kind in ("categorical", "numerical") for each in SETS[kind]]
+    return pd.DataFrame(rows, columns=["target", "miner", "present"])

@@ -1,0 +1,164 @@
+"""Grade a table by its equivalence classes: how alike its records are, and which level of each model it reaches."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb import privacy_models as family
+from privnb.microdata import expect
+from privnb.microdata.counts import coded, combinations, tabulated_in_parts
+from privnb.microdata.draft import NUMBER
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.schema import SchemaError
+
+FEW = (2, 5, 10)  # class sizes below which people are counted
+ANY = "any attribute"  # a model names one; its level reads the counts alone
+MANY = 100  # different sensitive values; with more, nearly every class lacks nearly all of them
+
+
+class Graded(NamedTuple):
+    """A model that is graded: its name, what it reads, the unit of its level, what that means, and the model itself.
+
+    A level depends on neither the bound nor the name of the sensitive column, so any that a model takes will do.
+    """
+
+    name: str
+    reads: str  # people; values of a class; shares: values of a class beside the table's; order: the same on a line
+    unit: str
+    meaning: str  # of the level of the worst class
+    model: family.PrivacyModel
+
+
+MODELS = (
+    Graded(
+        "k achieved", "people", "people", "Nobody can be linked to fewer records than this. Higher is safer.",
+        family.KAnonymity(2),
+    ),
+    Graded(
+        "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
+        family.DistinctDiversity(2, ANY),
+    ),
+    Graded(
+        "l, entropy", "values", "values", "Every class is as open as so many equally likely values. Higher is safer.",
+        family.EntropyDiversity(2, ANY),
+    ),
+    Graded(
+        "l, frequency", "values", "values", "No value belongs to more than one in so many of a class. Higher is safer.",
+        family.FrequencyDiversity(2, ANY),
+    ),
+    # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
+    Graded(
+        "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
+        family.AlphaKAnonymity(1, 2, ANY),
+    ),
+    Graded(
+        "t, equal distance", "shares", "share", "So many of a class would need another value to be like the table. "
+        "Lower is safer.", family.TCloseness(0.5, ANY),
+    ),
+    Graded(
+        "t, ordered distance", "order", "share", "The same, a value near by counting for less than one far off. "
+        "Lower is safer.", family.TCloseness(0.5, ANY, "ordered"),
+    ),
+    Graded(
+        "Jensen-Shannon", "shares", "nats", "How far a class's values are from the table's, 0 to ln 2 = 0.693. "
+        "Lower is safer.", family.JensenShannonCloseness(0.5, ANY),
+    ),
+    Graded(
+        "delta", "shares", "nats", "ln of the times that a value is commoner or rarer in a class; inf: absent from it. "
+        "Lower is safer.", family.DeltaDisclosure(1, ANY),
+    ),
+    Graded(
+        "beta, basic", "shares", "times", "A value's share of a class is so many times the table's above it; 1: twice. "
+        "Lower is safer.", family.BasicBetaLikeness(1, ANY),
+    ),
+    Graded(
+        "beta, enhanced", "shares", "times", "The same; inf: a value gains more than -ln of its share of the table. "
+        "Lower is safer.", family.EnhancedBetaLikeness(1, ANY),
+    ),
+)  # fmt: skip
+
+
+def grade(table, quasi_identifiers=None, sensitive=None):
+    """Classes of equal quasi-identifiers in `table`, and the level of the worst: one row a number, with its meaning.
+
+    `table`: DataFrame of n records; cells are compared as they are written, a missing one equals another.
+    `quasi_identifiers`: what an adversary may know; None: every column but `sensitive`, the most cautious reading.
+    `sensitive`: the column that nobody should learn. Numbers of more than 100 different values are graded in 100 groups
+    of neighbours of about equal size; of so many words only what each class holds is graded, not how it compares with
+    the table.
+
+    Returns a DataFrame with `measure`, `value`, `unit` ("share": 0 to 1) and `meaning`. Some values are counts of few
+    people: for the owner's eyes, not for a report. Raises SchemaError for a column that is not there or stands in both
+    roles, and for an empty table.
+    """
+    expect.kind("table", table, pd.DataFrame)
+    if sensitive is not None:
+        expect.text("sensitive", sensitive, "a column")
+    if quasi_identifiers is not None:
+        expect.texts("quasi_identifiers", quasi_identifiers, "columns")
+    names = [name for name in table if name != sensitive] if quasi_identifiers is None else list(quasi_identifiers)
+    absent = [name for name in [*names, sensitive] if name is not None and name not in table]
+    if absent:
+        raise SchemaError(f"the table has no column {absent}; it has {', '.join(map(str, table))}.")
+    if sensitive in names:
+        raise SchemaError(f"'{sensitive}' cannot be both sensitive and a quasi-identifier. Name it in one place.")
+    if not names or table.empty:
+        raise SchemaError(
+            f"there is nothing to grade: {len(table)} records, {len(names)} quasi-identifiers. Give a table of records "
+            "and some quasi_identifiers, or None for all columns."
+        )
+
+    classes = combinations(table[names])
+    sizes = classes.multiplicities
+    suppressed = int((table[names].astype(str) == SUPPRESSED).all(axis=1).sum())
+    rows = [
+        ("records", len(table), "people", "One row a person."),
+        ("quasi-identifiers", len(names), "columns", f"What an adversary may know: {', '.join(map(str, names))}."),
+        ("classes", len(sizes), "classes", "Groups of people whom these columns cannot tell apart."),
+        ("smallest class", sizes.min(), "people", "So many share the rarest combination; 1 is a person on display."),
+        ("median class", np.median(sizes), "people", "Half of the classes are this large or smaller."),
+        ("largest class", sizes.max(), "people", "So many share the commonest combination."),
+        ("suppressed", suppressed, "people", "Every quasi-identifier of theirs is *; together they are one class."),
+    ]
+    for few in FEW:
+        meaning = "People who stand alone." if few == 2 else f"People who hide among fewer than {few}."
+        rows.append((f"in classes below {few}", sizes[sizes < few].sum() / len(table), "share", meaning))
+    # Sizes need no values: every record has the same.
+    rows += _levels(("people",), classes.index, np.zeros(len(table), dtype=np.int64))
+    if sensitive is not None:
+        rows += _of_sensitive(classes, table[sensitive])
+    return pd.DataFrame(rows, columns=["measure", "value", "unit", "meaning"]).astype({"value": float})
+
+
+def _of_sensitive(classes, column):
+    """The rows that a sensitive column adds."""
+    codes, values = coded(column)
+    alike = pd.Series(codes).groupby(classes.index).nunique().to_numpy() == 1
+    given_away = classes.multiplicities[alike].sum() / len(column)
+    reads, how = ("values", "shares"), ""
+    if all(NUMBER.fullmatch(str(value)) for value in values):
+        codes, values = pd.factorize(pd.to_numeric(column).to_numpy(), sort=True)
+        reads = ("values", "shares", "order")
+        if len(values) > MANY:
+            sizes = np.bincount(codes)
+            group = (np.cumsum(sizes) - sizes) * MANY // len(column)  # by the records with a smaller value
+            codes = np.unique(group, return_inverse=True)[1][codes]
+            how = f", graded in {codes.max() + 1} groups of neighbours of about equal size"
+    elif len(values) > MANY:
+        reads, how = ("values",), "; too many to compare a class with the table"
+    return [
+        ("sensitive values", len(values), "values", f"What nobody should learn: '{column.name}'{how}."),
+        *_levels(reads, classes.index, codes),
+        ("one value a class", given_away, "share", f"People whose class gives their '{column.name}' away."),
+    ]
+
+
+def _levels(reads, classes, codes):
+    """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
+    graded = [each for each in MODELS if each.reads in reads]
+    whole = np.bincount(codes)
+    parts = tabulated_in_parts(classes, codes, (int(classes.max()) + 1, len(whole)))
+    worst = [[each.model.worst(each.model.level(counts, whole)) for each in graded] for counts in parts]
+    for each, levels in zip(graded, zip(*worst, strict=True), strict=True):
+        yield each.name, each.model.worst(np.array(levels)), each.unit, each.meaning

@@ -1,0 +1,139 @@
+"""Privacy models bound to a table: which groups of its records may be published as one class each.
+
+Algorithms work on the distinct rows of a table, not on its records; a requirement says what each model counts there.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.microdata.counts import coded, distinct_codes, tabulate
+from privnb.privacy_models import KAnonymity, PrivacyModel, tally
+
+_CELLS = 2**24  # of a table of counts at a time
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What one model counts: row i adds `weights[i]` to column `columns[i]` of its class. `whole`: of all rows."""
+
+    model: PrivacyModel
+    columns: np.ndarray
+    weights: np.ndarray
+    whole: np.ndarray
+
+    def counts(self, rows, classes, number):
+        return tabulate(classes, self.columns[rows], (number, len(self.whole)), self.weights[rows])
+
+
+class Requirement:
+    """That every class keeps all of `models`, for the records of a dataset.
+
+    `codes`: integer array (m, attributes), the positions of the m distinct rows on their quasi-identifiers' lines;
+    rows are equal in every attribute that a model counts. `people`: integer array (m,), the records of each row; 0
+    where only a model's population has it. `index`: integer array (n,), the row of each record. `extra`: attributes
+    whose values rows must not mix either; `values[name]` holds their codes by row. `alone`: every record is a row of
+    its own, for algorithms that tell equal records apart.
+    """
+
+    def __init__(self, models, dataset, extra=(), *, alone=False):
+        self.models = tuple(models)
+        schema, table = dataset.schema, dataset.table
+        names = schema.quasi_identifiers
+        populations = [model for model in self.models if hasattr(model, "population")]
+        added = [model.codes(schema, dataset.hierarchies) for model in populations]
+        lengths = [len(table), *map(len, added)]
+
+        def extended(column, *more):
+            """A column of the records with one of each population below it, zeros where a population has none."""
+            parts = more or [np.zeros(length, dtype=np.int64) for length in lengths[1:]]
+            return np.concatenate([column, *parts]) if added else column
+
+        columns = [extended(dataset.codes[name], *(part[:, a] for part in added)) for a, name in enumerate(names)]
+        counted = {
+            i: tally(model, table[model.sensitive], schema[model.sensitive])
+            for i, model in enumerate(self.models)
+            if model.sensitive is not None
+        }
+        # One column for each sensitive attribute, whichever of the models read it.
+        marks = {self.models[i].sensitive: extended(column) for i, (column, _) in counted.items()}
+        marks |= {name: extended(coded(table[name])[0]) for name in extra}
+        source = np.repeat(np.arange(len(lengths)), lengths) if added else np.zeros(0, dtype=np.int64)
+        every = [*columns, *marks.values(), *([source] if added else [])]
+        if alone:
+            first = index = np.arange(len(every[0]))
+        else:
+            first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
+        self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)
+        self.index = index[: len(table)]
+        amounts = np.bincount(index, minlength=len(first))
+        origin = source[first] if added else np.zeros(len(first), dtype=np.int64)
+        self.people = np.where(origin == 0, amounts, 0)
+        self.values = {name: marks[name][first] for name in extra}
+        self.tallies = []
+        for i, model in enumerate(self.models):
+            if model in populations:
+                its = origin == 1 + populations.index(model)
+                column, weights, width = np.where(its, 0, 1), np.where(its, amounts, self.people), 2
+            elif model.sensitive is None:
+                column, weights, width = np.zeros(len(first), dtype=np.int64), self.people, 1
+            else:
+                column, weights, width = extended(counted[i][0])[first], self.people, counted[i][1]
+            self.tallies.append(Tally(model, column, weights, np.bincount(column, weights, width).astype(np.int64)))
+
+    @property
+    def least(self):
+        """The fewest records that a class may have, as far as the models' k says."""
+        return max((m.k for m in self.models if hasattr(m, "k") and not hasattr(m, "population")), default=1)
+
+    @property
+    def beyond_size(self):
+        """The tallies of models that ask for more than the number of records that `least` gives."""
+        return [each for each in self.tallies if type(each.model) is not KAnonymity]
+
+    def holds(self, classes, number, rows=slice(None), tallies=None):
+        """Whether each class keeps every model: boolean array (number,).
+
+        `classes`: integer array, the class of each of `rows` (indices; all, without), from 0 to below `number`. A
+        class without a record is never published, so it holds.
+        """
+        tallies = self.tallies if tallies is None else tallies
+        size = np.bincount(classes, self.people[rows], number)
+        fine = size == 0
+        widest = max((len(tally.whole) for tally in tallies), default=1)
+        step = max(1, _CELLS // widest)
+        if number <= step:
+            fine |= np.all([t.model.holds(*self._counted(t, rows, classes, number)) for t in tallies] or [True], axis=0)
+            return fine
+        order = np.argsort(classes, kind="stable")
+        rows = np.arange(len(self.people))[rows][order]
+        classes = classes[order]
+        for begin in range(0, number, step):
+            part = slice(*np.searchsorted(classes, [begin, begin + step]))
+            width = min(step, number - begin)
+            fine[begin : begin + width] |= np.all(
+                [t.model.holds(*self._counted(t, rows[part], classes[part] - begin, width)) for t in tallies], axis=0
+            )
+        return fine
+
+    def _counted(self, tally, rows, classes, number):
+        counts = tally.counts(rows, classes, number)
+        # A class without records would divide by zero; what it gives is not read.
+        empty = counts.sum(axis=1) == 0
+        if empty.any():
+            counts[empty, 0] = 1
+        return counts, tally.whole
+
+    def refusal(self, classes, number):
+        """Why some class may not be published, in words: the model, the worst level found, how many classes break it.
+
+        An empty text where all hold.
+        """
+        for each in self.tallies:
+            counts, whole = self._counted(each, slice(None), classes, number)
+            broken = ~each.model.holds(counts, whole) & (np.bincount(classes, self.people, number) > 0)
+            if broken.any():
+                worst = each.model.worst(each.model.level(counts, whole)[broken])
+                who = "all records as one class" if number == 1 else f"{broken.sum()} of {number} classes"
+                return f"{who} break {each.model!r}: the worst reaches {worst:.4g}"
+        return ""

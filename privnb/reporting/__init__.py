@@ -1,0 +1,1 @@
+"""What people read: findings and charts of results, notebooks run, pages made."""

@@ -1,0 +1,297 @@
+"""What adversaries gain: from the average to the worst miner, beside what chance alone gives, and whom they hit."""
+
+import pandas as pd
+
+from privnb.evaluation.results import bound
+from privnb.microdata import expect
+from privnb.reporting import findings
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, axis, finish, from_to, intervals, none, settings
+from privnb.reporting.charts.measures import ranges
+
+# Upright ticks; those of equal value are told apart by their height too.
+TALL, MIDDLE, LOW = (f"M-.22,-{h}H.22V{h}H-.22Z" for h in (1.4, 1, 0.6))
+# What is drawn of each set of miners, and the controls of the main one: name in the legend, shape, colour.
+MINERS = {
+    "average": ("average miner", "circle", COLOURS[0]),
+    "worst": ("worst miner", "triangle-right", COLOURS[1]),
+    "worst by person": ("each person's worst miner", "cross", COLOURS[3]),
+    "fusion: vote": ("fusion: vote", "square", COLOURS[2]),
+    "fusion: stacked": ("fusion: stacked", "diamond", COLOURS[4]),
+}
+CONTROLS = {
+    "baseline": ("guess without the release", TALL, "black"),
+    "control: ZeroR": ("ZeroR", MIDDLE, COLOURS[5]),
+    "control: by chance": ("dealt at random", MIDDLE, COLOURS[1]),
+    "control: unseen": ("person unseen", LOW, COLOURS[2]),
+}
+
+
+def spans(results, measure, title, unit, *, of=1):
+    """From the average to the worst miner by setting and set of miners; on a line below the main set's, as ticks, what
+    chance alone gives. Values are divided by `of`; without it they are people.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit)
+    expect.positive("of", of)
+    import altair as alt
+
+    rows = settings(results[results.measure == measure])
+    rows["set"], rows["kind"] = _set_and_kind(rows.miner)
+    rows = rows.dropna(subset="kind")
+    rows[["value", "low", "high", "baseline"]] /= of
+    if of != 1:
+        rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
+    rows["shown"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
+    main = rows[(rows["set"] == "") & (rows.kind == "worst")]
+    if main.shown.isna().all():
+        return none(measure)
+    guess = main.assign(kind="baseline", shown=main.baseline)
+    marks = pd.concat([rows[~rows.kind.isin(CONTROLS) | (rows["set"] == "")], guess]).dropna(subset="shown")
+    known = {**MINERS, **CONTROLS}
+    marks = marks.assign(
+        row=[_row(*names) for names in zip(marks.setting, marks["set"], marks.kind, strict=True)],
+        name=marks.kind.map(lambda kind: known[kind][0]),
+    )
+    there = {kind: known[kind] for kind in known if kind in set(marks.kind)}
+    panels = []
+    for sanitizer, part in marks.groupby("sanitizer", sort=False):
+        panel = _spans(part, there, unit, "%" if of != 1 else ",.0f")
+        panels.append(panel.properties(title=alt.Title(sanitizer, fontSize=12), width=WIDTH))
+    format = ".1%" if of != 1 else ",.0f"
+    withheld = " A withheld number is drawn at its upper bound." if rows.value.isna().any() else ""
+    whose = ", of the main set alone" if (marks["set"] != "").any() else ""
+    return finish(
+        alt.vconcat(*panels),
+        _told(title, main.dropna(subset="value"), format) + _beyond(rows, format),
+        f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack{whose}. "
+        f"Black lines: {intervals(results[(results.measure == measure) & (results.miner == 'worst')])}.{withheld}",
+    )
+
+
+def _told(title, rows, format):
+    """A withheld number stands at its bound in the chart, and in no sentence."""
+    return from_to(title, rows, format) if len(rows) else f"{title}: for too few people to tell"
+
+
+def _set_and_kind(miners):
+    """The set and the kind of the summaries and controls among names of miners; single miners have no kind."""
+    ends = "|".join(sorted([*MINERS, *CONTROLS], key=len, reverse=True))
+    parts = miners.str.extract(rf"^(?:(.*) )?({ends})$")
+    return parts[0].fillna(""), parts[1]
+
+
+def _row(setting, name, kind):
+    """The line of a mark; after a "|" stands what is written there instead of the setting."""
+    if kind in CONTROLS:
+        return f"{setting}|controls"
+    return f"{setting}|{name}" if name else setting
+
+
+def _spans(rows, there, unit, format):
+    """One sanitizer's lines: bars from average to worst, points and ticks."""
+    import altair as alt
+
+    order = [row for setting in dict.fromkeys(rows.setting) for row in _lines_of(rows[rows.setting == setting])]
+    grey = {"condition": {"test": "indexof(datum.value, '|') >= 0", "value": "#777777"}, "value": "black"}
+    label = f"replace(split(datum.value, '|')[1] || datum.value, '{rows.sanitizer.iloc[0]} ', '')"
+    y = alt.Y(
+        "row:N", sort=order, title=None, axis=alt.Axis(labelExpr=label, labelColor=grey, ticks=False, labelPadding=12)
+    )
+    x, most = axis(format), rows.shown.max()
+    scale = _scale(most, 0.01 if format == "%" else 10)
+    bars = rows.pivot_table(index="row", columns="kind", values="shown", sort=False).reindex(
+        columns=["average", "worst"]
+    )
+    bars = bars.dropna().reset_index()
+    chart = (
+        alt.Chart(Aggregate(bars, dict.fromkeys(["row", "average", "worst"], "")).rows)
+        .mark_rule(color="#cccccc", strokeWidth=8)
+        .encode(x=alt.X("average:Q", title=unit, axis=x, scale=scale), x2="worst:Q", y=y)
+    )
+    sure = rows[(rows.kind == "worst") & rows.low.notna() & rows.value.notna()]
+    if len(sure):
+        chart += (
+            alt.Chart(Aggregate(sure, dict.fromkeys(["row", "low", "high"], "")).rows)
+            .mark_rule(color="black")
+            .encode(x="low:Q", x2="high:Q", y=y)
+        )
+    names, shapes, colours = (list(part) for part in zip(*there.values(), strict=True))
+    legend = alt.Legend(columns=4, symbolSize=110)
+    return chart + alt.Chart(Aggregate(rows, dict.fromkeys(["row", "name", "shown"], "")).rows).mark_point(
+        filled=True, size=100, opacity=1
+    ).encode(
+        x=alt.X("shown:Q", title=unit),
+        y=y,
+        color=alt.Color("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours)),
+        shape=alt.Shape("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
+        tooltip=["name", alt.Tooltip("shown:Q", format=".2%" if format == "%" else format)],
+    )
+
+
+def _scale(most, least_width):
+    """A scale that fits its numbers; of nothing but zeros, one that starts there."""
+    import altair as alt
+
+    return alt.Scale(zero=False) if most > 0 else alt.Scale(domain=[0, least_width])
+
+
+def _lines_of(rows):
+    """The lines of a setting: the main set, its controls, the other sets."""
+    lines = dict.fromkeys(rows.row)
+    return sorted(lines, key=lambda row: 0 if "|" not in row else 1 if row.endswith("|controls") else 2)
+
+
+def _beyond(rows, format):
+    """What the title says about the controls: by how much the worst miner gets beyond what needs no attack at all."""
+    main = rows[rows["set"] == ""].pivot_table(index="setting", columns="kind", values="value", sort=False)
+    guess = rows[(rows["set"] == "") & (rows.kind == "worst")].set_index("setting").baseline
+    controls = main.reindex(columns=["control: ZeroR", "control: by chance"]).assign(guess=guess).dropna(axis=1)
+    if controls.empty or "worst" not in main:
+        return ""
+    beyond = (main.worst - controls.max(axis=1)).dropna()
+    if beyond.empty:
+        return ""
+    most = f"{beyond.max():{format}} ({beyond.idxmax()})"
+    return f"; beyond what needs no attack for at most {most}" if beyond.max() > 0 else "; nowhere beyond chance"
+
+
+def hit(results):
+    """Who is hit: the share of each group for whom the worst miner of scenario A comes nearer, beside the guess's.
+
+    One panel for each sanitizer's loosest and strictest setting. A withheld share is said to be so.
+    """
+    expect.these(results=results)
+    import altair as alt
+
+    rows = settings(results[(results.measure == "nearer_share") & (results.miner == "worst")])
+    rows = _ends(rows)
+    rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
+    if rows.value.isna().all():
+        return none("share of people hit that may be shown")
+    groups = list(dict.fromkeys(rows.target))
+    shown = list(dict.fromkeys(rows.setting))
+    panels = []
+    for setting in shown:
+        part = rows[rows.setting == setting]
+        panels.append(
+            _hit(part, groups, labels=not panels).properties(
+                title=alt.Title(setting, fontSize=12), width=(WIDTH + 40) // len(shown)
+            )
+        )
+    return finish(
+        alt.hconcat(*panels, spacing=14),
+        findings.whom_it_hits(rows),
+        "Dots: share of the group for whom the worst miner's prediction is nearer to the truth than what was released, "
+        f"lower protects more; lines: {intervals(results[results.measure == 'nearer_share'])}; black ticks: the guess "
+        "without the release. Withheld: few people, or a number that would tell them.",
+    )
+
+
+def _ends(rows):
+    """The rows of each sanitizer's loosest and strictest setting, in the order in which they come."""
+    bounds = bound(rows)
+    of = bounds.groupby(rows.sanitizer)
+    return rows[bounds.isna() | (bounds == of.transform("min")) | (bounds == of.transform("max"))]
+
+
+def _hit(rows, groups, *, labels):
+    """The panel of one setting."""
+    import altair as alt
+
+    columns = ["target", "value", "low", "high", "baseline"]
+    rows = rows.assign(said="withheld")
+    told = rows.dropna(subset="value")
+    y = alt.Y(
+        "target:N",
+        sort=groups,
+        title=None,
+        scale=alt.Scale(domain=groups),
+        axis=alt.Axis(labels=labels, ticks=False, grid=True, labelPadding=10),
+    )
+    scale = _scale(rows[["value", "high", "baseline"]].max().max(), 0.01)
+    x = alt.X("value:Q", title=None, axis=alt.Axis(format="~%", tickCount=4), scale=scale)
+    base = alt.Chart(Aggregate(told, dict.fromkeys(columns, "")).rows).encode(y=y)
+    panel = base.mark_rule(color="#888888", strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    panel += base.mark_tick(color="black", thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
+    panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(
+        x=x, tooltip=["target", alt.Tooltip("value:Q", format=".1%")]
+    )
+    hidden = rows[rows.value.isna()]
+    if len(hidden):
+        panel += (
+            alt.Chart(Aggregate(hidden, {"target": "", "said": ""}).rows)
+            .mark_text(align="left", fontSize=10, color="#666666", dx=4)
+            .encode(y=y, x=alt.value(0), text="said:N")
+        )
+    return panel
+
+
+def gains(results, measure, title, unit):
+    """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
+
+    On the left the release's own gain, with what chance alone shows as black ticks; on the right what is added to it.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit)
+    import altair as alt
+
+    kinds = {
+        f"{measure}_with_predictions": "predictions in distinct rows",
+        f"{measure}_with_random_labels": "control: random labels in distinct rows",
+        f"{measure}_with_all_predictions": "predictions for all people",
+        f"{measure}_with_as_many_random_labels": "control: random labels for all people",
+    }
+    before, after = (results[results.measure.isin(names)] for names in ([measure], kinds))
+    if before.empty or after.empty:
+        return none(f"{measure} with predictions")
+    changed = settings(_changed(after, before)).assign(kind=lambda r: r.measure.map(kinds))
+    released = settings(before).assign(kind="the release")
+    order = [kind for kind in kinds.values() if kind in set(changed.kind)]
+    panels = []
+    for name, part in changed.groupby("miner", sort=False):
+        own = released[released.setting.isin(part.setting)]
+        height = alt.Step(max(20, 10 * len(order)), **{"for": "position"})
+        left = _released(own, unit).properties(width=WIDTH // 3, height=height)
+        right = ranges(part.assign(baseline=float("nan")), "kind", "change of the gain", order=order, labels=False)
+        both = alt.hconcat(left, right.properties(width=WIDTH * 2 // 3, height=height))
+        panels.append(both.properties(title=alt.Title(name, fontSize=12)) if name else both)
+    added, dealt = (changed.value[changed.kind.str.startswith("control") == control] for control in (False, True))
+    return finish(
+        alt.vconcat(*panels),
+        f"{title}: predictions change it by {added.min():+.4f} to {added.max():+.4f}, as many random labels by "
+        f"{dealt.min():+.4f} to {dealt.max():+.4f}",
+        f"Left: {unit}; black ticks: the same classes with values dealt out at random. Right: what the worst miner's "
+        f"nearer predictions add, and as many random labels. Lines: {_draws(after, measure)}.",
+    )
+
+
+def _changed(after, before):
+    """The rows of gains after an attack, less the release's own gain of the same setting and seed."""
+    keys = ["dataset", "sanitizer", "parameters", "seed", "target"]
+    own = after.merge(before[[*keys, "value"]], on=keys, how="left", suffixes=("", "_before")).value_before
+    rows = after.reset_index(drop=True)
+    rows[["value", "low", "high"]] = rows[["value", "low", "high"]].sub(own, axis=0)
+    return rows
+
+
+def _released(rows, unit):
+    import altair as alt
+
+    columns = ["setting", "value", "baseline"]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+        y=alt.Y("setting:N", sort=None, title=None)
+    )
+    name = unit.split(" (")[0]
+    return base.mark_bar(color=COLOURS[5], size=14).encode(
+        x=alt.X("value:Q", title=name, axis=alt.Axis(tickCount=4))
+    ) + base.mark_tick(color="black", thickness=2, size=20).encode(x=alt.X("baseline:Q", title=name))
+
+
+def _draws(after, measure):
+    """What the lines are: of one seed all draws of the control, else how sure a mean is."""
+    control, draws = after[after.measure == f"{measure}_with_random_labels"], "from the smallest to the largest draw"
+    seeds = control.groupby(["sanitizer", "parameters", "miner"]).size()
+    if not len(seeds) or seeds.max() == 1:
+        return draws
+    said = f"95 % intervals of the mean over {seeds.max()} seeds"
+    return said if seeds.min() == seeds.max() else f"{said}; where there is one seed, {draws}"

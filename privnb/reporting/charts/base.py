@@ -1,0 +1,171 @@
+"""What all charts share: the aggregates that they are made of, their looks, and how they are drawn.
+
+An Altair chart writes all of its data into the notebook and the page, columns that it does not draw included. So a
+chart is made of an `Aggregate`: a small table with declared columns in which no row stands for fewer than `fewest`
+people.
+"""
+
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from privnb.evaluation.results import CASE, over_seeds
+from privnb.microdata import expect, withholding
+from privnb.microdata.sentences import say
+
+V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
+WIDTH = 520
+# Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+LOOKS = {
+    "view": {"stroke": None},
+    "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": "#444444", "offset": 12},
+    # A label that is moved inwards at the end of an axis would touch its neighbour.
+    "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False},
+    "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """A table that may be shown: declared columns only, at most 500 rows, each of at least `fewest` people.
+
+    `titles`: `{column: title with unit}`; columns without a title are left out. A column `people` holds the number of
+    people behind each row. Raises ValueError for a row of 1 to `fewest` - 1 people: merge it with its neighbour first.
+    """
+
+    rows: pd.DataFrame
+    titles: dict[str, str]
+    fewest: int = withholding.LIMIT
+
+    def __post_init__(self):
+        withholding.check(self.fewest)
+        expect.kind("rows", self.rows, pd.DataFrame)
+        expect.kind("titles", self.titles, Mapping, instead="Give a title a column.")
+        missing = [name for name in self.titles if name not in self.rows]
+        if missing:
+            raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
+        if len(self.rows) > 500:
+            raise ValueError(f"an aggregate has at most 500 rows, got {len(self.rows)}. Group more coarsely.")
+        if "people" in self.titles and self.rows["people"].between(1, self.fewest - 1).any():
+            raise ValueError(f"a row stands for fewer than {self.fewest} people. Merge it with its neighbours.")
+        object.__setattr__(self, "rows", self.rows[list(self.titles)].reset_index(drop=True))
+
+    def _repr_html_(self):
+        return self.rows.rename(columns=self.titles).to_html(index=False, border=0)
+
+
+def check_counts(counts):
+    """Raise TypeError unless `counts` is a Series of numbers of people, by group."""
+    expect.kind("counts", counts, pd.Series, instead="Count people by group, as `value_counts` does.")
+
+
+def merge_small(counts, fewest=withholding.LIMIT):
+    """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
+
+    `counts`: Series of people by ordered label. Returns one of the same kind; a merged label reads "first to last".
+
+    >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
+    {'80-84': 60, '85-89 to 90-94': 13}
+    """
+    check_counts(counts)
+    withholding.check(fewest)
+    merged = []
+    for label, people in counts.items():
+        if merged and 0 < merged[-1][2] < fewest:
+            merged[-1] = merged[-1][0], label, merged[-1][2] + people
+        else:
+            merged.append((label, label, people))
+    while len(merged) > 1 and 0 < merged[-1][2] < fewest:
+        (first, _, a), (_, last, b) = merged[-2:]
+        merged[-2:] = [(first, last, a + b)]
+    return pd.Series({f"{a}" if a == b else f"{a} to {b}": people for a, b, people in merged})
+
+
+def setup():
+    """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once a notebook."""
+    import altair as alt
+
+    alt.renderers.register("privnb", render)
+    alt.renderers.enable("privnb")
+    alt.data_transformers.enable("default", max_rows=500)
+
+
+def render(spec, **_):
+    import vl_convert
+
+    # Written by Vega-Lite 6's API, drawn by JupyterLab's Vega-Lite 5; the SVG serves all others.
+    live = {**spec, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"}
+    return {V5: live, "image/svg+xml": vl_convert.vegalite_to_svg(spec), "text/plain": str(spec.get("description"))}, {}
+
+
+def settings(results):
+    """One row for several seeds, with `setting`: how a person names a sanitizer and its main parameter."""
+    together = over_seeds(results)
+    main = together.parameters.str.replace(r", \w+=.*", "", regex=True)
+    return together.assign(setting=(together.sanitizer + " " + main).str.strip())
+
+
+def intervals(results):
+    """What the 95 % intervals of these results are about: other repeats, or other people."""
+    seeds = results.groupby([*CASE, "miner"], dropna=False).size()
+    if not len(seeds) or seeds.max() == 1:
+        return "95 % intervals over people (one seed)"
+    text = f"95 % intervals of the mean over {seeds.max()} seeds, none where they are too much alike"
+    return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
+
+
+def told_apart(series, order):
+    """Encodings that tell the members of `series` apart by colour and by shape, in one legend."""
+    import altair as alt
+
+    # The same domain stated twice makes one legend of colour and shape.
+    legend = alt.Legend(columns=4 if max(map(len, order)) < 24 else 2)
+    return {
+        "color": alt.Color(f"{series}:N", scale=alt.Scale(domain=order, range=COLOURS), title=None, legend=legend),
+        "shape": alt.Shape(f"{series}:N", scale=alt.Scale(domain=order), title=None, legend=legend),
+    }
+
+
+def from_to(title, rows, format):
+    """The title with the smallest and the largest value that the chart shows, and the settings that they belong to."""
+    least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
+    if least.value == most.value:
+        return f"{title}: {least.value:{format}}" + (" in every setting" if rows.setting.nunique() > 1 else "")
+    return f"{title}: {least.value:{format}} ({least.setting}) to {most.value:{format}} ({most.setting})"
+
+
+def percent(share):
+    return f"{share:.0%}" if share >= 0.005 or share == 0 else "less than 1%"
+
+
+def axis(format):
+    """An axis with room between its labels and as many digits as tell them apart."""
+    import altair as alt
+
+    return alt.Axis(format=re.sub(r"\.\d", "", format), tickCount=8)
+
+
+def none(what):
+    """Said instead of an empty chart."""
+    return say(f"None of these settings has {'an' if what[0] in 'aeio' else 'a'} {what.replace('_', ' ')}.")
+
+
+def finish(chart, title, description):
+    """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
+    description for those who cannot see it.
+    """
+    import altair as alt
+
+    looks = {
+        **({"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}),
+        "title": alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),
+        "description": f"{title}. {description}",
+        "config": alt.Config(**LOOKS),
+    }
+    for name, look in looks.items():  # item by item: `properties` would copy the chart with all its layers
+        chart[name] = look
+    return chart

@@ -1,0 +1,204 @@
+"""What releases leak, as charts: by what is known of a person, and of all kinds of sanitizers on one axis."""
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.names import names_in
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none, percent, settings, told_apart
+from privnb.studies.askari_2012.study import KINDS
+
+MOST = 500  # rows of an aggregate
+RIGHT = "probability that the guess is right"
+
+
+def known_attributes(results, secret="identity"):
+    """How likely a guess is right for who knows some attributes of a person: a tick for each set of attributes, by how
+    many there are; the set that tells most is named. One panel a release.
+
+    `results`: rows of `leakage.known_subsets`; `secret`: "identity" or "sensitive".
+    """
+    expect.these(results=results)
+    expect.one_of("secret", secret, ("identity", "sensitive"))
+    import altair as alt
+
+    measure = f"{secret}_vulnerability"
+    rows = _bounded(settings(results[results.measure == measure]))
+    if rows.empty:
+        return none(measure)
+    rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
+    rows = rows.assign(size=rows.names.map(names_in).map(len))
+    every, x = rows["size"].max(), _axis(rows, secret)
+    panels = []
+    for setting, part in rows.groupby("setting", sort=False):
+        worst = part.loc[part.groupby("size").value.idxmax()]
+        labels = {row.size_: _known(row, every) for row in worst.rename(columns={"size": "size_"}).itertuples()}
+        y = alt.Y("known:N", sort=list(labels.values()), title=None, axis=alt.Axis(labelLimit=280))
+        shown = _thinned(part.assign(known=part["size"].map(labels)))
+        ticks = alt.Chart(Aggregate(shown, {"known": "", "value": ""}).rows)
+        worst = worst.assign(known=worst["size"].map(labels))
+        dots = alt.Chart(Aggregate(worst, dict.fromkeys(["known", "names", "value", "said"], "")).rows).encode(x=x, y=y)
+        tip = ["names", alt.Tooltip("value:Q", format=".4%", title=RIGHT)]
+        before = alt.Chart(Aggregate(part[["baseline"]].drop_duplicates(), {"baseline": ""}).rows)
+        panel = before.mark_rule(strokeDash=[5, 4], color="#666666").encode(x="baseline:Q")
+        panel += ticks.mark_tick(thickness=1.2, size=13, color=COLOURS[0], opacity=0.55).encode(x=x, y=y)
+        panel += dots.mark_point(filled=True, size=70, color=COLOURS[1], opacity=1, shape="diamond").encode(tooltip=tip)
+        panel += dots.mark_text(dx=8, align="left", fontSize=11).encode(text="said:N")
+        panels.append(
+            panel.properties(width=WIDTH - 60, height=alt.Step(21), title=alt.Title(_named(setting), fontSize=12))
+        )
+    first = rows[rows.setting == rows.setting.iloc[0]]
+    pairs = first[first["size"] == min(2, every)]
+    pair = pairs.loc[pairs.value.idxmax()]
+    alone = pair["size"] == 2 and len(pairs) > 1 and (pairs.value == pair.value).sum() == 1
+    return finish(
+        alt.vconcat(*panels).resolve_scale(x="shared"),
+        f"Who knows a person's {_and(pair.names)} guesses {_secret(pair, secret)} with probability {pair.said}"
+        + (", more than with any other pair" if alone else ""),
+        "Ticks: sets of known attributes, by how many there are; diamonds: the set that tells most, named at the left. "
+        f"Dashed: without the release, {_said(pair.baseline)}."
+        + (" At least: where few people are guessed or missed, only a bound is shown." if rows.bound.any() else "")
+        + (" Equal lengths are equal leakage in bits." if secret == "identity" else ""),
+    )
+
+
+def leaks(results, attribute=""):
+    """All sanitizers on one axis: how likely a guess is right before and after, whatever kind of release it is made
+    from. One panel a secret.
+
+    `results`: rows of `leakage.leakage`. `attribute`: the quasi-identifier whose own value is guessed in the last
+    panel, by default the first.
+    """
+    expect.these(results=results)
+    expect.kind("attribute", attribute, str)
+    import altair as alt
+
+    if not results.measure.str.contains("vulnerability").any():
+        return none("vulnerability")
+    attribute = attribute or next(iter(results[results.measure == "attribute_vulnerability"].target), "")
+    rows = pd.concat(
+        [_of(results, secret, attribute) for secret in ("identity", "sensitive", "attribute")], ignore_index=True
+    )
+    order = [kind for kind in ("the ends", "generalization", "buckets", "noise") if kind in set(rows.kind)]
+    low = 10 ** np.floor(np.log10(min(rows.value.min(), rows.baseline.min())))
+    x = alt.X(
+        "value:Q", title=f"{RIGHT} (logarithmic; twice as likely is 1 bit of leakage)",
+        scale=alt.Scale(type="log", domain=[low, 1], nice=False), axis=alt.Axis(format="~%", values=_powers(low)),
+    )  # fmt: skip
+    columns = dict.fromkeys(["setting", "value", "low", "high", "baseline", "kind", "said"], "")
+    panels = []
+    for title, part in rows.groupby("panel", sort=False):
+        base = alt.Chart(Aggregate(part, columns).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
+        panel = base.mark_tick(color="black", thickness=2, size=13).encode(x="baseline:Q")
+        panel += base.mark_rule(color="#999999", strokeWidth=1).encode(x="baseline:Q", x2="value:Q")
+        if part.low.notna().any():
+            panel += base.mark_rule(color="black", strokeWidth=3).encode(x="low:Q", x2="high:Q")
+        panel += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart("kind", order))
+        texts = base.mark_text(align="left", fontSize=11, dx=8, color="#222222")
+        panel += texts.encode(x=alt.datum(1), text="said:N")
+        panels.append(panel.properties(width=WIDTH - 80, height=alt.Step(19), title=alt.Title(title, fontSize=12)))
+    inner = rows[(rows.secret == "identity") & (rows.kind != "the ends")]
+    least, most = inner.loc[inner.value.idxmin()], inner.loc[inner.value.idxmax()]
+    return finish(
+        alt.vconcat(*panels).resolve_scale(x="shared", color="shared", shape="shared"),
+        f"A released row is traced to its person for {_share(least)} ({least.setting}) to {_share(most)} "
+        f"({most.setting}) of people; without a release for {_said(least.baseline)}",
+        "Marks: how likely one guess is right; black ticks: the same guess without the release; numbers: the "
+        "probability, and the leakage in bits. "
+        + ("Bars: 95 % intervals. " if rows.low.notna().any() else "")
+        + "At most: what the original tells, which noise cannot exceed. Lower is better.",
+    )
+
+
+def _of(results, secret, attribute):
+    """The rows of one panel."""
+    at_most = f"{secret}_vulnerability_at_most"
+    rows = results[results.measure.isin([f"{secret}_vulnerability", at_most])]
+    if secret == "attribute":
+        rows = rows[rows.target == attribute]
+    rows = _bounded(settings(rows))
+    # Where a release has both, the number is better than its bound.
+    rows = rows.sort_values("measure", kind="stable").drop_duplicates(["sanitizer", "parameters"]).sort_index()
+    bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
+    said = rows.said.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
+    panels = {
+        "identity": "Whose is a row? For who has a register of everybody's quasi-identifiers",
+        "sensitive": f"What is a person's {next(iter(rows.target), '')}? For who knows their quasi-identifiers",
+        "attribute": f"What is a person's own {attribute}? For who sees its released cell alone",
+    }
+    return rows.assign(
+        said=said.where(rows.measure != at_most, "at most " + said),
+        kind=rows.sanitizer.map(KINDS).fillna("generalization"),
+        panel=panels[secret],
+        secret=secret,
+        setting=rows.setting.map(_named),
+    )
+
+
+def _bounded(rows):
+    """Rows with their share as `said`. A withheld one stands at its lower bound, of noise at its upper one."""
+    most, withheld = rows.measure.str.endswith("_at_most"), rows.value.isna()
+    rows = rows.assign(value=rows.value.fillna(rows.low.mask(most, rows.high)), bound=withheld)
+    least = rows.value.map(lambda share: f"at least {_said(np.floor(share * 100) / 100 if share >= 0.1 else share)}")
+    rows = rows.assign(said=least.where(withheld & ~most, rows.value.map(_said)))
+    # Bounds are no intervals.
+    return rows.assign(low=rows.low.mask(withheld), high=rows.high.mask(withheld)).dropna(subset=["value", "baseline"])
+
+
+def _share(row):
+    return row.said.rpartition(", ")[0]
+
+
+def _axis(rows, secret):
+    import altair as alt
+
+    top = rows.value.max()
+    if secret == "identity":
+        low = 10 ** np.floor(np.log10(rows.baseline.min()))
+        scale = alt.Scale(type="log", domain=[low, min(1, top * 4) if top < 0.5 else 4], nice=False)
+        axis = alt.Axis(format="~%", values=_powers(low))
+        return alt.X("value:Q", title=f"{RIGHT} (logarithmic)", scale=scale, axis=axis)
+    low = rows.baseline.min()
+    scale = alt.Scale(domain=[low - 0.05 * (top - low), top + 0.15 * (top - low or 1)], zero=False, nice=False)
+    # The room for a label at the right may pass 100 %, where there is nothing.
+    axis = alt.Axis(format=".0%", tickCount=6, labelExpr="datum.value > 1.001 ? '' : datum.label")
+    return alt.X("value:Q", title=RIGHT, scale=scale, axis=axis)
+
+
+def _powers(low):
+    """The powers of ten from `low` to 1."""
+    return [10.0**power for power in range(round(np.log10(low)), 1)]
+
+
+def _thinned(rows):
+    """Sets that tell nearly the same are one tick, where there are more than can be drawn."""
+    for digits in (4, 3, 2, 1):
+        rounded = rows.assign(value=rows.value.map(lambda value, d=digits: float(f"{value:.{d}g}")))
+        kept = rounded.drop_duplicates(["known", "value"])
+        if len(kept) <= MOST:
+            break
+    return kept
+
+
+def _secret(row, secret):
+    return "which row is theirs" if secret == "identity" else f"their {row.target.rpartition(' from ')[0]}"
+
+
+def _known(row, every):
+    """How a row of the chart is labelled: how many attributes are known, and which of them tell most."""
+    if row.size_ == every:
+        return f"all {every}"
+    return f"{row.size_}: {row.names}" if row.size_ <= 3 else f"{row.size_} of {every}"
+
+
+def _said(share):
+    return percent(share) if share >= 0.1 else f"{100 * share:.2g}%"
+
+
+def _named(setting):
+    return {"Identity": "Original", "Suppress what=quasi-identifiers": "Suppress"}.get(setting, setting)
+
+
+def _and(names):
+    *first, last = names_in(names)
+    return f"{', '.join(first)} and {last}" if first else last

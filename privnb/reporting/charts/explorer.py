@@ -1,0 +1,160 @@
+"""The charts of one setting: the sizes of its classes, and its place among others in privacy and utility."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from privnb.decision import AXES
+from privnb.microdata import expect
+from privnb.reporting.charts.base import COLOURS, Aggregate, finish, none
+from privnb.reporting.charts.decision import measured
+from privnb.reporting.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
+
+SETTING = ["sanitizer", "parameters"]
+CURRENT = COLOURS[1]
+BRUSH = "brush"
+
+
+def class_sizes(sizes):
+    """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
+    expect.kind("sizes", sizes, Aggregate, instead="Merge small bins first, as `charts.merge_small` does.")
+    import altair as alt
+
+    label = next(name for name in sizes.titles if name != "people")
+    rows, unit = sizes.rows, sizes.titles[label]
+    kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
+    if label.endswith("bucket"):
+        kind, alike = "buckets", "Whose a sensitive value is inside a bucket is not told; quasi-identifiers are."
+    most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
+    return finish(
+        alt.Chart(rows)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X(f"{label}:N", sort=None, title=unit, axis=alt.Axis(labelAngle=0 if len(rows) < 7 else -45)),
+            y=alt.Y("people:Q", title="people"),
+            tooltip=[alt.Tooltip(f"{label}:N", title=unit), "people:Q"],
+        )
+        .properties(height=200),
+        f"{most.people / everybody:.0%} of {everybody:,} people are in {kind} of {most[label]}"
+        + (", the commonest sizes" if len(rows) > 1 else ""),
+        f"Bars: number of people by the size of their {label.rpartition(' ')[2]}. {alike}",
+    )
+
+
+# --- the plane ---
+
+
+def plane(releases, *, current=None, pinned=(), sweeps=()):
+    """The plane of `frontier.points`, with the current setting ringed and a brush: a chart.
+
+    `current`, `pinned`: settings as results name them, `(sanitizer, parameters)`; `sweeps`: a list of such for each
+    curve. Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value
+    `{"privacy": [low, high], "utility": [low, high]}` is what `inside` reads.
+    """
+    expect.these(releases=releases)
+    if current is not None:
+        _check_settings("current", [current])
+    _check_settings("pinned", pinned)
+    for place, sweep in enumerate(expect.kind("sweeps", sweeps, list, tuple)):
+        _check_settings(f"sweeps[{place}]", sweep)
+    import altair as alt
+
+    releases = releases.reset_index(drop=True)
+    drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
+    drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
+    if drawn.empty:
+        return none("release with both losses")
+    for axis in AXES:
+        bounds = drawn[[f"{axis}_low", f"{axis}_high"]]
+        drawn = drawn.assign(**bounds.where(np.isfinite(bounds), drawn[axis], axis=0))
+    domains = {axis: domain(drawn, axis, None) for axis in AXES}
+    ends = {
+        channel: make(
+            f"{axis}:Q",
+            title=measured(axis, releases[f"{axis}_of"].iloc[0]),
+            scale=alt.Scale(zero=False, nice=False),
+            # In words of its own: Vega's tell the range of the rows that it was drawn with first.
+            axis=alt.Axis(tickCount=6, grid=False, description=measured(axis, releases[f"{axis}_of"].iloc[0])),
+        )
+        for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True)
+    }
+    named = pd.MultiIndex.from_frame(drawn[SETTING])
+    here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
+    efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
+    ring = plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
+    corner = drawn[here].iloc[0] if here.any() else None
+    marks = points(drawn, ends)
+    marks["name"] = "releases"  # of which the brush is; else a number that changes
+    chart = alt.layer(
+        # The ends of the axes are data too: a chart of which only data change need not be made anew.
+        plain(pd.DataFrame(domains), AXES).mark_point(opacity=0).encode(**ends),
+        stair(efficient, ends),
+        *_curves(drawn, named, sweeps, ends),
+        *intervals(drawn, ends),
+        ring.encode(**ends),
+        marks.add_params(alt.selection_interval(name=BRUSH, empty=False)),
+        labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
+        height=HEIGHT,
+    )
+    return finish(chart, _place(releases, len(drawn), current), _marks(drawn, here, sweeps))
+
+
+def inside(releases, box):
+    """The rows of `frontier.points` inside the brush, from the least privacy loss on.
+
+    `box`: the selection's value, `{"privacy": [low, high], "utility": [low, high]}`; empty or None: no row.
+    """
+    expect.these(releases=releases)
+    if box is not None:
+        expect.kind("box", box, Mapping, instead="Give two numbers an axis, as the brush does.")
+    if not box:
+        return releases.iloc[:0]
+    drawn = {axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES}
+    within = [drawn[axis].between(*sorted(box[axis])) for axis in AXES if axis in box]
+    return releases[np.logical_and.reduce(within)].sort_values(list(AXES), kind="stable")
+
+
+def _check_settings(name, settings):
+    """Raise ValueError unless each of `settings` is (sanitizer, parameters), as results name it."""
+    pairs = isinstance(settings, list | tuple)
+    if not pairs or not all(isinstance(e, list | tuple) and list(map(type, e)) == [str, str] for e in settings):
+        raise ValueError(
+            f"{name} must be settings, each (sanitizer, parameters) as text, got {expect.found(settings)}."
+        )
+
+
+def _curves(drawn, named, sweeps, ends):
+    """A dotted line through the releases of each sweep, in the order of its steps."""
+    for sweep in sweeps:
+        found = named.get_indexer_for([step for step in sweep if step in named])
+        rows = drawn[list(AXES)].iloc[found].assign(step=range(len(found)))
+        yield (
+            plain(rows, [*AXES, "step"])
+            .mark_line(color=COLOURS[0], strokeWidth=1.5, strokeDash=[2, 3])
+            .encode(**ends, order="step:Q")
+        )
+
+
+def _place(releases, drawn, current):
+    """Where the current setting stands among the `drawn` ones."""
+    row = releases[[tuple(setting) == current for setting in releases[SETTING].to_numpy()]]
+    number = f"{drawn} release{'s' * (drawn > 1)}"
+    if row.empty:
+        efficient = (releases.status == "efficient").sum()
+        return f"{efficient or 'None'} of {number} {'is' if efficient == 1 else 'are'} efficient"
+    row = row.iloc[0]
+    if drawn == 1:
+        return f"{row.setting} stands alone: pin or sweep settings to compare it with"
+    why = "" if row.status == "efficient" else f": {row.why}"
+    return f"{row.setting} is {row.status} among {number}{why}"
+
+
+def _marks(drawn, here, sweeps):
+    there = set(drawn.status)
+    said = ["Ring: the current setting."] if here.any() else []
+    said += ["Dotted: a sweep of one parameter."] if sweeps else []
+    said += ["Filled, with the line: efficient."] if "efficient" in there else []
+    said += ["Grey: dominated."] if "dominated" in there else []
+    said += ["Hollow: undecided."] if "undecided" in there else []
+    return " ".join([*said, "Drag a box to list the releases in it; a double click lets it go."])

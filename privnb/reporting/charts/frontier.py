@@ -1,0 +1,268 @@
+"""Privacy loss against utility loss: which releases are efficient, and where the owner's caps and the knee lie."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from privnb.decision import AXES, SEEDS, choices, knee
+from privnb.decision.points import bounded
+from privnb.microdata import expect
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none
+from privnb.reporting.charts.decision import measured
+
+HEIGHT = 380
+# As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
+SHAPES = [
+    "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left",
+    "M0,-1L.59,.81L-.95,-.31L.95,-.31L-.59,.81Z",  # star
+    "M-.9,-.9L.9,-.9L-.9,.9L.9,.9Z",  # hourglass
+    "M-.9,-.9L-.9,.9L.9,-.9L.9,.9Z",  # bow tie
+    "M-.5,-.87L.5,-.87L1,0L.5,.87L-.5,.87L-1,0Z",  # hexagon
+    "M-1,.6L-1,-.2A1,1,0,0,1,1,-.2L1,.6Z",  # dome
+]  # fmt: skip
+GREY = "#b5b5b5"
+LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
+
+
+def frontier(releases, *, privacy_cap=None, utility_cap=None):
+    """Points of `frontier.points`: efficient ones filled and joined by a line, dominated ones grey, undecided hollow.
+
+    The line is a stair, for between two releases nothing can be published. Thin lines: 95 % intervals; dashed: the
+    caps; a ring: the knee. Efficient releases are named where there is room. The interval of a loss that is known from
+    below only ends at its mark.
+    """
+    expect.these(releases=releases)
+    for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
+        if cap is not None:
+            expect.number(name, cap)
+    import altair as alt
+
+    # A withheld number is drawn at its upper bound.
+    drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
+    drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
+    if drawn.empty:
+        return none("release with both losses")
+    least = drawn.sanitizer[~bounded(drawn)]
+    for axis in AXES:
+        ends = drawn[[f"{axis}_low", f"{axis}_high"]]
+        drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
+    caps = {"privacy": privacy_cap, "utility": utility_cap}
+    domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
+    of = {axis: measured(axis, releases[f"{axis}_of"].iloc[0]) for axis in AXES}
+    where = {
+        axis: channel(
+            f"{axis}:Q",
+            title=of[axis],
+            scale=alt.Scale(domain=domains[axis], nice=False),
+            axis=alt.Axis(tickCount=6, grid=False),
+        )
+        for axis, channel in zip(AXES, (alt.X, alt.Y), strict=True)
+    }
+    ends = {channel: where[axis] for axis, channel in zip(AXES, ("x", "y"), strict=True)}
+    efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
+    corner = knee(releases)
+    layers = [*_caps(caps, ends), stair(efficient, ends), *intervals(drawn, ends)]
+    if corner is not None:
+        layers.append(
+            plain(corner.to_frame().T, AXES)
+            .mark_point(shape="circle", size=330, color="black", strokeWidth=1.6, opacity=1)
+            .encode(**ends)
+        )
+    layers += [points(drawn, ends), labels(placed(drawn, efficient, corner, caps, domains), ends)]
+    return finish(
+        alt.layer(*layers, height=HEIGHT),
+        _title(releases, corner, caps),
+        _explained(releases, drawn, corner, caps, least),
+    )
+
+
+def plain(rows, columns):
+    """A chart of columns of numbers."""
+    import altair as alt
+
+    rows = rows[list(columns)].astype(float)
+    return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
+
+
+def domain(drawn, axis, cap):
+    """From the least to the largest number drawn, with room for marks at the ends."""
+    there = drawn[[axis, f"{axis}_low", f"{axis}_high"]].to_numpy(float).ravel()
+    there = np.append(there[np.isfinite(there)], [] if cap is None else cap)
+    low, high = min(there.min(), 0), there.max()
+    room = (high - low) * 0.07 or 0.5
+    return [float(low - room), float(high + room)]
+
+
+def _caps(caps, ends):
+    for (axis, cap), channel in zip(caps.items(), ("x", "y"), strict=True):
+        if cap is not None:
+            rule = plain(pd.DataFrame({axis: [cap]}), [axis])
+            yield rule.mark_rule(color=COLOURS[1], strokeDash=[6, 4]).encode(**{channel: ends[channel]})
+
+
+def stair(efficient, ends):
+    """The line through the efficient releases, which are sorted."""
+    return plain(efficient, AXES).mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after").encode(**ends)
+
+
+def intervals(drawn, ends):
+    """The intervals of random numbers; those of exact numbers have no length."""
+    import altair as alt
+
+    for axis, channel in zip(AXES, ("x", "y"), strict=True):
+        bounds = [f"{axis}_low", f"{axis}_high"]
+        rows = drawn[drawn[bounds[0]] < drawn[bounds[1]]]
+        if len(rows):
+            span = {channel: alt.X(f"{bounds[0]}:Q") if channel == "x" else alt.Y(f"{bounds[0]}:Q")}
+            other = "y" if channel == "x" else "x"
+            yield (
+                plain(rows, [*AXES, *bounds])
+                .mark_rule(color="#777777", strokeWidth=1)
+                .encode(**span, **{f"{channel}2": f"{bounds[1]}:Q", other: ends[other]})
+            )
+
+
+def points(drawn, ends):
+    """One mark a release: its shape and colour say the sanitizer, its filling the status."""
+    import altair as alt
+
+    names = list(dict.fromkeys(drawn.sanitizer))
+    # So many pairs of six colours and eight shapes are there before one comes again.
+    shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
+    colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
+    legend = alt.Legend(columns=5, symbolSize=90, symbolFillColor="white")
+    columns = [*AXES, "setting", "sanitizer", "status", "why"]
+    of = {"dominated": 0, "undecided": 1, "efficient": 2}  # what matters is drawn last
+    rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
+    of_name = {"title": None, "scale": alt.Scale(domain=names, range=colours)}
+    grey = {"test": "datum.status === 'dominated'", "value": GREY}
+    # `alt.condition` would take a hundred times as long, for it guesses what it is given.
+    filled = {"test": "datum.status === 'efficient'", "field": "sanitizer", "type": "nominal", "legend": None}
+    return (
+        alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
+        .mark_point(size=75, opacity=1, strokeWidth=1.5)
+        .encode(
+            **ends,
+            color=alt.Color("sanitizer:N", legend=legend, condition=grey, **of_name),
+            fill=alt.FillValue("white", condition=filled | of_name),
+            shape=alt.Shape("sanitizer:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
+            tooltip=[
+                *(alt.Tooltip(f"{name}:N") for name in ("setting", "status", "why")),
+                *(alt.Tooltip(f"{axis}:Q", format=".4~g") for axis in AXES),
+            ],
+        )
+    )
+
+
+def labels(names, ends):
+    """The names of releases, where there is room: what `placed` tells."""
+    import altair as alt
+
+    columns = [*AXES, "text", "align"]
+    return (
+        alt.Chart(Aggregate(names, dict.fromkeys(columns, "")).rows)
+        .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color="#222222")
+        .encode(**ends, text="text:N")
+    )
+
+
+def placed(drawn, efficient, corner, caps, domains):
+    """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those without
+    room have none.
+
+    DataFrame: `privacy` and `utility` of the text's end, `text`, `align`.
+    """
+    size = dict(zip(AXES, (WIDTH, HEIGHT), strict=True))
+    scale = {axis: size[axis] / (domains[axis][1] - domains[axis][0]) for axis in AXES}
+
+    def pixels(axis, values):  # upwards, as the losses
+        return (np.asarray(values, dtype=float) - domains[axis][0]) * scale[axis]
+
+    marks = dict(zip(drawn.index, zip(*(pixels(axis, drawn[axis]) for axis in AXES), strict=True), strict=True))
+    taken = [(x - 7, y - 7, x + 7, y + 7) for x, y in marks.values()]
+    stair = [marks[name] for name in efficient.index]
+    for (x, y), (right, below) in pairwise(stair):
+        taken += [(x, y - 1, right, y + 1), (right - 1, below, right + 1, y)]
+    for axis, cap in caps.items():
+        if cap is not None:
+            at = pixels(axis, cap)
+            taken.append((at - 1, 0, at + 1, HEIGHT) if axis == "privacy" else (0, at - 1, WIDTH, at + 1))
+    for left, right, low, high in zip(
+        *(pixels(axis, drawn[f"{axis}_{end}"].fillna(drawn[axis])) for axis in AXES for end in ("low", "high")),
+        strict=True,
+    ):
+        taken.append((left, (low + high) / 2 - 1, right, (low + high) / 2 + 1))
+        taken.append(((left + right) / 2 - 1, low, (left + right) / 2 + 1, high))
+    first = [] if corner is None else [corner.name]
+    rows, short = [], _short(drawn)
+    alike = {}  # releases of one mark have one label
+    for name in efficient.index:
+        alike.setdefault(tuple(np.round(marks[name])), []).append(name)
+    seen = {min(names, key=lambda name: len(drawn.parameters[name])) for names in alike.values()}
+    ends = [name for name in efficient.index if name in seen]
+    for name in dict.fromkeys([*(name for name in first if name in seen), *ends[:1], *ends[-1:], *ends]):
+        ring, width = 16 if name in first else 9, LETTER * len(short[name])
+        # Nothing lies below the stair and to its left, so names are looked for there first.
+        for across, up, align in (
+            (-ring, 0, "right"), (-6, -ring - 5, "right"), (0, -ring - 5, "center"), (6, ring + 5, "left"),
+            (ring, 0, "left"), (6, -ring - 5, "left"), (0, ring + 5, "center"), (-6, ring + 5, "right"),
+        ):  # fmt: skip
+            x, y = marks[name][0] + across, marks[name][1] + up
+            left = x - {"left": 0, "center": width / 2, "right": width}[align]
+            box = (left, y - LINE / 2, left + width, y + LINE / 2)
+            inside = box[0] > 0 and box[1] > 0 and box[2] < WIDTH and box[3] < HEIGHT
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                at = (domains[axis][0] + pixel / scale[axis] for axis, pixel in zip(AXES, (x, y), strict=True))
+                rows.append((*at, short[name], align))
+                break
+    return pd.DataFrame(rows, columns=[*AXES, "text", "align"])
+
+
+def _overlap(a, b):
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _short(drawn):
+    """What a release is called beside a mark that says the sanitizer: its parameter, "t=0.2" of "k=2, t=0.2 job"; or
+    the sanitizer, where it has none. `{name of the row: text}`.
+    """
+    short = {}
+    for name, sanitizer, parameters in drawn[["sanitizer", "parameters"]].itertuples():
+        parts = parameters.removeprefix("partition=").split(", ")
+        of_values = [part for part in parts if re.search(r"=\S+ \S+$", part)]
+        short[name] = re.search(r"\w+=\S+|$", (of_values or parts)[0])[0] or sanitizer
+    return short
+
+
+def _title(releases, corner, caps):
+    efficient = (releases.status == "efficient").sum()
+    said = f"{efficient or 'None'} of {len(releases)} releases {'is' if efficient == 1 else 'are'} efficient"
+    if any(cap is not None for cap in caps.values()):
+        table = choices(releases, **{f"{axis}_cap": cap for axis, cap in caps.items()})
+        for row in table[table.question.str.contains("at most")].itertuples():
+            said += f"; {row.question}: {row.setting}"
+    elif corner is not None:
+        said += f"; the knee is {corner.setting}"
+    return said
+
+
+def _explained(releases, drawn, corner, caps, least):
+    there = set(drawn.status)
+    said = []
+    if "efficient" in there:
+        said.append("Filled, with the line: efficient, no other release here is as good in both and better in one.")
+    said += ["Grey: dominated."] if "dominated" in there else []
+    said += ["Hollow: undecided."] if "undecided" in there else []
+    if len(least):  # of which a lower bound is drawn
+        said.append(f"{', '.join(dict.fromkeys(least))}, hollow or grey: at least what is shown is lost.")
+    if (drawn.kind == "randomised").any():
+        said.append(f"Thin lines: 95 % intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
+    said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []
+    if corner is not None:
+        said.append("Ring: the knee, farthest below the line between the frontier's ends.")
+    if len(drawn) < len(releases):
+        said.append(f"Not drawn, for want of a loss: {len(releases) - len(drawn)}.")
+    return " ".join(said)

@@ -1,0 +1,212 @@
+"""Many settings that were counted before, one of which is chosen by Vega's own controls: no kernel is needed."""
+
+import html
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from privnb.decision import AXES
+from privnb.decision.points import check_points
+from privnb.microdata import expect
+from privnb.reporting.charts.base import COLOURS, Aggregate, finish, none
+from privnb.reporting.charts.decision import measured
+from privnb.reporting.charts.explorer import CURRENT, SETTING
+from privnb.reporting.charts.frontier import GREY
+
+# Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
+ACROSS, BAR, PANEL = 560, 12, 230
+CHOSEN = "datum.row === chosen"
+
+
+def every_setting(steps, results, planes, measures, *, start=""):
+    """A chart whose menu and slider choose one setting of many: its numbers as bars against their baselines, and its
+    place in each plane. Vega's own controls, so it works in JupyterLab and in a page without a kernel.
+
+    `steps`: DataFrame, one row a setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and
+    `parameters` (as results name it), each series in the order of the slider. `results`: their numbers; a setting
+    without any cannot be reached. `planes`: one or two results of `frontier.points`. `measures`: `{measure: title}`,
+    of which lower is better. `start`: the setting chosen first, by default the first.
+
+    Parameters of the chart: `series` and `step`, bound to the controls; `steps`, how many that series has; `setting`
+    and `said`, what is chosen by its name and in a sentence.
+    """
+    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
+    expect.these(results=results)
+    for place, plane in enumerate(
+        expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
+    ):
+        check_points(f"planes[{place}]", plane)
+    expect.kind("measures", measures, Mapping, instead="Give a title a measure.")
+    expect.strings(start=start)
+    import altair as alt
+
+    measures = _known(measures, results)
+    planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
+    if not measures:
+        return none("number of these measures")
+    rows = _numbered(steps, results, planes, measures)
+    data = alt.InlineData(values=rows.astype(object).where(rows.notna(), None).to_dict("records"), name="settings")
+    series = rows.groupby("series", sort=False).row.agg(["min", "size"])
+    first = rows[rows.setting == start].iloc[0] if start in set(rows.setting) else rows.iloc[0]
+    at = list(series.index).index(first.series)
+    menu = alt.binding_select(options=list(range(len(series))), labels=list(series.index), name="Sanitizer ")
+    slider = alt.binding_range(min=1, max=int(series["size"].max()), step=1, name="Loose to strict ")
+    last, row = f"{series['size'].tolist()}[series]", f"{series['min'].tolist()}[series] + min(step, steps) - 1"
+    parameters = [
+        alt.param("series", value=at, bind=menu),
+        alt.param("step", value=int(first.row - series["min"].iloc[at]) + 1, bind=slider),
+        alt.param("steps", expr=last),
+        alt.param("chosen", expr=row),
+        *(alt.param(name, expr=f"data('settings')[chosen].{name}") for name in ("setting", "said")),
+    ]
+    panels = [_strip(data, rows, *measure) for measure in measures.items()]
+    of = [{axis: _axis(axis, plane[f"{axis}_of"].iloc[0], measures) for axis in AXES} for plane in planes]
+    across = [alt.hconcat(*(_among(data, rows, place, of) for place in range(len(of))), spacing=24)] if of else []
+    return finish(
+        alt.vconcat(_heading(data), *panels, *across, spacing=16).add_params(*parameters),
+        f"{len(rows)} settings of {rows.sanitizer.nunique()} sanitizers: choose one, and see what it loses",
+        "Bars and the diamond: the chosen setting; its line: the others of the menu's choice. Each step of the slider "
+        "is stricter. Black ticks: baselines. Grey ticks: all settings. Points: filled, with the line, efficient; "
+        "hollow blue, undecided; hollow grey, dominated. Shorter bars, and points further left and down, lose less.",
+    )
+
+
+def _known(measures, results):
+    """Those of which there is a number."""
+    there = set(results.measure[results.value.notna()])
+    return {measure: title for measure, title in measures.items() if measure in there}
+
+
+def _numbered(steps, results, planes, measures):
+    """One row a setting: each measure with its baseline and in words, its losses in each plane, and a sentence."""
+    rows = steps.assign(row=range(len(steps)))
+    for measure in measures:
+        found = results[results.measure == measure].drop_duplicates(SETTING)
+        told = [_told(*pair) for pair in zip(found.value, found.baseline, strict=True)]
+        found = found[[*SETTING, "value", "baseline"]].assign(told=told)
+        found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_told"]
+        rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one").fillna(
+            {found.columns[-1]: "not counted"}
+        )
+    for place, plane in enumerate(planes):
+        names = {name: f"{name}_{place}" for name in (*AXES, "status", "why")}
+        found = plane[[*SETTING, *names]].rename(columns=names)
+        rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one")
+    size, step = rows.groupby("series").row.transform("size"), rows.groupby("series").cumcount() + 1
+    of = [f" (step {here} of {all})" if all > 1 else "" for here, all in zip(step, size, strict=True)]
+    missing = rows[[*measures]].isna().all(axis=1)
+    rows["heading"] = rows.setting + of + np.where(missing, ": this table cannot be sanitized so", "")
+    told = rows[[f"{measure}_told" for measure in measures]]
+    rows["said"] = [
+        "\n".join([name, *(f"{title}: {text}" for title, text in zip(measures.values(), texts, strict=True))])
+        for name, texts in zip(rows.heading, told.itertuples(index=False), strict=True)
+    ]
+    rows = rows.drop(columns="parameters").replace([np.inf, -np.inf], np.nan)
+    return Aggregate(rows, dict.fromkeys(rows, "")).rows
+
+
+def _told(value, baseline):
+    if pd.isna(value):
+        return "withheld"
+    return f"{value:.3g}" + ("" if pd.isna(baseline) else f" (baseline {baseline:.3g})")
+
+
+def _heading(data):
+    import altair as alt
+
+    chart = alt.Chart(data, width=ACROSS, height=14).transform_filter(CHOSEN)
+    return chart.mark_text(align="left", fontSize=16, fontWeight="bold", color=CURRENT).encode(
+        x=alt.value(0), y=alt.value(7), text="heading:N"
+    )
+
+
+def _strip(data, rows, measure, title):
+    """The bar of one measure above all its values; its title and its number stand on top."""
+    import altair as alt
+
+    there = rows[[measure, f"{measure}_base"]].to_numpy(float)
+    domain = [min(0.0, float(np.nanmin(there))), float(np.nanmax(there)) or 1.0]
+    x = alt.X(f"{measure}:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=6))
+    base = alt.Chart(data, width=ACROSS, height=BAR)
+    one = base.transform_filter(CHOSEN)
+    text = {"baseline": "bottom", "fontSize": 12}
+    return alt.layer(
+        base.mark_tick(color=GREY, thickness=1, size=BAR).encode(x=x),
+        one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
+        one.mark_tick(color="black", thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
+        one.mark_text(align="left", text=title, **text).encode(x=alt.value(0), y=alt.value(-4)),
+        one.mark_text(align="right", fontWeight="bold", **text).encode(
+            x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_told:N"
+        ),
+    )
+
+
+def _axis(axis, of, measures):
+    """What an axis is called: the measure as in the bars."""
+    title = measures.get(of.replace(" ", "_"))
+    return f"{axis} loss: {title}" if title else measured(axis, of).removesuffix(" (lower is better)")
+
+
+def _among(data, rows, place, of):
+    """One plane: all settings, the efficient ones joined, the chosen series and the chosen setting in it."""
+    import altair as alt
+
+    names, encoded = {axis: f"{axis}_{place}" for axis in AXES}, {}
+    drawn = rows[[*names.values()]].astype(float).dropna()
+    for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True):
+        low, high = drawn[names[axis]].agg(["min", "max"])
+        room = (high - low) * 0.07 or 0.5
+        encoded[channel] = make(
+            f"{names[axis]}:Q",
+            title=textwrap.wrap(of[place][axis], 90 // len(of)),
+            scale=alt.Scale(domain=[float(min(low, 0) - room), float(high + room)], nice=False),
+            axis=alt.Axis(tickCount=5, grid=False),
+        )
+    base = alt.Chart(data).transform_filter(f"isValid(datum.{names['privacy']}) && isValid(datum.{names['utility']})")
+    status, one = f"datum.status_{place}", base.transform_filter(CHOSEN)
+    return alt.layer(
+        base.transform_filter(f"{status} === 'efficient'")
+        .mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after")
+        .encode(**encoded),
+        base.mark_point(size=40, opacity=1, strokeWidth=1.2).encode(
+            **encoded,
+            color=alt.condition(f"{status} === 'dominated'", alt.value(GREY), alt.value(COLOURS[0])),
+            fill=alt.condition(f"{status} === 'efficient'", alt.value(COLOURS[0]), alt.value("white")),
+            tooltip=[alt.Tooltip("setting:N"), alt.Tooltip(f"status_{place}:N"), alt.Tooltip(f"why_{place}:N")],
+        ),
+        base.transform_filter("datum.series === data('settings')[chosen].series")
+        .mark_line(color=CURRENT, strokeWidth=1.5)
+        .encode(**encoded, order="row:Q"),
+        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke="black").encode(
+            **encoded
+        ),
+    ).properties(width=(ACROSS - 80 * (len(of) - 1)) // len(of), height=PANEL)
+
+
+class _Tables:
+    """Tables that unfold, one a series."""
+
+    def __init__(self, html):
+        self.html = html
+
+    def _repr_html_(self):
+        return self.html
+
+
+def every_number(steps, results, measures):
+    """The numbers of `every_setting` as tables that unfold, one a series of its menu; each with its baseline."""
+    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
+    expect.these(results=results)
+    expect.kind("measures", measures, Mapping, instead="Give a title a measure.")
+    measures = _known(measures, results)
+    rows = _numbered(steps, results, [], measures)
+    columns = {"setting": "", **{f"{measure}_told": title for measure, title in measures.items()}}
+    folded = [
+        f"<details><summary>{html.escape(series)}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
+        + part[[*columns]].rename(columns=columns).to_html(index=False, border=0)
+        + "</details>"
+        for series, part in rows.groupby("series", sort=False)
+    ]
+    return _Tables("\n".join(folded))

@@ -1,0 +1,133 @@
+"""One measure by setting: bars, dots, lines."""
+
+import re
+
+from privnb.evaluation.results import set_of
+from privnb.microdata import expect
+from privnb.reporting.charts.base import (
+    COLOURS,
+    WIDTH,
+    Aggregate,
+    axis,
+    finish,
+    from_to,
+    intervals,
+    none,
+    settings,
+    told_apart,
+)
+
+BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
+
+
+def bars(results, measure, title, unit, format=".2f"):
+    """Bars of one measure, one bar a setting, with the number beside it; its interval as a line, its baseline as a
+    tick.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit, format=format)
+    import altair as alt
+
+    rows = settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
+    if rows.value.isna().all():
+        return none(measure)
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=axis(format)))
+    chart += base.mark_text(align="left", dx=6).encode(
+        x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=format)
+    )
+    explained = [f"Bars: {unit} by setting"]
+    if rows.low.notna().all():
+        explained.append(f"lines: {intervals(results[results.measure == measure])}")
+        chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
+    if rows.baseline.notna().all():
+        explained.append("black ticks: the baseline, a guess without the release")
+        chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
+    return finish(chart, from_to(title, rows, format), "; ".join(explained) + ".")
+
+
+def dots(results, measure, title, unit, *, of):
+    """One dot a setting and miner, its 95 % interval as a line; black ticks mark the baseline. Values are divided by
+    `of`. One panel a set of miners.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit)
+    expect.positive("of", of)
+    import altair as alt
+
+    rows = settings(results)
+    rows = rows.assign(set=set_of(rows))[rows.measure == measure]
+    if rows.value.isna().all():
+        return none(measure)
+    rows[["value", "low", "high", "baseline"]] /= of
+    order = list(dict.fromkeys(rows.miner))
+    panels = [
+        ranges(part, "miner", unit, zero=False, format="%", order=order).properties(
+            title=alt.Title(name or "main set of miners", fontSize=12), width=WIDTH
+        )
+        for name, part in rows.groupby("set", sort=False)
+    ]
+    return finish(
+        alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
+        from_to(title, rows, ".1%"),
+        f"Dots: {unit} by setting and miner; lines: {intervals(results[results.measure == measure])}; black ticks: the "
+        "baseline.",
+    )
+
+
+def lines(results, measure, title, unit, format=".0%"):
+    """One line a sanitizer of a measure by the bound that varies, one panel for each letter in `target`: k, l, t."""
+    expect.these(results=results)
+    expect.strings(measure=measure, title=title, unit=unit, format=format)
+    import altair as alt
+
+    rows = results[results.measure == measure].dropna(subset="value")
+    if rows.empty:
+        return none(measure)
+    bound = [
+        float(re.search(rf"(?:^|[ ,]){letter}=([0-9.]+)", parameters)[1])
+        for letter, parameters in zip(rows.target, rows.parameters, strict=True)
+    ]
+    setting = [f"{s} {t}={b:g}" for s, t, b in zip(rows.sanitizer, rows.target, bound, strict=True)]
+    rows = rows.assign(bound=bound, setting=setting)
+    order = list(dict.fromkeys(rows.sanitizer))
+    panels = []
+    for letter, part in rows.groupby("target", sort=False):
+        columns = ["sanitizer", "bound", "value"]
+        scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
+        base = alt.Chart(Aggregate(part, dict.fromkeys(columns, "")).rows).encode(
+            x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
+            y=alt.Y("value:Q", title=unit, axis=axis(format)),
+            **told_apart("sanitizer", order),
+        )
+        panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
+        panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=200))
+    return finish(
+        alt.vconcat(*panels),
+        from_to(title, rows, format),
+        f"Lines: {unit} by sanitizer; lower keeps more. A sanitizer that cannot reach a bound has no point there.",
+    )
+
+
+def ranges(rows, series, unit, *, zero=True, format="f", order=None, labels=True):
+    """A point for each setting and member of `series`, told apart by colour and shape, with interval and baseline.
+
+    `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.
+    """
+    import altair as alt
+
+    columns = ["setting", series, "value", "low", "high", "baseline"]
+    here = list(dict.fromkeys(rows[series]))
+    order = order or here
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+        y=alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labels=labels, ticks=labels)),
+        yOffset=alt.YOffset(f"{series}:N", sort=here),
+    )
+    x = alt.X("value:Q", title=unit, axis=axis(format), scale=alt.Scale(zero=zero))
+    chart = alt.layer()
+    if rows.baseline.notna().any():
+        chart += base.mark_tick(color="black", thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
+    if rows.low.notna().any():
+        chart += base.mark_rule(color="#888888").encode(x="low:Q", x2="high:Q")
+    chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart(series, order))
+    return chart.properties(height=alt.Step(max(20, 10 * len(here)), **{"for": "position"}))

@@ -1,0 +1,174 @@
+"""What an owner looks at: how much good utility a sanitizer costs, and which sanitizer they would choose."""
+
+import numpy as np
+
+from privnb.evaluation.results import bound, check_results, set_of
+from privnb.microdata import expect
+from privnb.reporting.charts.base import COLOURS, Aggregate, axis, finish, intervals, none, settings, told_apart
+from privnb.reporting.findings.base import criterion, listed
+
+PANEL = 260  # pixels: two panels beside each other
+LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
+
+
+def declines(results):
+    """Utility decline by k and by epsilon: one line a miner with its interval, one panel a sanitizer, one row of panels
+    a set of miners.
+
+    Dotted: the decline at which a miner is no better than the guess, 1 - baseline / original. Dashed, beside noise: the
+    decline if the attributes that noise blurs are published as `*`.
+    """
+    expect.these(results=results)
+    import altair as alt
+
+    rows = settings(results)
+    rows = rows.assign(set=set_of(rows), bound=bound(rows))
+    worst = rows[(rows.measure == "utility_decline") & (rows.miner == "worst") & rows.bound.notna()]
+    lines = rows[(rows.measure == "utility_decline") & ~rows.miner.str.endswith("worst")]
+    drawn = lines[lines.bound.notna()].assign(low=lambda r: r.low.clip(lower=0))
+    if drawn.empty:
+        return none("utility_decline")
+    good = rows[(rows.measure == "good_utility") & (rows.sanitizer == "Identity")]
+    guess = (1 - good.set_index("miner").baseline / good.set_index("miner").value).rename("value")
+    absent = lines[lines.sanitizer == "Suppress"].set_index("miner").value
+    order = list(dict.fromkeys(drawn.miner))
+    lowest = min(0, drawn.value.min(), guess.min())
+    y = alt.Y(
+        "value:Q",
+        title="utility decline",
+        axis=axis("%"),
+        scale=alt.Scale(domain=[lowest, max(drawn.value.max(), drawn.high.max(), absent.max(), guess.max()) * 1.05]),
+    )
+    panels = []
+    for name, members in drawn.groupby("set", sort=False):
+        row = []
+        for sanitizer, part in members.groupby("sanitizer", sort=False):
+            letter = part.parameters.iloc[0].split("=")[0]
+            beside = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
+            panel = alt.layer()
+            for reference, dash, said in (
+                (guess[guess.index.isin(part.miner)], [2, 3], "no better than the guess"),
+                (beside, [7, 4], "attributes left out"),
+            ):
+                if len(reference):
+                    panel += _level(reference, order, dash, said, y)
+            panel += _lines(part, order, y, letter)
+            title = f"{sanitizer}, {name or 'main set'}" if drawn["set"].nunique() > 1 else sanitizer
+            row.append(panel.properties(width=PANEL, height=220, title=alt.Title(title, fontSize=12)))
+        panels.append(alt.hconcat(*row))
+    named = "; ".join(
+        f"{sanitizer} costs at most {part.value.max():.1%} ({part.setting[part.value.idxmax()].split()[-1]})"
+        for sanitizer, part in worst.groupby("sanitizer", sort=False)
+    )
+    dashed = ""
+    if len(absent):
+        left = results[results.sanitizer == "Suppress"].parameters.iloc[0].removeprefix("what=")
+        dashed = f" Dashed: {left} left out altogether."
+    return finish(
+        alt.vconcat(*panels),
+        f"Utility decline of the miner that loses most: {named}",
+        f"Lines: decline by miner, lower keeps more; bars: {intervals(results[results.measure == 'utility_decline'])}. "
+        f"Dotted: where the miner would be no better than the guess, the commonest value for everybody.{dashed}",
+    )
+
+
+def _lines(rows, order, y, letter):
+    """Lines of one sanitizer's declines by its bound; miners stand side by side, so that no interval hides another."""
+    import altair as alt
+
+    bounds = sorted(set(rows.bound))
+    low, high = bounds[0] / 1.3, bounds[-1] * 1.3
+    places = {miner: 1.012 ** (place - (len(order) - 1) / 2) for place, miner in enumerate(order)}
+    rows = rows.assign(at=rows.bound * rows.miner.map(places) ** (np.log(high / low) / np.log(50)))
+    columns = ["miner", "bound", "at", "value", "low", "high"]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+        x=alt.X(
+            "at:Q",
+            title=LETTERS.get(letter, letter),
+            scale=alt.Scale(type="log", domain=[low, high], nice=False, reverse=letter == "epsilon"),
+            axis=alt.Axis(values=bounds, format="~g", grid=False),
+        ),
+        y=y,
+        **told_apart("miner", order),
+    )
+    marks = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1).encode(
+        tooltip=["miner", "bound", alt.Tooltip("value:Q", format=".2%")]
+    )
+    if rows.low.notna().any():
+        bars = base.mark_rule(strokeWidth=2).encode(y=y.copy(), y2="high:Q")
+        bars.encoding.y.shorthand = "low:Q"
+        bars.encoding.shape = alt.Undefined
+        marks += bars
+    return marks
+
+
+def _level(values, order, dash, said, y):
+    """A horizontal line a miner across the panel, named above the highest."""
+    import altair as alt
+
+    rows = values.rename_axis("miner").reset_index()
+    colour = told_apart("miner", order)["color"]
+    levels = alt.Chart(Aggregate(rows, {"miner": "", "value": ""}).rows)
+    highest = alt.Chart(Aggregate(rows.nlargest(1, "value").assign(said=said), {"value": "", "said": ""}).rows)
+    return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=colour) + highest.mark_text(
+        align="right", dy=-6, dx=-2, fontSize=10, color="#444444"
+    ).encode(x=alt.value(PANEL), y=y, text="said:N")
+
+
+def choices(chosen):
+    """Which sanitizer the owner would choose: a cell for each scenario and criterion, with the share of the seeds."""
+    check_results("chosen", chosen)
+    import altair as alt
+
+    rows = settings(chosen[chosen.measure.str.startswith("chosen_")])
+    if rows.empty:
+        return none("sanitizer that keeps enough good utility and hits enough people to compare")
+    rows = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["measure", "miner"]).sort_index()
+    rows["scenario"] = rows.measure.str.removeprefix("chosen_")
+    others = chosen[chosen.measure.str.startswith("more_than_chosen_")].dropna(subset="value")
+    alone = len(others) > 0 and others.low.isna().all()  # no interval of what is told: nothing was repeated
+    every = "one seed" if alone else "all seeds"
+    rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{share:.0%} of the seeds")
+    rows["criterion"] = rows.miner.map(criterion)
+    columns = ["scenario", "criterion", "setting", "seeds", "value"]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+        x=alt.X("scenario:N", sort=None, axis=_bare(title="scenario", orient="top", labelAngle=0)),
+        y=alt.Y("criterion:N", sort=_worst_first(rows), axis=_bare(title=None)),
+    )
+    order = list(dict.fromkeys(rows.setting))
+    cells = base.mark_rect(stroke="white", strokeWidth=3, opacity=0.35).encode(
+        color=alt.Color("setting:N", scale=alt.Scale(domain=order, range=COLOURS), legend=None)
+    )
+    names = base.mark_text(fontSize=12, dy=-6).encode(text="setting:N")
+    seeds = base.mark_text(fontSize=10, dy=8).encode(text="seeds:N")
+    empty = (
+        " Empty: a number that is withheld." if len(rows) < rows.scenario.nunique() * rows.criterion.nunique() else ""
+    )
+    return finish(
+        (cells + names + seeds).properties(height=alt.Step(36)),
+        _picks(rows),
+        "Cells: of the sanitizers that keep enough good utility, the one that gives the adversary least, by criterion "
+        "and scenario, and the share of the seeds in which it is so. Equal colours: the same sanitizer." + empty,
+    )
+
+
+def _bare(**properties):
+    import altair as alt
+
+    return alt.Axis(domain=False, ticks=False, labelLimit=320, **properties)
+
+
+def _worst_first(rows):
+    """The criteria in their order, the paper's own first."""
+    return sorted(dict.fromkeys(rows.criterion), key=lambda name: name != criterion("worst"))
+
+
+def _picks(rows):
+    """What the worst miner leads to, and how many of the other cells agree."""
+    of_worst = rows[rows.miner == "worst"].set_index("scenario").setting
+    picks = "; ".join(f"{setting} in {listed(list(part.index))}" for setting, part in of_worst.groupby(of_worst))
+    if of_worst.empty:
+        return "Too few people are hit to choose by the worst miner"
+    others = rows[(rows.miner != "worst") & rows.scenario.isin(of_worst.index)]
+    same = (others.setting == others.scenario.map(of_worst)).sum()
+    return f"By the worst miner the owner chooses {picks}; {same} of {len(others)} cells of other criteria agree"

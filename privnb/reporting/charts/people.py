@@ -1,0 +1,57 @@
+"""Who the people of a table are: charts of counts, before any release."""
+
+from privnb.microdata import expect, withholding
+from privnb.microdata.names import names_in
+from privnb.microdata.sentences import say
+from privnb.reporting.charts.base import COLOURS, Aggregate, check_counts, finish, merge_small, percent
+
+
+def people(counts, fewest=withholding.LIMIT):
+    """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
+    neighbours. A sentence where all together are fewer than `fewest`.
+    """
+    check_counts(counts)
+    withholding.check(fewest)
+    import altair as alt
+
+    if 0 < counts.sum() < fewest:
+        return say(f"The table has fewer than {fewest} people, so that no group of them is shown.")
+    unit = str(counts.index.name)
+    merged = merge_small(counts, fewest)
+    shown = Aggregate(
+        merged.rename_axis("group").rename("people").reset_index(), {"group": unit, "people": "people"}, fewest
+    )
+    return finish(
+        alt.Chart(shown.rows)
+        .mark_bar(color=COLOURS[0])
+        .encode(
+            x=alt.X("group:N", sort=None, title=unit, axis=alt.Axis(labelAngle=-45)),
+            y=alt.Y("people:Q", title="people"),
+            tooltip=["group", "people"],
+        ),
+        f"{merged.max() / merged.sum():.0%} of all people have {unit} {merged.idxmax()}, the commonest group",
+        f"Bars: number of people by {unit}.",
+    )
+
+
+def uniqueness(results):
+    """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
+    expect.these(results=results)
+    import altair as alt
+
+    rows = results[results.measure == "unique"].assign(known=lambda r: r.target.map(names_in).map(len))
+    rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
+    spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()
+    base = alt.Chart(Aggregate(spread, dict.fromkeys(spread, "")).rows).encode(
+        x=alt.X("known:O", title="number of quasi-identifiers that the adversary knows", axis=alt.Axis(labelAngle=0))
+    )
+    share = alt.Axis(format="%")
+    return finish(
+        base.mark_bar(color=COLOURS[5], size=14).encode(
+            y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
+        )
+        + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
+        f"One known attribute singles out {percent(spread['mean'].iloc[0])} of all people, "
+        f"all {len(spread)} together single out {percent(spread['mean'].iloc[-1])}",
+        "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean.",
+    )

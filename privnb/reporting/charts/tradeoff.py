@@ -1,0 +1,185 @@
+"""Li and Li's figures: what releases lose of privacy against what they lose of utility."""
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.reporting.charts.base import WIDTH, Aggregate, finish, none, told_apart
+from privnb.reporting.findings.tradeoff import both_critiques
+from privnb.studies.li_li_2009.study import pairs
+
+UNITS = {
+    "utility_loss": "utility loss (nats; lower is better)",
+    "average_relative_error": "average relative error (lower is better)",
+    "median_relative_error": "median relative error (lower is better)",
+}
+GAINS = {"accuracy_gain": "adversary's gain", "workload_gain": "researcher's gain"}
+LOSSES = {"privacy_loss": "privacy loss", "utility_loss": "utility loss"}
+HEIGHT = 300
+GREY = "#666666"
+
+
+def trade_off(results, measure="utility_loss"):
+    """Privacy loss of each release against a measure of utility loss, one line a privacy model, form and target where
+    these differ; beside it what both scales mean.
+
+    `measure`: one of `UNITS`. `results`: with `privacy_loss` of the same releases; `revealed_loss` makes the vertical
+    lines, the trivial release, which is the measure's baseline, the horizontal one. Figures 2 and 3 of Li and Li 2009.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure)
+    import altair as alt
+
+    if not (results.measure == measure).any():
+        return none(measure)
+    rows = pairs(results, measure).dropna(subset="privacy").reset_index(drop=True)  # a withheld loss lies nowhere
+    if rows.empty:
+        return none(measure)
+    rows = _with_series(rows)
+    order = list(dict.fromkeys(rows.series))  # of models the same in every chart, so that each keeps its colour
+    if rows.target.nunique() > 1:
+        order = list(rows.groupby("series").value.mean().sort_values(ascending=False).index)  # as the lines lie
+    rows = rows.sort_values(["series", "privacy"], kind="stable").reset_index(drop=True)
+    scale = results[results.measure == "revealed_loss"].value.agg(["min", "max"]).dropna()
+    right = max(rows.privacy.max(), scale.max() if len(scale) else 0)
+    x = alt.X("privacy:Q", title=_unit(results), scale=alt.Scale(domain=[0, right * 1.04], nice=False))
+    y = alt.Y("value:Q", title=UNITS[measure], axis=alt.Axis(format="%" if "error" in measure else "~g", tickCount=6))
+    columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(x=x, y=y, **told_apart("series", order))
+    tip = ["series", "letter", "bound", alt.Tooltip("privacy:Q", format=".4f"), alt.Tooltip("value:Q", format=".4f")]
+    chart = base.mark_line(strokeWidth=1.2)
+    if rows.low.notna().any():
+        chart += base.mark_rule(strokeWidth=1).encode(y="low:Q", y2="high:Q")
+    chart += base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tip)
+    return finish(
+        (_scales(scale, rows) + chart + _ends(rows)).properties(width=WIDTH, height=HEIGHT),
+        _title(rows, measure),
+        _explained(scale, rows, results[results.measure == measure].seed.nunique()),
+    )
+
+
+def two_critiques(results):
+    """The direct comparison beside Li and Li's losses, one row a release: above, what an adversary and a researcher
+    gain; below, the two losses as shares of the ends of their scales.
+
+    `results`: rows of `experiments.trade_off` and `experiments.direct`.
+    """
+    expect.these(results=results)
+    import altair as alt
+
+    wide = both_critiques(results)
+    if wide.empty:
+        return none("direct comparison")
+    short = wide.index.str.extract(r"((?:k|l|t|delta)=[\d.e+-]+)", expand=False)
+    unclear = short.isna() | short.duplicated(keep=False)
+    wide.index = short.where(~unclear, wide.index).rename("setting")
+    wide["privacy_loss"] /= results[results.measure == "revealed_loss"].value.min()
+    wide["utility_loss"] /= results[results.measure == "utility_loss"].baseline.iloc[0]
+    panels = []
+    for names, unit in (
+        (GAINS, "people guessed right beyond what the trivial release allows, as a share of all"),
+        (LOSSES, "loss, as a share of the scale (0 nothing is lost; lower is better)"),
+    ):
+        shown = wide.rename(columns=names)[list(names.values())].rename_axis(columns="series").stack()
+        shown = shown.rename("value").reset_index()
+        panels.append(
+            alt.Chart(Aggregate(shown, dict.fromkeys(["setting", "series", "value"], "")).rows)
+            .mark_point(filled=True, size=60, opacity=1)
+            .encode(
+                x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")),
+                y=alt.Y("setting:N", sort=list(wide.index), title=None),
+                **told_apart("series", [*GAINS.values(), *LOSSES.values()]),
+            )
+            .properties(width=WIDTH, height=alt.Step(18))
+        )
+    return finish(
+        alt.vconcat(*panels),
+        f"The researcher clearly gains more than the adversary in {wide.ahead.sum()} of {len(wide)} releases, "
+        f"while these avoid {1 - wide.utility_loss.max():.0%} to {1 - wide.utility_loss.min():.0%} of the utility loss "
+        "about groups",
+        "Above: Brickell and Shmatikov's direct comparison, on the sensitive attribute; no quasi-identifiers or no "
+        "sensitive attribute gain 0; of several miners the best; clearly: beyond its 95 % interval. Below: Li and Li's "
+        "privacy loss, as a share of the smallest loss of a value told for certain, and utility loss, as a share of "
+        "that without quasi-identifiers.",
+    )
+
+
+def _with_series(rows):
+    """What tells the lines apart: model, form and words of the target, of which there are several."""
+    words = rows.target.str.split(", ", expand=True).fillna("")
+    parts = [rows.model, rows.form, *(words[i] for i in words)]
+    several = [part for part in parts if part.nunique() > 1] or [rows.model]
+    return rows.assign(series=several[0].str.cat(several[1:], sep=", ").str.strip(", "))
+
+
+def _unit(results):
+    target = results[results.measure == "privacy_loss"].target.iloc[0]
+    distance = target.rpartition(", ")[2] if ", " in target else "Jensen-Shannon"
+    unit = "nats" if distance in ("Jensen-Shannon", "Kullback-Leibler") else "share"
+    return f"privacy loss of the worst-off person ({distance}, {unit}; lower is better)"
+
+
+def _scales(scale, rows):
+    """What the ends of the scales are, as dashed lines."""
+    import altair as alt
+
+    layers = alt.layer()
+    dashed = {"color": GREY, "strokeDash": [5, 4]}
+    if len(scale):
+        ends = scale.rename("privacy").to_frame()
+        layers += alt.Chart(Aggregate(ends, {"privacy": ""}).rows).mark_rule(**dashed).encode(x="privacy:Q")
+    trivial = rows[["baseline"]].drop_duplicates().dropna()
+    if len(trivial) == 1:
+        layers += alt.Chart(Aggregate(trivial, {"baseline": ""}).rows).mark_rule(**dashed).encode(y="baseline:Q")
+    return layers
+
+
+def _ends(rows):
+    """The parameters at both ends of each line, where they do not cover one another."""
+    import altair as alt
+
+    ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
+    ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + "=" + r.bound.map("{:g}".format))
+    ends = ends.sort_values("value", ascending=False).drop_duplicates("text")
+    x, y = (ends[name] / (rows[name].max() or 1) for name in ("privacy", "value"))
+    kept = []
+    for i in ends.index:
+        if all(abs(x[i] - x[j]) > 0.13 or abs(y[i] - y[j]) > 0.05 for j in kept):
+            kept.append(i)
+    columns = dict.fromkeys(["privacy", "value", "text"], "")
+    return (
+        alt.Chart(Aggregate(ends.loc[kept], columns).rows)
+        .mark_text(dx=6, dy=-9, align="left", fontSize=11, color="#222222")
+        .encode(x="privacy:Q", y="value:Q", text="text:N")
+    )
+
+
+def _title(rows, measure):
+    """Which line lies lowest and which highest where all of them run, or else where the one begins and ends."""
+    said = (lambda value: f"{value:.1%}") if "error" in measure else (lambda value: f"{value:.2g}")
+    name, groups = measure.replace("_", " "), list(rows.groupby("series", sort=False))
+    at, high = max(part.privacy.min() for _, part in groups), min(part.privacy.max() for _, part in groups)
+    if len(groups) == 1 or at > high:
+        least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
+        ends = [f"{said(row.value)} at a privacy loss of {row.privacy:.2f}" for row in (least, most)]
+        return f"{name.capitalize()}: {ends[0]}, {ends[1]}"
+    reached = {series: np.interp(at, part.privacy, part.value) for series, part in groups}
+    least, *_, most = sorted(reached, key=reached.get)
+    least, most = (f"{said(reached[series])} ({series})" for series in (least, most))
+    return f"At a privacy loss of {at:.2f} the {name} is {least} to {most}"
+
+
+def _explained(scale, rows, seeds):
+    said = ["Marks: one release each, lines join those of one privacy model as its parameter changes."]
+    if len(scale):
+        said.append(
+            f"Dashed, upright: what somebody loses whose value is told for certain, {scale['min']:.3f} (the smallest) "
+            f"to {scale['max']:.3f} (the largest of those shown)."
+        )
+    trivial = rows.baseline.drop_duplicates().dropna()
+    if len(trivial) == 1:
+        told = "all people in one bucket" if set(rows.form) == {"in buckets"} else "no quasi-identifiers at all"
+        said.append(f"Dashed, level: {told}, {trivial.iloc[0]:.3g}.")
+    if rows.low.notna().any():
+        over = f"{seeds} draws of the queries" if seeds > 1 else "the queries"
+        said.append(f"Thin upright lines: 95 % intervals over {over}.")
+    return " ".join(said)

@@ -1,0 +1,134 @@
+"""What a release gives an adversary and a researcher, on one axis; and printed numbers beside the measured ones."""
+
+import pandas as pd
+
+from privnb.evaluation.results import check_results, over_seeds
+from privnb.microdata import expect
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, intervals, none
+from privnb.reporting.findings.workload import best_adversary, both_sides, judged, sanitized, setting
+from privnb.studies import ledger
+
+ADVERSARY = "adversary"
+TICK = "M-.2,-1H.2V1H-.2Z"
+
+
+def compared(results):
+    """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel a data set
+    and workload.
+
+    Black ticks: what the adversary would gain by chance, from the same classes with values dealt at random.
+    """
+    expect.these(results=results)
+    import altair as alt
+
+    sides = both_sides(results)
+    if sides.empty or sides.gain.isna().all():
+        return none("release with a researcher's gain")
+    rows = _marks(results)
+    order = [ADVERSARY, *dict.fromkeys(rows.who[rows.who != ADVERSARY])]
+    pairs = sides[["dataset", "target"]].drop_duplicates()
+    pairs = pairs.assign(place=pairs.groupby("dataset").cumcount()).sort_values("place", kind="stable")
+    panels, width = (
+        [],
+        WIDTH if pairs.dataset.nunique() == 1 else WIDTH // 2,
+    )  # a column a data set, as the paper has it
+    for data, target, _ in pairs.itertuples(index=False):
+        part = sides[(sides.dataset == data) & (sides.target == target)]
+        here = rows[(rows.dataset == data) & rows.target.isin(["", target])]
+        named = data == pairs.dataset.iloc[0] or set(part.setting) != set(
+            sides.setting[sides.dataset == pairs.dataset.iloc[0]]
+        )
+        panel = _panel(here, list(part.setting), order, named)
+        panels.append(panel.properties(width=width, title=alt.Title([data, f"workload: {target}"], fontSize=12)))
+    known = sanitized(sides)
+    by_miners = ((rows.who == ADVERSARY) & (rows.miner != "")).any()
+    exact = "exact for the people in the table"
+    if by_miners:
+        exact = f"{exact}, but under noise at least so much, as the best miner reaches"
+    return finish(
+        alt.concat(*panels, columns=max(1, WIDTH // width)).resolve_scale(x="shared"),
+        f"The adversary gains more than the researcher in {known.more.sum()} of {len(known)} releases, less in "
+        f"{known.less.sum()}",
+        f"People guessed right beyond the trivial sanitization, as a share of all. Diamonds: the adversary, {exact}; "
+        "black ticks: the same classes with values dealt at random. Other marks: the researcher by miner; lines: "
+        f"{intervals(results[results.measure == 'workload_gain'])}. More and less: beyond the interval of the "
+        "researcher's best miner, where the one ahead gains more than 0, and the adversary more than by chance.",
+    )
+
+
+def _marks(results):
+    """One row a mark: data set, workload ("" for the adversary), setting, who, value, low, high, chance.
+
+    The adversary is that of `best_adversary`.
+    """
+    rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
+    rows = rows[~((rows.sanitizer == "Suppress") & (rows.parameters != ""))]
+    rows = pd.concat([best_adversary(rows), rows[rows.measure != "accuracy_gain"]]).sort_index()
+    adversary = rows.measure == "accuracy_gain"
+    return rows.assign(
+        setting=[setting(*pair) for pair in zip(rows.sanitizer, rows.parameters, strict=True)],
+        who=rows.miner.where(~adversary, ADVERSARY),
+        target=rows.target.where(~adversary, ""),
+        chance=rows.baseline.where(adversary),
+    )
+
+
+def _panel(rows, settings, order, named):
+    import altair as alt
+
+    columns = dict.fromkeys(["setting", "who", "value", "low", "high", "chance"], "")
+    base = alt.Chart(Aggregate(rows, columns).rows).encode(
+        y=alt.Y("setting:N", title=None, scale=alt.Scale(domain=settings), axis=alt.Axis(grid=True, labels=named)),
+        yOffset=alt.YOffset("who:N", sort=order, scale=alt.Scale(domain=order)),
+    )
+    x = alt.X("value:Q", title="gain (share of people)", axis=alt.Axis(format="+.0%", tickCount=5))
+    shapes = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
+    colours = [COLOURS[1], COLOURS[0], *COLOURS[2:]]
+    legend = alt.Legend(columns=4, symbolSize=90)
+    zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color="#777777").encode(x="zero:Q")
+    chart = zero + base.mark_rule(color="#888888", strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    chart += base.mark_point(shape=TICK, filled=True, size=60, color="black", opacity=1).encode(x="chance:Q")
+    chart += base.mark_point(filled=True, size=55, opacity=1).encode(
+        x=x,
+        color=alt.Color("who:N", title=None, legend=legend, scale=alt.Scale(domain=order, range=colours)),
+        shape=alt.Shape("who:N", title=None, legend=legend, scale=alt.Scale(domain=order, range=shapes)),
+        tooltip=["setting", "who", alt.Tooltip("value:Q", format="+.2%")],
+    )
+    return chart.properties(height=alt.Step(20 if len(order) == 2 else 9 * len(order), **{"for": "position"}))
+
+
+def printed(results, source, items):
+    """The paper's numbers whose item starts with `items` beside the measured ones: the rows of the ledger.
+
+    Where none of them is measured, as on another table or a sample, it says so.
+    """
+    expect.these(results=results)
+    expect.strings(source=source, items=items)
+    rows = ledger.compare(results)
+    rows = rows[(rows.source == source) & rows.item.str.startswith(items)]
+    if rows.measured.isna().all():
+        return none("number that the paper prints")
+    shown = rows.assign(item=rows.item.str.removeprefix(items))
+    return (
+        shown.set_index("item")
+        .rename_axis(None)[["published", "measured", "difference", "tolerance", "status"]]
+        .round(4)
+    )
+
+
+def statements(shares):
+    """The statements of section 7 beside the share of the information that is measured, and whether they hold."""
+    check_results("shares", shares)
+    columns = ["statement", "claimed", "told by", "share", "shares by any set", "holds"]
+    rows = [
+        (
+            s.words,
+            f"{s.share:g}",
+            meant,
+            f"{share:g}",
+            ", ".join(f"{each:g}" for each in every),
+            "yes" if holds else "no",
+        )
+        for s, meant, share, every, holds in judged(shares)
+    ]
+    return pd.DataFrame(rows, columns=columns).set_index("statement").rename_axis(None)

@@ -1,0 +1,165 @@
+"""The family of sanitizers side by side: one release of each kind, what each publishes for the same people, and loss.
+
+The people are made up: nobody of the table may be shown.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.releases import numbers
+from privnb.evaluation.results import rows_of, tidy
+from privnb.measures.information_loss import certainty_penalty
+from privnb.microdata import expect
+from privnb.microdata.counts import combinations
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.progress import track
+from privnb.microdata.release import by_content
+from privnb.microdata.schema import Role
+from privnb.microdata.sentences import say
+from privnb.microdata.withholding import LIMIT
+from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.sanitizers import (
+    SanitizationError,
+)
+from privnb.sanitizers.catalogue import generalizing
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A table to look at in a notebook; in plain text it is its `title` only."""
+
+    table: pd.DataFrame
+    title: str
+
+    def __repr__(self):
+        return self.title
+
+    def _repr_html_(self):
+        return self.table.to_html(border=0)
+
+
+class NobodyLeft(ValueError):
+    """Every combination of quasi-identifiers, or nearly every one, is somebody's."""
+
+
+def described(sanitizers):
+    """One row a sanitizer: its name, how it is written, and what it does in a sentence."""
+    expect.these(sanitizers=sanitizers)
+    rows = [(type(s).__name__, repr(s), _first_sentence(type(s).__doc__)) for s in sanitizers]
+    return Page(
+        pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
+        f"{len(rows)} sanitizers",
+    )
+
+
+def _first_sentence(text):
+    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].replace("`", "").rstrip(".") + "."
+
+
+MOST = 100  # people who are made up
+
+
+def made_up(dataset, people=3, *, rng=0):
+    """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
+
+    Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: whoever
+    knows the seed does not know whose it was. A number that few people have is told as the first of its public
+    interval. Raises NobodyLeft where too few combinations are nobody's.
+    """
+    expect.these(dataset=dataset, rng=rng)
+    if not (expect.is_whole(people) and 1 <= people <= MOST):
+        raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
+    names = dataset.schema.quasi_identifiers
+    generator = np.random.default_rng(rng)
+    values = {name: _in_public(dataset, name) for name in dataset.table}
+    found = dataset.table.iloc[:0]
+    for _ in range(100):
+        drawn = pd.DataFrame({name: held[generator.integers(len(dataset), size=10)] for name, held in values.items()})
+        index = combinations(pd.concat([dataset.table[names], drawn[names]])).index
+        nobody = ~np.isin(index[len(dataset) :], index[: len(dataset)])
+        found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
+        if len(found) >= people:
+            return found.head(people).reset_index(drop=True)
+    raise NobodyLeft(
+        f"nearly every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so that no "
+        f"{people} people can be made up."
+    )
+
+
+def _in_public(dataset, name):
+    """The values of an attribute, sorted, array (n,); a number that few have as the first of its public interval."""
+    column, domain = by_content(dataset.table[[name]])[name].to_numpy(), dataset.schema[name].domain
+    if not dataset.schema[name].numeric:
+        return column
+    codes, index, people = np.unique(domain.codes(column), return_inverse=True, return_counts=True)
+    told = np.where(people < LIMIT, domain.interval(codes)[0], codes)
+    return np.array([domain.value(code) for code in told])[index]
+
+
+def side_by_side(dataset, sanitizers, *, people=3, rng=0):
+    """What each kind of sanitizer publishes for the same made-up people: one row an attribute, one column a kind.
+
+    The people are added to the table, so that each stands in a class with real ones. A sanitizer that cannot do what
+    was asked says so in its column. Where nobody can be made up: a sentence.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
+    try:
+        persons = made_up(dataset, people, rng=rng)
+    except NobodyLeft as error:
+        return say(f"Nobody is shown side by side: {error}")
+    together = pd.concat([dataset.table, persons], ignore_index=True)
+    joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
+    names = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    index = pd.MultiIndex.from_product([[f"person {i + 1}" for i in range(people)], names])
+    columns = {"made up": persons[names].astype(str).to_numpy().ravel()}
+    for sanitizer in track(sanitizers, "side by side"):
+        try:
+            release = sanitizer.sanitize(joined, rng=1)
+        except SanitizationError as error:
+            columns[type(sanitizer).__name__] = np.full(len(index), "not possible", dtype=object)
+            columns[type(sanitizer).__name__][0] = (
+                str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
+            )
+            continue
+        # Who is made up makes no value common.
+        known = replace(release, shared=dataset.shared)
+        rows = known.widened(known.labelled).table.tail(people)
+        shown = [
+            _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
+            for i in range(people)
+            for name in names
+        ]
+        columns[type(sanitizer).__name__] = np.array(shown, dtype=object)
+    return Page(pd.DataFrame(columns, index=index), f"{people} made-up people under {len(sanitizers)} sanitizers")
+
+
+def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
+    """The certainty penalty of every generalizing sanitizer by k, by l (entropy) and by t (equal distance).
+
+    `k`, `l`, `t`: numbers separated by commas; l and t are for the first sensitive attribute, together with the
+    smallest k. Returns rows of results; `target` is the letter that varies. What cannot be reached has no row.
+    """
+    expect.these(dataset=dataset)
+    k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
+    least = KAnonymity(min(k, default=2))
+    sensitive = next(iter(dataset.schema.sensitive), None)
+    asked = [("k", (KAnonymity(value),)) for value in k]
+    if sensitive:
+        asked += [("l", (least, EntropyDiversity(value, sensitive))) for value in l]
+        asked += [("t", (least, TCloseness(value, sensitive))) for value in t]
+    runs = [(letter, s) for letter, models in asked for s in generalizing(dataset, *models)]
+    rows = []
+    for letter, sanitizer in track(runs, "loss by k, l and t"):
+        try:
+            release = sanitizer.sanitize(dataset, rng=1)
+        except SanitizationError:
+            continue
+        row = rows_of(dataset, sanitizer, 1)
+        rows.append(row("certainty_penalty", certainty_penalty(release), target=letter, better="lower"))
+    return tidy(rows)
+
+
+def _cell(value):
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

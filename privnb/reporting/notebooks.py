@@ -1,0 +1,433 @@
+"""Notebooks by name and parameters, run with papermill, each in a process and a kernel of its own.
+
+A notebook that fails leaves a copy in `<destination>-failed/`, its failing cell marked. The copy holds a traceback,
+which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and no part of a
+report.
+"""
+
+import ast
+import contextlib
+import functools
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from privnb.measures import mining
+from privnb.microdata import progress, withholding
+
+SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
+ROOM = 2**20  # bytes: a disk with fewer is full
+OWN = ("OUT", "STORE")  # the parameters that are the report's own business
+# What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
+CHECKS = {"FEWEST": withholding.check, "WEIGHTS": lambda text, _: mining.interest_of(text) if text else None}
+
+
+class ReportError(ValueError):
+    """A report was asked for that cannot be made, or a notebook failed."""
+
+
+# --- which notebooks, with which parameters ---
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One line of a notebook's `parameters` cell: its default, and the comment that says meaning and range."""
+
+    default: object
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook to run: its path, what its `parameters` cell offers, the values asked for, and how many cells run."""
+
+    path: Path
+    parameters: Mapping[str, Parameter]
+    asked: Mapping[str, object]
+    cells: int
+
+    @property
+    def name(self):
+        return self.path.stem
+
+    @property
+    def values(self):
+        """`{parameter: value}` of this run, less those that the report sets itself."""
+        values = {name: parameter.default for name, parameter in self.parameters.items()} | self.asked
+        return {name: value for name, value in values.items() if name not in OWN}
+
+
+def notebooks_folder(start=None):
+    """The nearest `notebooks/` with numbered notebooks, at or above `start` (the current folder), else the project's.
+
+    Raises ReportError if there is none.
+    """
+    start = Path(start or Path.cwd()).resolve()
+    project = Path(__file__).resolve().parents[2]
+    for folder in (start / "notebooks", start, *(p / "notebooks" for p in start.parents), project / "notebooks"):
+        if folder.name == "notebooks" and _numbered(folder):
+            return folder
+    raise ReportError(
+        f"no notebooks found: looked for notebooks/NN_name.ipynb in {start}, above it and in {project}. "
+        "Run this inside a checkout of the project."
+    )
+
+
+def _numbered(folder):
+    return {path.stem: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+
+
+def choose(folder, names=None, parameters=None):
+    """The notebooks of `folder` named in `names` (None: all), in order, with `parameters` typed by their defaults.
+
+    `names`: file names with or without `.ipynb`. `parameters`: `{name: value}`, values typed or as text; each goes to
+    all the notebooks that have it. Raises ReportError for an unknown notebook, a parameter that none of the chosen
+    has, a value that is not of its default's type, and one that `CHECKS` refuse.
+    """
+    known = _numbered(Path(folder).resolve())
+    wanted = [str(name).removesuffix(".ipynb") for name in names] if names else list(known)
+    unknown = [name for name in wanted if name not in known]
+    if unknown or not wanted:
+        raise ReportError(
+            f"there is no notebook {', '.join(map(repr, unknown)) or 'at all'} in {folder}. "
+            f"There are: {', '.join(known) or 'none'}."
+        )
+    parameters = dict(parameters or {})
+    for name in OWN:
+        if name in parameters:
+            raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
+    chosen = [_notebook(path, parameters) for name, path in known.items() if name in wanted]
+    offered = sorted({name for notebook in chosen for name in notebook.values})
+    unknown = [name for name in parameters if name not in offered]
+    if unknown:
+        raise ReportError(
+            f"no parameter {', '.join(map(repr, unknown))} in {', '.join(n.name for n in chosen)}. "
+            f"There are: {', '.join(offered) or 'none'}."
+        )
+    return chosen
+
+
+def _notebook(path, parameters):
+    import nbformat
+
+    cells = nbformat.read(path, 4).cells
+    tagged = [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    if len(tagged) != 1:
+        raise ReportError(f"{path.name} has {len(tagged)} cells tagged 'parameters'. Tag exactly one.")
+    offered = _offered(path, tagged[0])
+    if "OUT" not in offered:
+        raise ReportError(f'{path.name} has no parameter OUT. Add `OUT = ""` to its parameters cell.')
+    asked = {
+        name: _typed(path, name, parameter.default, parameters[name])
+        for name, parameter in offered.items()
+        if name in parameters
+    }
+    return Notebook(path, offered, asked, len(cells) + 1)  # papermill adds the cell with the values
+
+
+def _offered(path, source):
+    lines = source.splitlines()
+    offered = {}
+    for node in ast.parse(source).body:
+        try:
+            (target,), default = node.targets, ast.literal_eval(node.value)
+            name = target.id
+        except (AttributeError, ValueError):
+            name = default = None
+        if type(default) not in (bool, int, float, str):
+            raise ReportError(
+                f"{path.name}: its parameters cell says `{lines[node.lineno - 1]}`. "
+                "Assign one whole number, number, text, True or False to one name a line."
+            )
+        rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
+        offered[name] = Parameter(default, rest.partition("#")[2].strip())
+    return offered
+
+
+def _typed(path, name, default, value):
+    kind = type(default)
+    try:
+        typed = {"true": True, "false": False}[str(value).lower()] if kind is bool else kind(str(value))
+    except (KeyError, ValueError):
+        word = {bool: "True or False", int: "a whole number", float: "a number"}[kind]
+        raise ReportError(
+            f"parameter {name} of {path.name} is {word} (by default {default}), got {str(value)!r}. Give {word}."
+        ) from None
+    try:
+        CHECKS.get(name, lambda *_: None)(typed, name)
+    except ValueError as error:
+        raise ReportError(f"parameter {name} of {path.name}: {error}") from None
+    return typed
+
+
+# --- running them ---
+
+
+def run(chosen, work, out, *, jobs, seconds=SECONDS):
+    """Run notebooks, `jobs` at a time; returns `{name: the executed notebook as JSON text}`, in the order of `chosen`.
+
+    `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
+    its `STORE` the folder `store` beside `out`, which outlives the run. The texts hold no times, no widget state and no
+    paths of this machine. Progress goes to stderr. The first failure stops the others and raises ReportError, which
+    names notebook, cell and error; the marked copy is then in `<out>-failed/`. To fail is also to give no sign of
+    progress for `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
+    """
+    for name in ("executed", "numbers", "notes"):
+        (work / name).mkdir()
+    environment = _environment(work)
+    bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
+    waiting, running, said, contents = list(chosen), [], set(), {}
+    theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                notebook = waiting.pop(0)
+                running.append(_Run(notebook, _start(notebook, work, out, environment, theirs), work))
+            for each in list(running):
+                code = each.process.poll()
+                each.listen()
+                bars.show(each.notebook.name, each.state)
+                for text in set(each.state.get("said", ())) - said:
+                    bars.say(text)
+                    said.add(text)
+                for path, digest in each.state.get("seen", ()):
+                    if contents.setdefault(path, digest) != digest:
+                        raise ReportError(
+                            f"{path} has changed since this run began: its pages would show two tables. No report was "
+                            "written. Run it again."
+                        )
+                reason = each.state.get(
+                    "error", f"Stopped: its process ended with status {code}, perhaps for want of memory"
+                )
+                if code is None and time.monotonic() - each.told > seconds:
+                    _stop([each.process])
+                    code, reason = 1, f"TimeoutError: there was no sign of progress for {seconds} s"
+                if code is not None:
+                    running.remove(each)
+                    bars.end(each.notebook.name, "failed" if code else "done")
+                    if code:
+                        raise _failure(each, reason, work, out)
+            time.sleep(0.05)
+    finally:
+        _stop([each.process for each in running])
+        os.close(ours)
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # a terminal that is gone
+            bars.close()
+    return {notebook.name: _cleaned(notebook, work, out) for notebook in chosen}
+
+
+@dataclass
+class _Run:
+    """A notebook on its way: its process, what it last told of itself, and when."""
+
+    notebook: Notebook
+    process: subprocess.Popen
+    work: Path
+    state: Mapping = field(default_factory=dict)
+    size: int = -1
+    told: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
+
+    def listen(self):
+        notes = self.work / "notes" / self.notebook.name
+        size = notes.stat().st_size if notes.exists() else 0
+        if size != self.size:
+            self.size, self.state = size, progress.latest(notes)
+            self.told = time.monotonic() if size else math.inf
+
+
+def _environment(work):
+    # One thread a kernel: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    kernel = work / "jupyter" / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    text = json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
+    (kernel / "kernel.json").write_text(text, encoding="utf-8")
+    return {
+        **os.environ,
+        "JUPYTER_PATH": str(work / "jupyter"),  # searched first: no kernel installed elsewhere gets in between
+        "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
+        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
+        "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
+        "PYTHONHASHSEED": "0",
+        **dict.fromkeys(threads, "1"),
+    }
+
+
+def _start(notebook, work, out, environment, theirs):
+    own = {"OUT": work / "numbers", "STORE": store_folder(out)}
+    values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
+    copy = work / "executed" / notebook.path.name
+    return subprocess.Popen(
+        [sys.executable, "-m", "privnb.reporting.notebooks", notebook.path, copy, json.dumps(values)],
+        env=environment | {progress.FILE: str(work / "notes" / notebook.name)},
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _execute(source, copy, values):
+    """Run one notebook, in a process made for it: papermill changes the working folder of its whole process."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
+    threading.Thread(target=_end_with_the_report, daemon=True).start()
+    try:
+        import papermill
+
+        papermill.execute_notebook(
+            source,
+            copy,
+            json.loads(values),
+            kernel_name="python3",
+            language="python",  # whatever the notebook says of itself, or does not say
+            progress_bar=False,
+            cwd=Path(source).parent,
+            iopub_timeout=60,  # its own 4 s are too few on a busy machine
+            record_timing=False,
+            store_widget_state=False,
+            coalesce_streams=True,
+            on_cell_start=lambda cell, cell_index: progress.note(cell=cell_index, step=""),
+        )
+    except Exception as error:
+        progress.note(error=f"{type(error).__name__}: {' '.join(str(error).split())}")
+        sys.exit(1)
+
+
+def _end_with_the_report():
+    os.read(0, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _stop(processes):
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+# --- what is left of a run ---
+
+
+def _failure(ended, reason, work, out):
+    """The error to raise for a notebook that failed for `reason`; leaves its marked copy beside `out`."""
+    import nbformat
+    from papermill.exceptions import PapermillExecutionError
+    from papermill.execute import raise_for_execution_errors, remove_error_markers
+
+    notebook = ended.notebook
+    copy = work / "executed" / notebook.path.name
+    if not copy.exists():
+        return ReportError(f"{notebook.path.name} could not be started: {_full(work, out) or reason}{_memory(reason)}")
+    try:
+        executed = remove_error_markers(nbformat.read(copy, 4))
+    except ValueError:  # cut short
+        return ReportError(f"{notebook.path.name} failed: {_full(work, out) or reason}. No report was written.")
+    name, _, message = reason.partition(": ")
+    if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
+        cell = next(cell for cell in executed.cells[ended.state["cell"] :] if cell.cell_type == "code")
+        error = nbformat.v4.new_output("error", ename=name, evalue=message, traceback=[reason])
+        cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
+    try:
+        raise_for_execution_errors(executed, str(copy))
+    except PapermillExecutionError as error:
+        cell = f"cell In [{error.exec_count or ' '}], which begins `{error.source.strip().splitlines()[0]}`"
+        reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
+    reason += _memory(reason)
+    failed = _failed_folder(out)
+    failed.mkdir(exist_ok=True)
+    failed.chmod(0o700)
+    (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
+    return ReportError(
+        f"{notebook.path.name} failed in {cell}:\n{reason}\n"
+        f"Its partly executed copy, with that cell marked, is in {failed}. No report was written."
+    )
+
+
+def _full(work, out):
+    """Which disk has no room left, in words; "" if all have."""
+    places = (place for place in (work, (work / "tmp"), store_folder(out)) if place.exists())
+    full = [str(place.resolve()) for place in places if shutil.disk_usage(place).free < ROOM]
+    return f"there is no room left on the disk of {', '.join(full)}. Make room there" if full else ""
+
+
+def _memory(reason):
+    """What a kernel that dies, or cannot load a library, leaves unsaid."""
+    dead = re.search("DeadKernel|MemoryError|failed to map segment|Cannot allocate memory", reason)
+    return "\nPerhaps for want of memory. Try fewer at a time, with --jobs 1." if dead else ""
+
+
+def store_folder(out):
+    """Where the notebooks of a report at `out` keep finished evaluations: beside it, for a build replaces `out`."""
+    return out.with_name("store")
+
+
+def _failed_folder(out):
+    return out.with_name(f"{out.name}-failed")
+
+
+def forget_failures(chosen, out):
+    """Remove what earlier failures of these notebooks left beside `out`."""
+    with contextlib.suppress(OSError):
+        for notebook in chosen:
+            (_failed_folder(out) / notebook.path.name).unlink(missing_ok=True)
+        _failed_folder(out).rmdir()
+
+
+def _cleaned(notebook, work, out):
+    import nbformat
+
+    executed = nbformat.read(work / "executed" / notebook.path.name, 4)
+    for part in (executed, *executed.cells):
+        for key in ("papermill", "widgets"):
+            part.metadata.pop(key, None)
+    for position, cell in enumerate(executed.cells):
+        tags = cell.metadata.get("tags", [])
+        if {"injected-parameters", "papermill-error-cell-tag"} & set(tags):
+            cell.id = f"papermill-{position}"  # papermill's own is random
+        if "injected-parameters" in tags:
+            cell.source = re.sub(rf"^({'|'.join(OWN)}) = .*$", r'\1 = ""', cell.source, flags=re.MULTILINE)
+        if "interactive" in tags and cell.cell_type == "code":
+            cell.outputs = []  # a widget is nothing without its kernel
+    texts = functools.partial(_without_paths, notebook, work, out)
+    return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
+
+
+def _each_text(node, change):
+    if isinstance(node, dict):
+        return {key: _each_text(value, change) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_each_text(value, change) for value in node]
+    return change(node) if isinstance(node, str) else node
+
+
+def _without_paths(notebook, work, out, text):
+    places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
+    places |= {work: "report", store_folder(out): "store"}
+    dataset = Path(str(notebook.values.get("DATASET", "")))
+    if dataset.is_absolute():
+        places[dataset.parent] = "data"
+    for place in sorted(places, key=lambda place: len(place.parts), reverse=True):
+        if len(place.parts) > 1:  # never the root itself
+            start = r"(?:(?<![\w/])|(?<=\dm))"  # not inside a longer path; or after a colour, in a traceback
+            text = re.sub(rf"{start}{re.escape(str(place))}(?![\w-])", places[place], text)
+    return re.sub(r"/[\w/.-]*/ipykernel_\d+/\d+\.py", "cell", text)  # where a warning comes from
+
+
+if __name__ == "__main__":
+    _execute(*sys.argv[1:])

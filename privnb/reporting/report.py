@@ -1,0 +1,187 @@
+"""From notebooks to a report, by one call.
+
+A report folder holds `index.html`, one page a notebook, `results.csv`, `ledger.csv` and, in `notebooks/`, the executed
+notebooks. It is built in a hidden folder beside its destination and put into place when it is whole (see `places`), so
+that an older report is either untouched or replaced.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from privnb.evaluation import store
+from privnb.reporting import places
+from privnb.reporting.notebooks import (
+    SECONDS,
+    ReportError,
+    choose,
+    forget_failures,
+    notebooks_folder,
+    run,
+    store_folder,
+)
+
+TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
+NUMBERS = ["seed", "value", "low", "high", "baseline"]
+KEY = ["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"]
+# Parameters that results tell or bear, or that change none of the numbers which papers print.
+NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST", "PROFILE", "SCENARIO", "WEIGHTS", "MIN_GOOD")
+DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
+
+
+def save(results, out, name):
+    """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
+
+    `results`: DataFrame with the columns `results.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure`
+    are never empty; a missing `value` was withheld (it counts too few people); `better` is "higher", "lower" or empty
+    (a number that is no score); no two rows have the same `KEY`.
+    `name`: the notebook's file name less its ending, "03_utility". Numbers are written with 12 digits.
+    Raises ReportError for a table made otherwise.
+    """
+    results = _checked(results, name)
+    if out:
+        path = Path(out) / f"{name}.results.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(results, path)
+
+
+def read(path):
+    """The results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats."""
+    import pandas as pd
+
+    types = {column: str for column in TEXTS} | {column: float for column in NUMBERS}
+    empty = {column: [""] for column in NUMBERS}
+    return pd.read_csv(path, dtype=types, keep_default_na=False, na_values=empty)
+
+
+def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, seconds=SECONDS):
+    """Run notebooks with papermill and put their report at `out`; returns the path of its `index.html`.
+
+    `notebooks`: names, None for all. `parameters`: `{name: value}`, see `runs.choose`. `jobs`: notebooks run at a
+    time (None: one a usable core), which changes no number. `folder`: where the notebooks are. `seconds`: how long a
+    notebook may give no sign of progress. Evaluations that notebooks keep are in the folder `store` beside `out`, for
+    later builds of any report there: after a kill the next build goes on where it stopped. Progress goes to stderr.
+    Raises ReportError for a wrong request, before anything runs; for a failing notebook; and for an `out` that cannot
+    be written to or is something else than a report. What was at `out` is then as it was.
+    """
+    out = Path(out).resolve()
+    chosen = choose(folder or notebooks_folder(), notebooks, parameters)
+    jobs = _cores() if jobs is None else jobs
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
+    if not out.name:
+        raise ReportError(f"{out} is no folder for a report. Choose another one with --out.")
+    if out == store_folder(out):
+        raise ReportError(f"{out} is for finished evaluations, not for a report. Choose another folder with --out.")
+    if (out.parent / "ledger.csv").exists():
+        raise ReportError(
+            f"{out} lies in another report, which a build replaces as a whole. Choose another folder with --out."
+        )
+    if out.exists() and not _is_report(out):
+        raise ReportError(
+            f"{out} exists and is no report: it has no index.html with a results.csv. "
+            "It is left as it is. Choose another folder with --out, or move it away."
+        )
+    if any("STORE" in notebook.parameters for notebook in chosen):
+        store.check(store_folder(out))
+    with places.work_folder(out) as work:
+        _assemble(chosen, run(chosen, work, out, jobs=jobs, seconds=seconds), work)
+        places.swap(work / "report", out, work / "previous")
+    forget_failures(chosen, out)
+    return out / "index.html"
+
+
+def _checked(results, name):
+    import pandas as pd
+
+    from privnb.evaluation.results import COLUMNS
+
+    def refuse(found, do):
+        raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")
+
+    if list(results.columns) != COLUMNS:
+        missing = ", ".join(column for column in COLUMNS if column not in results.columns)
+        foreign = ", ".join(str(column) for column in results.columns if column not in COLUMNS)
+        refuse(
+            f"missing columns: {missing or 'none'}; unknown columns: {foreign or 'none'}",
+            f"Give exactly, and in this order: {', '.join(COLUMNS)}.",
+        )
+    if results.empty:
+        refuse("the table has no rows", "Give one row a number.")
+    results = results.reset_index(drop=True)
+    for column in NUMBERS:
+        try:
+            results[column] = pd.to_numeric(results[column]).astype(float)
+        except (ValueError, TypeError) as error:
+            refuse(f"column '{column}' holds something else than numbers ({error})", "Leave it empty instead.")
+    for column in TEXTS:
+        results[column] = ["" if pd.isna(cell) else str(cell) for cell in results[column]]
+    for column in ("dataset", "sanitizer", "measure"):
+        empty = results.index[results[column] == ""]
+        if len(empty):
+            refuse(f"column '{column}' is empty in row {empty[0]}", "Fill it, or leave the row out.")
+    strange = sorted(set(results["better"]) - {"higher", "lower", ""})
+    if strange:
+        refuse(f"column 'better' says {strange[0]!r}", "Say 'higher', 'lower' or nothing.")
+    twice = results.loc[results.duplicated(KEY), KEY]
+    if len(twice):
+        refuse(f"two rows are called {twice.iloc[0].to_dict()}", "Keep one, or tell them apart.")
+    return results
+
+
+def _write(table, path):
+    """As CSV, whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        text = table.to_csv(index=False, float_format=DIGITS, lineterminator="\n")
+        partial.write_text(text, encoding="utf-8", newline="")
+        partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+
+
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _is_report(out):
+    if not out.is_dir():
+        return False
+    names = {path.name for path in out.iterdir()}
+    return not names or {"index.html", "results.csv"} <= names
+
+
+def _assemble(chosen, executed, work):
+    """Make `work/report` of the executed notebooks and of the numbers that they wrote to `work/numbers`."""
+    import pandas as pd
+
+    from privnb.reporting import pages
+    from privnb.studies import ledger
+
+    tables = []
+    for notebook in chosen:
+        path = work / "numbers" / f"{notebook.name}.results.csv"
+        if not path.is_file():
+            raise ReportError(
+                f"{notebook.path.name} ran and wrote no numbers. "
+                f'End it with `report.save(results, OUT, "{notebook.name}")`.'
+            )
+        tables.append(read(path))
+    results = pd.concat(tables, ignore_index=True)
+    like = [table for notebook, table in zip(chosen, tables, strict=True) if _as_published(notebook)]
+    compared = ledger.compare(pd.concat([results.iloc[:0], *like], ignore_index=True))
+    files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
+    files |= pages.make(chosen, executed, compared)
+    (work / "report" / "notebooks").mkdir(parents=True)
+    _write(results, work / "report" / "results.csv")
+    _write(compared, work / "report" / "ledger.csv")
+    for name, text in files.items():
+        (work / "report" / name).write_text(text, encoding="utf-8")
+
+
+def _as_published(notebook):
+    """Whether a notebook ran in the setting of its paper, but for what its results name themselves."""
+    default = {name: parameter.default for name, parameter in notebook.parameters.items()}
+    return all(value == default[name] for name, value in notebook.values.items() if name not in NAMED)

@@ -1,0 +1,306 @@
+"""The lattice of full-domain generalizations: which classes a node makes, which must be suppressed, what is lost.
+
+A node generalizes every attribute to one of its levels, the same for all records.
+"""
+
+from dataclasses import replace
+from functools import reduce
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numba import njit
+
+from privnb.measures import information_loss
+from privnb.measures.information_loss import Occurring
+from privnb.microdata.counts import distinct_codes, tabulate
+from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Taxonomy
+
+# What a label costs a cell: no label costs more than one that covers it, nor than `*`.
+OF_CELLS = {
+    "certainty penalty": lambda hierarchy, label, _: hierarchy.width(label),
+    "normalized certainty penalty": lambda hierarchy, label, _: information_loss.uncertainty(hierarchy, label),
+    "loss metric": information_loss.ambiguity,
+    "non-uniform entropy": information_loss.bits,
+    "height": lambda hierarchy, label, _: information_loss.height(hierarchy, label),
+}
+# What the classes cost, from their sizes or, for the last, from their counts of a target's values.
+OF_CLASSES = {
+    "discernibility": information_loss.discernibility_of,
+    "average class size": information_loss.average_class_size_of,
+    "classification metric": information_loss.classification_metric_of,
+}
+LARGEST = 2**22  # nodes: a search looks all of them over after each check
+_ROLLED_UP = 2**22  # rows of checked nodes that are kept for others to roll up
+_TURNS = 256  # classes that may join the suppressed, looked at together
+
+
+def levels(hierarchy, positions):
+    """The label of each position at each level, object array (levels, positions); the last level is `*`.
+
+    Taxonomies have their own levels, intervals their widths; all others have two, the exact value and `*`.
+    """
+    if isinstance(hierarchy, Taxonomy):
+        return np.array(hierarchy.rows, dtype=object).T[:, positions]
+    if isinstance(hierarchy, Intervals):
+        groups = zip(hierarchy.groups[:, positions].tolist(), hierarchy.widths, strict=True)
+        rows = [[f"{group * width}-{group * width + width - 1}" for group in row] for row, width in groups]
+    else:
+        rows = [hierarchy.labels(positions, np.arange(len(positions)))]
+    return np.array([*rows, [SUPPRESSED] * len(positions)], dtype=object)
+
+
+class Classes(NamedTuple):
+    """The classes at a node, from the one with the first record, by the values' order on the attributes' lines.
+
+    `rows`: one each of the rows that are alike in their class and in all that is counted, integer array (r,).
+    `amounts`: how many people each stands for, (r,). `index`: the class of each, (r,). `sizes`: the records of each
+    class, (classes,). `origin`: of each row that was rolled up, its place in `rows`.
+    """
+
+    rows: np.ndarray
+    amounts: np.ndarray
+    index: np.ndarray
+    sizes: np.ndarray
+    origin: np.ndarray
+
+
+class Lattice:
+    """All nodes over the rows of a `Requirement`, numbered from 0; node 0 has every attribute at its lowest level.
+
+    `labels[a]`: the label of each value of attribute a at each level, object array (levels, values), in the order of
+    its line; `codes[:, a]`: the value of each row. A level is above another one where each of its groups is made of
+    whole groups of the other, so intervals of 50 are not above those of 20. Raises ValueError for more than 4,194,304
+    nodes.
+    """
+
+    def __init__(self, hierarchies, requirement):
+        self.hierarchies, self.requirement = hierarchies, requirement
+        values = [np.unique(column, return_inverse=True) for column in requirement.codes.T]
+        self.positions = [positions for positions, _ in values]
+        self.labels = [levels(*pair) for pair in zip(hierarchies, self.positions, strict=True)]
+        self.shape = tuple(len(labels) for labels in self.labels)
+        self.nodes = prod(self.shape)
+        if self.nodes > LARGEST:
+            raise ValueError(f"{self.nodes:,} nodes are more than {LARGEST:,}. Leave out levels or quasi-identifiers.")
+        groups = [np.array([pd.factorize(row)[0] for row in labels]) for labels in self.labels]
+        self._above = [_coarser(each) for each in groups]
+        people, tallies = requirement.people, requirement.tallies
+        # Rows that differ in one of these are counted apart; what is the same for all of them tells nothing.
+        counted = [people > 0, *(t.columns for t in tallies), *(t.weights > 0 for t in tallies)]
+        counted = [np.asarray(c, np.int64) for c in (*counted, *requirement.values.values()) if c.min() < c.max()]
+        marks = distinct_codes(counted, [c.max() + 1 for c in counted])[1] if counted else np.zeros_like(people)
+        groups.append(np.arange(marks.max() + 1)[None])
+        self.codes = np.column_stack([*(codes for _, codes in values), marks]).astype(np.int32)
+        self._groups = np.concatenate([each.ravel() for each in groups])
+        begin = np.cumsum([0, *(each.size for each in groups)])
+        self._begin = [first + each.shape[1] * np.arange(len(each)) for first, each in zip(begin, groups, strict=False)]
+        amounts = np.max([people, *(tally.weights for tally in tallies)], axis=0)
+        # Records before those who are in a population alone, so that classes come in the order of their records.
+        self._order = np.argsort(people == 0, kind="stable")
+        self._everything = self._order, amounts[self._order]
+        self._known, self._kept = {}, 0
+        self._length = np.full(self.nodes, np.iinfo(np.int64).max)  # rows of the nodes that are known
+
+    def levels_of(self, node):
+        return tuple(int(level) for level in np.unravel_index(node, self.shape))
+
+    def above(self, node):
+        """The node and all above it, boolean array (nodes,)."""
+        return _product([order[level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
+
+    def below(self, node):
+        """The node and all below it, boolean array (nodes,)."""
+        return _product([order[:, level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
+
+    def is_top(self, node):
+        """Whether every label is `*`: then no record is told from another."""
+        at = zip(self.labels, self.levels_of(node), strict=True)
+        return all((labels[level] == SUPPRESSED).all() for labels, level in at)
+
+    def classes(self, node, below):
+        """The `Classes` of a node, rolled up from the fewest rows that are known of the nodes `below` it."""
+        below = np.flatnonzero(below)
+        nearest = int(below[self._length[below].argmin()])
+        classes = self.roll_up(node, self._known.get(nearest))
+        if self._kept + len(classes.rows) <= _ROLLED_UP:
+            self._kept += len(classes.rows)
+            self._known[int(node)] = classes.rows, classes.amounts
+            self._length[node] = len(classes.rows)
+        return classes
+
+    def roll_up(self, node, known=None):
+        """The `Classes` of a node, made of `known` rows and amounts, or of all."""
+        rows, amounts = known or self._everything
+        begin = np.array([begin[level] for begin, level in zip(self._begin, (*self.levels_of(node), 0), strict=True)])
+        origin, first = _grouped(self._groups, begin, self.codes, rows)
+        rows, amounts = rows[first], np.bincount(origin, amounts).astype(np.int64)
+        index = np.arange(len(rows))
+        if len(self._groups) > self._begin[-1][0] + 1:  # there is more than one mark
+            index, _ = _grouped(self._groups, begin[:-1], self.codes, rows)
+        sizes = np.bincount(index, amounts * (self.requirement.people[rows] > 0)).astype(np.int64)
+        return Classes(rows, amounts, index, sizes, origin)
+
+    def class_of_rows(self, classes):
+        """The class of each row of the requirement, integer array (m,), where `classes` were rolled up from all."""
+        of_rows = np.empty(len(self._order), dtype=np.int64)
+        of_rows[self._order] = classes.index[classes.origin]
+        return of_rows
+
+    def fails(self, classes, tallies):
+        """Which classes break a model of `tallies`, boolean array (classes,)."""
+        merged = []
+        for tally in tallies:
+            weights = np.zeros_like(self.requirement.people)
+            weights[classes.rows] = _weights(tally, classes)
+            merged.append(replace(tally, weights=weights))
+        return ~self.requirement.holds(classes.index, len(classes.sizes), classes.rows, merged)
+
+    def suppressed(self, classes, broken, limit):
+        """Which classes to suppress so that no `broken` one is left, boolean array (classes,); None above `limit`
+        records.
+
+        The suppressed are one class, which has to keep the models as well: until it does, the smallest of the others
+        joins it, of equals the first.
+        """
+        if not broken.any():
+            return broken
+        if classes.sizes[broken].sum() > limit:
+            return None
+        order = np.argsort(classes.sizes, kind="stable")
+        order = order[~broken[order] & (classes.sizes[order] > 0)]
+        order = order[classes.sizes[broken].sum() + np.cumsum(classes.sizes[order]) <= limit]
+        turn = np.where(broken, 0, -1)
+        turn[order] = 1 + np.arange(len(order))
+        turns, before = turn[classes.index], [0] * len(self.requirement.tallies)
+        for begin in range(0, 1 + len(order), _TURNS):
+            here = (begin <= turns) & (turns < begin + _TURNS)
+            keeps = np.ones(min(_TURNS, 1 + len(order) - begin), dtype=bool)
+            for i, tally in enumerate(self.requirement.tallies):
+                shape, weights = (len(keeps), len(tally.whole)), _weights(tally, classes)[here]
+                counts = tabulate(turns[here] - begin, tally.columns[classes.rows[here]], shape, weights)
+                counts = before[i] + np.cumsum(counts, axis=0)
+                before[i] = counts[-1].copy()
+                if hasattr(tally.model, "population"):
+                    counts[:, 0] = tally.whole[0]  # `*` covers everybody
+                keeps &= tally.model.holds(counts, tally.whole)
+            if keeps.any():
+                return (turn >= 0) & (turn <= begin + keeps.argmax())
+        return None
+
+
+class OfCells:
+    """A loss that is the mean cost of the cells' labels. `least`: what each node costs with nobody suppressed."""
+
+    falls = True  # what suppression adds, as classes merge
+
+    def __init__(self, lattice, name):
+        people, price = lattice.requirement.people, OF_CELLS[name]
+        means, self._spared = [], []
+        for a, hierarchy in enumerate(lattice.hierarchies):
+            of_values = np.bincount(lattice.codes[:, a], people)
+            held = of_values > 0
+            known = Occurring.of(lattice.positions[a][held], of_values[held])
+            labels = {SUPPRESSED, *lattice.labels[a][:, held].ravel()}
+            prices = {label: price(hierarchy, label, known) for label in labels}
+            cost = np.array([[prices.get(label, 0.0) for label in row] for row in lattice.labels[a]])
+            own = np.log2(np.maximum(of_values, 1)) if name == "non-uniform entropy" else 0.0
+            means.append(((cost - own) * of_values).sum(axis=1))
+            self._spared.append(prices[SUPPRESSED] - cost)
+        self._lattice, self._cells = lattice, people.sum() * len(means)
+        self.least = reduce(np.add.outer, means).ravel() / self._cells
+
+    def without(self, node, classes):
+        return self.least[node]
+
+    def added(self, node, classes, suppressed):
+        """What suppressing classes adds."""
+        here, lattice = suppressed[classes.index], self._lattice
+        rows, amounts = classes.rows[here], classes.amounts[here]
+        spared = np.zeros(len(rows))
+        for a, level in enumerate(lattice.levels_of(node)):
+            spared += self._spared[a][level][lattice.codes[rows, a]]
+        return float(spared @ (amounts * (lattice.requirement.people[rows] > 0))) / self._cells
+
+
+class OfClasses:
+    """A loss of the classes' sizes, or of their counts of `target`; without suppression it only rises as they merge.
+
+    `least`: a bound that the search raises as it comes to know the nodes.
+    """
+
+    def __init__(self, lattice, name, target=None):
+        self._lattice, self._price, self._target = lattice, OF_CLASSES[name], target
+        self.falls = name != "average class size"  # suppressing many small classes halves their number and more
+        self.least = np.zeros(lattice.nodes)
+
+    def _cost(self, classes, suppressed):
+        measured = classes.sizes
+        if self._target is not None:
+            values, people = self._lattice.requirement.values[self._target], self._lattice.requirement.people
+            amounts = classes.amounts * (people[classes.rows] > 0)
+            measured = tabulate(classes.index, values[classes.rows], (len(measured), values.max() + 1), amounts)
+        kept = ~suppressed & (classes.sizes > 0)
+        return self._price(measured[kept], int(classes.sizes[suppressed].sum()))
+
+    def without(self, node, classes):
+        return self._cost(classes, np.zeros(len(classes.sizes), dtype=bool))
+
+    def added(self, node, classes, suppressed):
+        return self._cost(classes, suppressed) - self.without(node, classes)
+
+
+def loss_of(lattice, name, target=None):
+    """The loss of that name, bound to a lattice."""
+    return OfCells(lattice, name) if name in OF_CELLS else OfClasses(lattice, name, target)
+
+
+@njit(cache=True)
+def _grouped(groups, begin, codes, rows):
+    """Number the `rows` of `codes` by their groups, `groups[begin[a] + code]` of each attribute a, as they first occur.
+
+    Returns the number of each row and the place of the first of each number, two integer arrays.
+    """
+    slots = 4
+    while slots < 2 * len(rows):
+        slots *= 2
+    table = np.full(slots, -1)
+    numbers, first, count = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), 0
+    for i in range(len(rows)):
+        mixed = np.uint64(0)
+        for a in range(len(begin)):
+            mixed = (mixed + np.uint64(groups[begin[a] + codes[rows[i], a]])) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
+        slot = np.int64(mixed & np.uint64(slots - 1))
+        while table[slot] >= 0 and not _alike(groups, begin, codes, rows[i], rows[first[table[slot]]]):
+            slot = (slot + 1) & (slots - 1)
+        if table[slot] < 0:
+            table[slot], first[count] = count, i
+            count += 1
+        numbers[i] = table[slot]
+    return numbers, first[:count].copy()
+
+
+@njit(cache=True)
+def _alike(groups, begin, codes, one, other):
+    for a in range(len(begin)):
+        if groups[begin[a] + codes[one, a]] != groups[begin[a] + codes[other, a]]:
+            return False
+    return True
+
+
+def _weights(tally, classes):
+    """How many a model counts of each of the rolled up rows: all people of it or nobody."""
+    return classes.amounts * (tally.weights[classes.rows] > 0)
+
+
+def _coarser(groups):
+    """[i, j]: whether level j is i, or above it; `groups`: integer array (levels, values)."""
+    both = [[len(np.unique(low * groups.shape[1] + high)) for high in groups] for low in groups]
+    return np.triu(np.array(both) == groups.max(axis=1, keepdims=True) + 1)
+
+
+def _product(chosen):
+    """Nodes whose levels are all chosen, of one boolean array a attribute."""
+    return reduce(np.logical_and.outer, chosen).ravel()

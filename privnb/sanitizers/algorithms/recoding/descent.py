@@ -1,0 +1,119 @@
+"""The descent of local recoding: specialize one attribute of a class after another, as long as that pays."""
+
+import numpy as np
+from numba import njit
+
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
+
+
+def descend(table, classes, k, levels):
+    """Cut classes as long as that lowers the total cost and leaves k records in each part.
+
+    One cut specializes an attribute by 1 to `levels` levels. table: a `Table` of m points. classes: integer array (m,).
+    Returns one of the same kind, 0 to classes - 1 in the order of the cuts, so that neighbours in number are neighbours
+    in the table.
+    """
+    order = np.argsort(classes, kind="stable")
+    ends = np.append(0, np.cumsum(np.unique(classes, return_counts=True)[1]))
+    return _cut_all(table, order, ends, k, levels)
+
+
+@njit(cache=True)
+def _cut_all(table, order, ends, k, levels):
+    """`descend` for classes that stand one after another in `order`, integer array (m,), from ends[c] to before
+    ends[c + 1]."""
+    m, attributes = table.points.shape
+    stack = np.empty((m + 2, 2), np.int64)
+    part, moved, classes = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
+    number = 0
+    for c in range(len(ends) - 1):
+        stack[0, 0], stack[0, 1], top = ends[c], ends[c + 1], 1
+        while top:
+            top -= 1
+            first, last = stack[top]
+            members = order[first:last]
+            weight = np.int64(0)
+            empty(low, high)
+            for x in members:
+                widen(low, high, table.points[x], table.points[x])
+                weight += table.weights[x]
+            total = weight * box_cost(table, low, high)
+            best, chosen = 0.0, np.int64(-1)
+            for choice in range(attributes * levels if weight >= 2 * k and total else 0):
+                a, down = choice // levels, choice % levels + 1
+                sizes = _parts(table, members, a, low[a], high[a], down, k, part)
+                worth = _worth(table, members, part, sizes, total) if len(sizes) > 1 else 0.0
+                # The margin keeps the last digit of a logarithm, which differs between machines, from deciding ties.
+                if worth > best * (1 + 1e-9):
+                    best, chosen = worth, choice
+            if chosen < 0:
+                for x in members:
+                    classes[x] = number
+                number += 1
+                continue
+            a, down = chosen // levels, chosen % levels + 1
+            parts = len(_parts(table, members, a, low[a], high[a], down, k, part))
+            at = first
+            for p in range(parts):
+                stack[top + parts - 1 - p, 0] = at
+                for i in range(last - first):
+                    if part[i] == p:
+                        moved[at] = members[i]
+                        at += 1
+                stack[top + parts - 1 - p, 1] = at
+            top += parts
+            for i in range(first, last):
+                order[i] = moved[i]
+    return classes
+
+
+@njit(cache=True)
+def _worth(table, members, part, sizes, total):
+    """What a cut saves of the total units, per bit that it tells of its records.
+
+    Per bit, as cuts are scarce: a table of n records allows about n log(n / k) of them. part: integer array of at least
+    the members' length; sizes: the records of each part.
+    """
+    attributes = table.points.shape[1]
+    low, high = np.full((len(sizes), attributes), NEVER), np.full((len(sizes), attributes), -1)
+    for i in range(len(members)):
+        point = table.points[members[i]]
+        widen(low[part[i]], high[part[i]], point, point)
+    saved, weight, told = total, np.int64(0), 0.0
+    for p in range(len(sizes)):
+        saved -= sizes[p] * box_cost(table, low[p], high[p])
+        weight += sizes[p]
+        told -= sizes[p] * np.log(sizes[p])
+    return saved / (told + weight * np.log(weight))
+
+
+@njit(cache=True)
+def _parts(table, members, a, low, high, down, k, part):
+    """Write the part of each member when attribute a, labelled low to high, is specialized some levels `down`;
+    return the records of each.
+
+    Children of k records are parts. The others share one that keeps the label; if they are fewer than k, the smallest
+    such child joins them. One part or none: no cut.
+    """
+    records = divide(table, members, a, low, high, down, part)
+    if not len(records):
+        return records
+    rest, least = np.int64(0), -1
+    for child in range(len(records)):
+        if records[child] < k:
+            rest += records[child]
+        elif least < 0 or records[child] < records[least]:
+            least = child
+    if least >= 0 and 0 < rest < k:
+        rest += records[least]
+        records[least] = 0
+    number, sizes, count = np.full(len(records), -1), np.empty(len(records) + 1, np.int64), 0
+    for child in range(len(records)):
+        if records[child] >= k:
+            number[child], sizes[count] = count, records[child]
+            count += 1
+    sizes[count] = rest
+    for i in range(len(members)):
+        part[i] = number[part[i]] if number[part[i]] >= 0 else count
+    return sizes[: count + (rest > 0)]

@@ -1,0 +1,131 @@
+"""The moves of local recoding: members leave a class together, each for the class where it costs least."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
+from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put
+
+
+class _Places(NamedTuple):
+    """Who is where. classes: integer array (m,). first: of each leaf the first point, following: of each point the next
+    one in its class, -1 for none. changed: bool array (m,), whether the point has moved."""
+
+    classes: np.ndarray
+    first: np.ndarray
+    following: np.ndarray
+    changed: np.ndarray
+
+
+@njit(cache=True)
+def move(table, classes, k, changed):
+    """Lower the total by moves, in place, beginning with the classes of which a point has `changed`.
+
+    table: a `Table` of m points. classes: integer array (m,); gaps in the numbers are left behind. changed: bool array
+    (m,); when it returns, what moved.
+    """
+    tree = plant(table, classes)
+    leaves = len(tree.cost) // 2
+    places = _Places(classes, np.full(2 * leaves, -1), np.full(len(classes), -1), changed)
+    tries = np.zeros(2 * leaves, np.bool_)
+    for x in range(len(classes) - 1, -1, -1):
+        leaf = leaves + classes[x]
+        places.following[x], places.first[leaf] = places.first[leaf], x
+        tries[leaf] |= changed[x]
+        changed[x] = False
+    for leaf in range(leaves, 2 * leaves):
+        while tries[leaf] and _relieve(table, tree, places, leaf, k):
+            pass
+
+
+@njit(cache=True)
+def _relieve(table, tree, places, leaf, k):
+    """Make the first move out of a class that lowers the total; returns whether there is one.
+
+    Who leaves: everybody; those under one child of the label on one attribute, or all but those; a single point whose
+    own label gets cheaper. k records stay, or none.
+    """
+    everybody = tree.weight[leaf]
+    if everybody == NEVER or not tree.cost[leaf]:
+        return False
+    size, x = 0, places.first[leaf]
+    while x >= 0:
+        size, x = size + 1, places.following[x]
+    members, alone, child = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    x = places.first[leaf]
+    for i in range(size):
+        members[i] = x
+        # Who would cost more than twice what it costs now is looked up only when a set that it is in may gain.
+        limit = min(everybody, 2 * table.weights[x]) * tree.cost[leaf]
+        alone[i] = nearest(table, tree, table.points[x], table.points[x], table.weights[x], leaf, limit)[1]
+        x = places.following[x]
+    if _leave(table, tree, places, leaf, members, np.ones(size, np.bool_), alone):
+        return True
+    for a in range(table.points.shape[1]):
+        records = divide(table, members, a, tree.low[leaf, a], tree.high[leaf, a], np.int64(1), child)
+        for c in range(len(records)):
+            under = records[c]
+            if 0 < under <= everybody - k and _leave(table, tree, places, leaf, members, child == c, alone):
+                return True
+            if under >= k and _leave(table, tree, places, leaf, members, child != c, alone):
+                return True
+    for i in range(size):
+        weight = table.weights[members[i]]
+        if (
+            everybody - weight >= k
+            and alone[i] < weight * tree.cost[leaf]
+            and _leave(table, tree, places, leaf, members, np.arange(size) == i, alone)
+        ):
+            return True
+    return False
+
+
+@njit(cache=True)
+def _leave(table, tree, places, leaf, members, goes, alone):
+    """Let those of a class's members who go, bool array (members,), leave if that lowers the total; returns whether it
+    did. alone: units, the least by which the total rises when each goes alone."""
+    # What is saved where they leave, and the least that is lost where they go.
+    attributes = table.points.shape[1]
+    low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
+    empty(low, high)
+    stay, least = np.int64(0), np.int64(0)
+    for i in range(len(members)):
+        if goes[i]:
+            least += alone[i]
+        else:
+            widen(low, high, table.points[members[i]], table.points[members[i]])
+            stay += table.weights[members[i]]
+    gain = tree.weight[leaf] * tree.cost[leaf]
+    if stay:
+        gain -= stay * box_cost(table, low, high)
+    if least >= gain:
+        return False
+    # What is lost when they go one after another; what their targets were before takes the moves back.
+    going = members[goes]
+    target, weight = np.empty(len(going), np.int64), np.empty(len(going), np.int64)
+    lows, highs = np.full((len(going), attributes), NEVER), np.full((len(going), attributes), -1)
+    for i in range(len(going)):
+        point, records = table.points[going[i]], table.weights[going[i]]
+        other, rise = nearest(table, tree, point, point, records, leaf, gain)
+        if other < 0:
+            for j in range(i - 1, -1, -1):
+                put(table, tree, target[j], lows[j], highs[j], weight[j])
+            return False
+        gain -= rise
+        target[i], weight[i] = other, tree.weight[other]
+        widen(lows[i], highs[i], tree.low[other], tree.high[other])
+        widen(tree.low[other], tree.high[other], point, point)
+        put(table, tree, other, tree.low[other], tree.high[other], weight[i] + records)
+    put(table, tree, leaf, low, high, stay)
+    # The members of a class stand in the order in which they came, the last first.
+    places.first[leaf] = -1
+    for i in range(len(members) - 1, -1, -1):
+        if not goes[i]:
+            places.following[members[i]], places.first[leaf] = places.first[leaf], members[i]
+    for i in range(len(going)):
+        x = going[i]
+        places.following[x], places.first[target[i]] = places.first[target[i]], x
+        places.classes[x], places.changed[x] = target[i] - len(tree.cost) // 2, True
+    return True

@@ -1,0 +1,128 @@
+"""The class that a box joins at the least cost, found without looking at all of them: a search tree over classes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, cost, widen
+
+_DEEP = 128  # more nodes than a search ever keeps open: one a level of the tree
+
+
+class Tree(NamedTuple):
+    """A binary tree over the classes: node i has the children 2i and 2i + 1, class c is the leaf `leaves + c`.
+
+    low, high: integer arrays (2 leaves, attributes), the highest low end and the lowest high end in the node, so that
+    whoever joins any of its classes covers at least what lies between. cost: (2 leaves,), units a record, the highest.
+    weight: (2 leaves,), records, the lowest. In a leaf these are the class's own. An empty leaf bounds nothing: its
+    weight is `NEVER`.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    cost: np.ndarray
+    weight: np.ndarray
+
+
+@njit(cache=True)
+def plant(table, classes):
+    """The tree over the classes, integer array (m,), of a `Table`'s points."""
+    leaves = 1
+    for c in classes:
+        while leaves <= c:
+            leaves *= 2
+    attributes = table.points.shape[1]
+    tree = Tree(
+        np.full((2 * leaves, attributes), NEVER),
+        np.full((2 * leaves, attributes), -1),
+        np.full(2 * leaves, -1),
+        np.zeros(2 * leaves, np.int64),
+    )
+    for x in range(len(classes)):
+        leaf = leaves + classes[x]
+        widen(tree.low[leaf], tree.high[leaf], table.points[x], table.points[x])
+        tree.weight[leaf] += table.weights[x]
+    for leaf in range(leaves, 2 * leaves):
+        if tree.weight[leaf]:
+            tree.cost[leaf] = box_cost(table, tree.low[leaf], tree.high[leaf])
+        else:
+            _clear(tree, leaf)
+    for node in range(leaves - 1, 0, -1):
+        _pull(tree, node)
+    return tree
+
+
+@njit(cache=True)
+def put(table, tree, leaf, low, high, weight):
+    """Give a leaf's class another box, arrays (attributes,), and number of records; 0 records: there is no class."""
+    if weight:
+        for a in range(len(low)):
+            tree.low[leaf, a], tree.high[leaf, a] = low[a], high[a]
+        tree.cost[leaf], tree.weight[leaf] = box_cost(table, low, high), weight
+    else:
+        _clear(tree, leaf)
+    node = leaf // 2
+    while node and _pull(tree, node):
+        node //= 2
+
+
+@njit(cache=True)
+def _clear(tree, leaf):
+    """Make a leaf one without a class."""
+    tree.low[leaf], tree.high[leaf], tree.cost[leaf], tree.weight[leaf] = -1, NEVER, -1, NEVER
+
+
+@njit(cache=True)
+def _pull(tree, node):
+    """Draw a node from its children; returns whether that changed it."""
+    left, right, changed = 2 * node, 2 * node + 1, False
+    for a in range(tree.low.shape[1]):
+        low, high = max(tree.low[left, a], tree.low[right, a]), min(tree.high[left, a], tree.high[right, a])
+        changed |= low != tree.low[node, a] or high != tree.high[node, a]
+        tree.low[node, a], tree.high[node, a] = low, high
+    most, weight = max(tree.cost[left], tree.cost[right]), min(tree.weight[left], tree.weight[right])
+    changed |= most != tree.cost[node] or weight != tree.weight[node]
+    tree.cost[node], tree.weight[node] = most, weight
+    return changed
+
+
+# A call would pass every array in parts: inlined, the search is faster.
+@njit(cache=True, inline="always")
+def _rise(table, tree, node, low, high, weight, limit):
+    """The least units by which the total can rise when a box of some records, itself without cost, joins a class in the
+    node: exact in a leaf; `NEVER` once it passes the limit."""
+    if tree.weight[node] == NEVER:
+        return NEVER
+    total, rise = 0, 0
+    for a in range(len(low)):
+        total += cost(table, a, min(low[a], tree.low[node, a]), max(high[a], tree.high[node, a]))
+        rise = weight * total + tree.weight[node] * max(0, total - tree.cost[node])
+        if rise >= limit:
+            return NEVER
+    return rise
+
+
+@njit(cache=True)
+def nearest(table, tree, low, high, weight, own, limit):
+    """The leaf other than `own` that a box, arrays (attributes,), of some records joins at the least rise of the total,
+    and that rise in units; -1 and the limit if none is below it."""
+    leaves = len(tree.cost) // 2
+    stack, bounds = np.empty(_DEEP, np.int64), np.empty(_DEEP, np.int64)
+    best = -1
+    stack[0], bounds[0], top = 1, _rise(table, tree, 1, low, high, weight, limit), 1
+    while top:
+        top -= 1
+        node = stack[top]
+        if bounds[top] >= limit or node == own:
+            continue
+        if node >= leaves:
+            best, limit = node, bounds[top]
+            continue
+        left = _rise(table, tree, 2 * node, low, high, weight, limit)
+        right = _rise(table, tree, 2 * node + 1, low, high, weight, limit)
+        nearer = 2 * node + (right < left)
+        stack[top], bounds[top] = 4 * node + 1 - nearer, max(left, right)
+        stack[top + 1], bounds[top + 1] = nearer, min(left, right)
+        top += 2
+    return best, limit

@@ -1,0 +1,163 @@
+"""Noise with a proven epsilon: seeded for experiments, from a vetted library for publication.
+
+`rng`: a seed or Generator, fast and repeatable, for simulations only: whoever has the seed can subtract the noise, and
+floating-point noise leaks through its low bits (Mironov, CCS 2012). None: OpenDP's exact samplers, which cannot be
+seeded; only such noise may be published.
+"""
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect
+from privnb.microdata.schema import commonest
+
+LARGEST = 1e15  # steps; noise of a larger scale would leave the 64-bit whole numbers
+
+
+def check_epsilon(epsilon):
+    """Raise ValueError unless `epsilon` is a positive, finite number."""
+    expect.positive("epsilon", epsilon)
+
+
+def laplace(values, scale, *, rng):
+    """`values` plus independent Laplace noise of mean 0 and variance 2 scale^2, float array of the same shape.
+
+    `scale`: sensitivity / epsilon. Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC
+    2006.
+    """
+    expect.these(rng=rng)
+    values = _numbers("Laplace", values).astype(float)
+    expect.positive("the scale of Laplace noise", scale)
+    if rng is not None:
+        return values + np.random.default_rng(rng).laplace(scale=scale, size=values.shape)
+    dp = _opendp()
+    exact = dp.m.make_laplace(
+        dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.l1_distance(T=float), scale=scale
+    )
+    return np.array(exact(values.ravel().tolist())).reshape(values.shape)
+
+
+def geometric(values, scale, *, rng):
+    """Whole numbers plus independent two-sided geometric noise (discrete Laplace), int64 array of the same shape.
+
+    Noise d has probability (1 - a) / (1 + a) a^|d|, where a = exp(-1 / scale): mean 0, variance 2 a / (1 - a)^2.
+    `scale`: sensitivity / epsilon, both in the steps that `values` count; at most 1e15.
+
+    Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
+    """
+    expect.these(rng=rng)
+    values = _numbers("geometric", values)
+    if not np.issubdtype(values.dtype, np.integer):
+        raise ValueError(
+            f"the values of geometric noise must be whole numbers, got {values.dtype}. Count the steps of the domain."
+        )
+    if not (expect.is_number(scale) and 0 < scale <= LARGEST):
+        raise ValueError(
+            f"the scale of geometric noise must be a positive number up to {LARGEST:g}, got {expect.found(scale)}."
+        )
+    if rng is not None:
+        # The difference of two one-sided geometric numbers is two-sided geometric.
+        one, other = np.random.default_rng(rng).geometric(-np.expm1(-1 / scale), size=(2, *values.shape))
+        return values + (one - other)
+    dp = _opendp()
+    exact = dp.m.make_geometric(dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64"), scale=scale)
+    return np.array(exact(values.ravel().tolist()), dtype=np.int64).reshape(values.shape)
+
+
+def _numbers(kind, values):
+    """`values` as an array of numbers. Raises ValueError for what is none, and for missing and infinite ones."""
+    found = np.asarray(values)
+    if found.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{kind} noise is for numbers, got values of {found.dtype}. Leave out or fill in what is no number."
+        )
+    unfit = ~np.isfinite(found)
+    if unfit.any():
+        raise ValueError(
+            f"{kind} noise is for numbers, got {unfit.sum()} of {found.size} missing or infinite values. Noise would "
+            "make numbers of them: leave these records out."
+        )
+    return found
+
+
+def kept(size, epsilon):
+    """Probability, 1 / size to 1, that randomized response over `size` categories gives the true one.
+
+    Each other category has (1 - kept) / (size - 1), so that the two differ by the factor exp(epsilon).
+
+    >>> round(kept(2, math.log(3)), 10)  # two coins (Warner 1965)
+    0.75
+    """
+    return 1 / (1 + (size - 1) * math.exp(-epsilon))
+
+
+def randomized_response(values, categories, epsilon, *, rng):
+    """Each value kept with probability `kept`, else replaced by any other category alike: array of the same shape.
+
+    `categories`: the public domain, two or more distinct values. Raises ValueError for fewer, or values outside it.
+
+    Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016,
+    k-ary randomized response.
+    """
+    check_epsilon(epsilon)
+    expect.these(rng=rng)
+    domain = pd.Index(list(expect.kind("categories", categories, Iterable)))
+    if domain.hasnans:
+        raise ValueError(
+            f"a missing value is no category: got {list(categories)}. Give it a mark in domain and values, such as '?'."
+        )
+    if len(domain) < 2 or not domain.is_unique:
+        raise ValueError(
+            f"randomized response needs two or more distinct categories, got {list(categories)}. One alone tells "
+            "nothing and needs no noise."
+        )
+    values = np.asarray(values)
+    values = values.astype(object) if values.dtype.kind == "S" else values
+    try:
+        codes = domain.get_indexer(pd.Index(values.ravel().tolist()))
+    except TypeError:
+        raise ValueError(f"values must be some of the categories, got {expect.found(values)}.") from None
+    if (codes < 0).any():
+        raise ValueError(
+            f"{(codes < 0).sum()} values are none of the {len(domain)} categories: "
+            f"{commonest(values.ravel()[codes < 0]) or 'missing values'}. Give the whole public domain."
+        )
+    noisy = _exact_response if rng is None else _seeded_response
+    return domain.to_numpy()[noisy(codes, len(domain), epsilon, rng)].reshape(values.shape)
+
+
+def _seeded_response(codes, size, epsilon, rng):
+    generator = np.random.default_rng(rng)
+    away = generator.integers(1, size, len(codes))
+    return np.where(generator.random(len(codes)) < kept(size, epsilon), codes, (codes + away) % size)
+
+
+def _exact_response(codes, size, epsilon, rng=None):
+    dp = _opendp()
+    response, noisy = _response(size, epsilon), np.empty_like(codes)
+    for code in np.unique(codes):
+        # One call for all records of a value, a third of the time of a call each.
+        same = np.flatnonzero(codes == code)
+        noisy[same] = dp.c.make_composition([response] * len(same))(int(code))
+    return noisy
+
+
+def _response(size, epsilon):
+    """OpenDP's randomized response over 0..size-1, with no more than `epsilon` by OpenDP's own count."""
+    probability = kept(size, epsilon)
+    while True:
+        response = _opendp().m.make_randomized_response(list(range(size)), probability)
+        # As a float `kept` is only near the number meant: just above it, or even 1, which would promise nothing.
+        if response.map(1) <= epsilon or probability <= 1 / size:
+            return response
+        probability = float(np.nextafter(probability, 0))
+
+
+def _opendp():
+    import opendp.prelude as dp  # slow to import
+
+    dp.enable_features("contrib")
+    return dp

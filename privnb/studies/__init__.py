@@ -1,0 +1,29 @@
+"""The papers' experiments on any dataset: which evaluations, run over a store, joined. One file a paper.
+
+An evaluation is one task of `store.run`: it is kept under the content of its inputs, so that a run that was killed
+goes on where it stopped, and two notebooks that ask for the same number compute it once.
+"""
+
+from privnb.studies.aggarwal_yu_2008 import hypertension
+from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
+from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
+from privnb.studies.every_sanitizer import along, appraised, axes, family, left_out, settings_along
+from privnb.studies.li_li_2009.study import (
+    asked,
+    check_queries,
+    count_queries,
+    direct,
+    pairs,
+    partitions,
+    study,
+    trade_off,
+)
+from privnb.studies.profiles import PROFILES, Profile, together, weka_here
+from privnb.studies.sramka_2010 import BESIDE, absent, adversaries, gains, users
+
+__all__ = [
+    "BESIDE", "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "asked", "axes", "channels",
+    "check_comparison", "check_queries", "coins", "count_queries", "data_sets", "direct", "family", "figures",
+    "gains", "hypertension", "known_attributes", "leaked", "left_out", "others", "pairs", "partitions", "priced",
+    "settings_along", "small_tables", "study", "together", "trade_off", "users", "weka_here", "with_and_without",
+]  # fmt: skip

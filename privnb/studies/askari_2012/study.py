@@ -1,0 +1,78 @@
+"""The examples of Askari, Safavi-Naini, Barker 2012, and their question asked of releases of any dataset.
+
+In the paper the adversary guesses a whole small table. Of a table of thousands of people they guess one person: who it
+is, or their sensitive value. Both are channels, and measured alike.
+"""
+
+from functools import partial
+
+from privnb.evaluation import leakage
+from privnb.evaluation.releases import adversary_gains, ends, numbers
+from privnb.microdata import expect, withholding
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Identity, Mondrian, catalogue
+from privnb.studies.askari_2012 import small_channels
+from privnb.studies.profiles import evaluated, together
+
+# How the kinds of sanitizers are told apart; the others generalize.
+KINDS = {
+    "Identity": "the ends", "Suppress": "the ends", "Bucketize": "buckets", "Anatomy": "buckets",
+    "LaplaceNoise": "noise", "GeometricNoise": "noise", "RandomizedResponse": "noise",
+}  # fmt: skip
+
+
+def small_tables(*, store=""):
+    """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
+    last.
+    """
+    expect.these(store=store)
+    tasks = [partial(small_channels.appendix), partial(small_channels.aims), partial(small_channels.users)]
+    tasks += [partial(small_channels.space, name) for name in small_channels.SPACES]
+    return together(evaluated({"": tasks}, store, "list small tables").values())
+
+
+def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field's letters
+    """One sanitizer of each kind, `catalogue.family`, for each value of its parameter, between the two ends: a list.
+
+    `k`, `l`, `epsilon`: one number each, or several separated by commas. Raises ValueError where one has none.
+    """
+    expect.these(dataset=dataset)
+    values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
+    if not all(values):
+        raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
+    lists = [catalogue.family(dataset, k=a, l=b, epsilon=c) for a in values[0] for b in values[1] for c in values[2]]
+    every = list(dict.fromkeys(sanitizer for found in lists for sanitizer in found))
+    order = list(dict.fromkeys(map(type, every)))
+    first, last = ends()
+    return [first, *sorted(every, key=lambda sanitizer: order.index(type(sanitizer))), last]
+
+
+def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
+    """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`."""
+    expect.these(dataset=dataset, fewest=fewest, store=store)
+    sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
+    tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
+    return together(evaluated({"": tasks}, store, "every set of attributes").values())
+
+
+def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
+    """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
+    leakage.check_price(price)
+    tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
+    return together(evaluated({"": tasks}, store, "worth of guesses").values())
+
+
+def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
+    """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
+    and Shmatikov, `evaluation.adversary_gains`, unless they would tell a share that is withheld.
+
+    A sanitizer that this table cannot have leaves a row `classes` of 0.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
+    tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
+    found = evaluated(tasks, store, "leakage")
+    capacity = r"(sensitive|bucket)_additive_capacity"
+    told = [each for each, rows in found.items() if rows[rows.measure.str.fullmatch(capacity)].value.notna().any()]
+    gains = evaluated({"": [partial(adversary_gains, dataset, [each]) for each in told]}, store, "gains")
+    return together([*found.values(), *gains.values()])

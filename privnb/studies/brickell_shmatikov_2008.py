@@ -1,0 +1,278 @@
+"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers."""
+
+import contextlib
+from functools import partial
+from typing import NamedTuple
+
+from privnb.evaluation import workload
+from privnb.evaluation.content import content
+from privnb.evaluation.predictions import miners_of, published_name
+from privnb.evaluation.releases import ends, first_number
+from privnb.evaluation.results import join, tidy
+from privnb.microdata import expect
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.names import name_list, names_in
+from privnb.microdata.schema import Role
+from privnb.sanitizers import Identity, SanitizationError, Suppress, catalogue
+from privnb.studies.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
+
+# The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
+PAPER = {"marital": "salary", "occupation": "marital-status"}
+GROUP = 7  # sanitizers a task: each task mines U_base anew, and a kill loses one
+
+
+class DataSet(NamedTuple):
+    """What is compared on one study: the sensitive attribute, and the neutral one that the researcher predicts.
+
+    `workload` is empty where no neutral attribute has categories: then the researcher wants the sensitive one alone.
+    """
+
+    dataset: Dataset
+    sensitive: str
+    workload: str
+
+    @property
+    def targets(self):
+        """The researcher's workloads: Figures 1 and 2, then Figures 3 and 4."""
+        return [self.sensitive, self.workload] if self.workload else [self.sensitive]
+
+
+expect.word("set", DataSet, several="sets", instead="data_sets(studies) gives them.")
+
+
+def data_sets(studies, *, study="", workload=""):
+    """The data sets to compare, of studies of one description: those of the paper where both are there, else all.
+
+    `study`: that one alone. The first sensitive attribute of categories is the adversary's; `workload` the researcher's
+    in the studies where it is neutral, instead of the paper's or, in other tables, of the first one of categories.
+    An empty list where no sensitive attribute has categories. Raises ValueError for a `workload` that no study has.
+    """
+    expect.all_of("studies", studies, Dataset, instead="load_studies(name) gives them.")
+    expect.strings(study=study, workload=workload)
+    named = {data.name.split(" (")[0].rpartition("/")[2]: data for data in studies}
+    names = [study] if study in named else list(PAPER) if set(PAPER) <= set(named) else list(named)
+    found = []
+    for name in names:
+        sensitive, neutral = (_categories(named[name], role) for role in (Role.SENSITIVE, Role.NEUTRAL))
+        wanted = [each for each in (workload, PAPER.get(name, ""), *neutral) if each in neutral]
+        if sensitive:
+            found.append(DataSet(named[name], sensitive[0], next(iter(wanted), "")))
+    if workload and workload not in [each.workload for each in found]:
+        there = sorted({each for name in names for each in _categories(named[name], Role.NEUTRAL)})
+        raise ValueError(
+            f"there is no study of {', '.join(names)} with a sensitive attribute of categories and '{workload}' as a "
+            f"neutral one, of {there or 'none'}. Give columns these roles in the description file."
+        )
+    return found
+
+
+def check_comparison(
+    dataset, sets, *, profile="quick", researcher="", neutral="all", knows="", miners="", target="", seeds=0
+):
+    """Refuse, before anything is mined, what would else be refused minutes later.
+
+    `researcher` (miners), `neutral` and `knows` are for `others` of the data sets; `miners` and `target` for
+    `sramka.gains` of the dataset. Raises ValueError for a name that is not there, and for miners of whom none can
+    guess what they are asked for.
+    """
+    expect.strings(researcher=researcher)
+    expect.these(sets=sets, neutral=neutral)
+    expect.these(dataset=dataset, profile=profile, knows=knows, miners=miners, target=target, seeds=seeds)
+    size, mined = profile_of(profile), published_name(dataset, target or first_number(dataset))
+    repeated(seeds, 1)
+    _check_neutral(sets, neutral, knows)
+    check_miners("RESEARCHER", researcher or next(iter(size.workloads)), *(data.table[s] for data, s, _ in sets))
+    published = Suppress().sanitize(dataset, rng=1).table[mined]  # labels, where the attribute is generalized
+    check_miners("MINERS", miners or next(iter(size.gains)), published)
+
+
+def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
+    """Table 2: `workload.utility` of what a researcher could predict, with all quasi-identifiers and without.
+
+    For each sensitive and neutral attribute of categories. Parameters as of `figures`.
+    """
+    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
+    if not sets:
+        return tidy([])
+    tasks = {
+        miners_set.prefix: [
+            partial(workload.utility, data, [end], target=target, miners=name, seed=seed, folds=miners_set.folds)
+            for seed in miners_set.seeds
+            for data, *_ in sets
+            for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
+            for name in able(miners_set.every, data.table[target])
+            for end in ends()
+        ]
+        for miners_set in _sets(profile, miners, seeds)
+    }
+    return together(evaluated(tasks, store, "with and without quasi-identifiers").values())
+
+
+def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
+    """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
+
+    Rows of `workload.disclosure` and, for each target, of `workload.utility_gain`. The sanitizations are the same for
+    both workloads of a data set; equal releases are mined once. `profile` says the miners, seeds and folds; `miners`
+    and `seeds` replace the main set's. U_base is of the best of a set's miners, for a miner is not measured by what
+    another one can do. Of Weka's miners J48 reads all releases; the other two take part in U_base alone, and where the
+    workload is neutral, as in the paper.
+    """
+    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
+    cases = []
+    for each in sets:
+        every = _alike(each.dataset, workload.sanitizations(each.sensitive, each.workload or each.sensitive))
+        cases += [_Case(each, target, every) for target in each.targets]
+    return _compared(cases, list(_sets(profile, miners, seeds)), store)
+
+
+def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0, store=""):
+    """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.
+
+    Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. `neutral`: what the
+    researcher uses beside quasi-identifiers and sensitive attributes; `knows`: what the adversary knows beside
+    quasi-identifiers: names of neutral attributes separated by commas, each for the data sets where it is one, or
+    "all". Noise leaves no classes: there the adversary guesses with the researcher's miners. Weka's take no part.
+    """
+    expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
+    _check_neutral(sets, neutral, knows)
+    sets = sets[: profile_of(profile).others]
+    cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]
+    return _compared(
+        cases, [s for s in _sets(profile, miners, seeds) if not s.prefix.startswith("Weka ")], store, neutral, knows
+    )
+
+
+def coins():
+    """Section 7: `workload.information_shares` of three coin flips: intact, without a2, and trivially sanitized."""
+    return workload.information_shares(load("coins"), [Identity(), Suppress("a2"), *workload.trivial()])
+
+
+def _possible(dataset):
+    """Those of the family that the table can have; `08_frontier` says why it cannot have others."""
+    for sanitizer in catalogue.family(dataset):
+        with contextlib.suppress(SanitizationError):
+            sanitizer.sanitize(dataset, rng=1)
+            yield sanitizer
+
+
+class _Case(NamedTuple):
+    """What is compared: `sanitizers` are `{sanitizer: the one whose release it has too}`."""
+
+    data: DataSet
+    target: str
+    sanitizers: dict
+
+
+class _Miners(NamedTuple):
+    """A set of the profile: `base` for U_base, `every` for all releases."""
+
+    prefix: str
+    base: list
+    every: list
+    seeds: range
+    folds: int
+
+
+def _sets(profile, miners, seeds):
+    """The sets of miners of the profile that can run here, the main one first."""
+    sets = profile_of(profile).workloads
+    main, *_ = sets
+    for prefix, names, repeats in sets_of({names: many for names, (many, _) in sets.items()}, miners, seeds):
+        base = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if ": " not in miner.name]
+        every = [miner for miner in base if miner.name.endswith("trees.J48")] if names == "Weka" else base
+        yield _Miners(prefix, base, every, repeats, sets.get(names, sets[main])[1])
+
+
+def _compared(cases, sets, store, neutral="all", knows=""):
+    """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
+    if not cases:
+        return tidy([])
+    runs = {}
+    for miners in sets:
+        for place, case in enumerate(cases):
+            data, target = case.data.dataset, case.target
+            used = neutral if neutral == "all" else _there(data, neutral, target)
+            for seed in miners.seeds if able(miners.base, data.table[target]) else ():
+                asked = {"target": target, "neutral": used, "seed": seed, "folds": miners.folds}
+                runs[f"{miners.prefix}{place} {seed}"] = case, miners, asked
+    trivial = {}
+    for key, (case, miners, asked) in runs.items():
+        names = able(miners.every if case.target == case.data.sensitive else miners.base, _column(case))
+        trivial[key] = [
+            partial(workload.utility, case.data.dataset, [end], miners=name, **asked)
+            for end in workload.trivial()
+            for name in names
+        ]
+    trivial = evaluated(trivial, store, "mine the trivial sanitizations")
+    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows)]}
+    for key, (case, miners, asked) in runs.items():
+        if over := _best(trivial[key]):
+            names = ", ".join(able(miners.every, _column(case)))
+            every = list(dict.fromkeys(case.sanitizers.values()))
+            tasks[key] = [
+                partial(workload.utility_gain, case.data.dataset, group, miners=names, over=over, **asked)
+                for group in (every[place : place + GROUP] for place in range(0, len(every), GROUP))
+            ]
+    found = evaluated(tasks, store, "compare adversary and researcher")
+    gains = [_shared(rows, runs[key][0].sanitizers) if key in runs else rows for key, rows in found.items()]
+    return together([*gains, *trivial.values()])
+
+
+def _column(case):
+    return case.data.dataset.table[case.target]
+
+
+def _adversary(case, main, knows):
+    """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
+    data, sensitive, _ = case.data
+    known = knows if knows == "all" else _there(data, knows, sensitive)
+    asked = partial(workload.disclosure, data, sensitive=sensitive, knows=known)
+    noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).provenance.noisy]
+    yield partial(asked, [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy])
+    miners = ", ".join(able(main.every, data.table[sensitive]))
+    for sanitizer in noisy if miners else ():
+        yield from (partial(asked, [sanitizer], miners=miners, seed=seed) for seed in main.seeds)
+
+
+def _best(trivial):
+    """The trivial sanitization and the miner that give U_base, from rows of `utility`; None where none finished."""
+    rows = trivial[trivial.measure == "workload_utility"]
+    if rows.empty:
+        return None
+    best = rows.loc[rows.value.idxmax()]
+    return next(each for each in workload.trivial() if each.changed_params() == best.parameters), best.miner
+
+
+def _alike(dataset, sanitizers):
+    """`{sanitizer: the first one whose release has an equal table}`, of sanitizers that are not randomized."""
+    first = {}
+    tables = {each: content(workload.released(dataset, each).table) for each in sanitizers}
+    return {each: first.setdefault(table, each) for each, table in tables.items()}
+
+
+def _shared(rows, sanitizers):
+    """The rows, and those of one release again in the name of each other sanitizer that gives it."""
+    parts = [rows]
+    for each, first in sanitizers.items():
+        if each != first:
+            same = (rows.sanitizer == type(first).__name__) & (rows.parameters == first.changed_params())
+            parts.append(rows[same].assign(sanitizer=type(each).__name__, parameters=each.changed_params()))
+    return join(*parts)
+
+
+def _categories(dataset, *roles):
+    return [name for name in dataset.schema.names(*roles) if not dataset.schema[name].numeric]
+
+
+def _there(dataset, names, target):
+    """Those of the names that are neutral attributes of this dataset and help to guess the target."""
+    given = names_in(names)
+    return name_list([name for name in dataset.schema.names(Role.NEUTRAL) if name in given and name != target])
+
+
+def _check_neutral(sets, *texts):
+    """Refuse a name that is a neutral attribute of none of the data sets."""
+    there = {name for data, *_ in sets for name in data.schema.names(Role.NEUTRAL)}
+    asked = [name for text in texts if text != "all" for name in names_in(text)]
+    if unknown := [name for name in asked if name not in there]:
+        raise ValueError(f"{unknown} are no neutral attributes. Name some of {sorted(there) or 'none'}, or all.")

@@ -1,0 +1,300 @@
+"""All sanitizers of the package over their parameters, measured for the efficient frontier (Li and Li 2009, section 4).
+
+Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from privnb.evaluation import trade_off, workload
+from privnb.evaluation.predictions import miners_of
+from privnb.evaluation.releases import costs, ends, linked, numbers, sensitive_name
+from privnb.evaluation.results import join, summary
+from privnb.evaluation.store import Store
+from privnb.microdata import expect
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.sentences import C, say
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
+from privnb.sanitizers import (
+    Anatomy,
+    Bucketize,
+    FullDomain,
+    GeometricNoise,
+    KMember,
+    LaplaceNoise,
+    LocalRecoding,
+    Mondrian,
+    RandomizedResponse,
+    SanitizationError,
+    TopDownSpecialization,
+)
+from privnb.sanitizers.catalogue import SUPPRESS
+from privnb.sanitizers.local_noise import LocalNoise
+from privnb.studies.profiles import Profile, evaluated, number, profile_of, together
+
+REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
+VARYING = ("utility", "count_queries")  # they draw folds or queries, so they vary whether or not a sanitizer does
+GROUP = 4  # sanitizers a task: a kill loses no more
+SLOW = (KMember, FullDomain)  # they search for seconds under models of values
+MODELS = {"l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
+# Which evaluation gives which measures, by the names that an axis of either kind may have.
+MEASURES = {
+    "privacy": {
+        "trade_off": ("privacy_loss", "mean_privacy_loss"),
+        "disclosure": (
+            "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
+            "posterior_accuracy",
+        ),
+        "linked": ("correct_links",),
+    },
+    "utility": {
+        "trade_off": ("utility_loss", "misled"),
+        "costs": ("certainty_penalty",),
+        "count_queries": ("average_relative_error", "median_relative_error"),
+        "utility": ("workload_utility",),
+    },
+}  # fmt: skip
+
+
+def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
+    """Every sanitizer of the package at each value of its parameter, between the two ends: a list.
+
+    `k`, `l`, `t`, `delta`, `epsilon`: one number each, or several separated by commas; empty for the profile's. They
+    are about the first sensitive attribute: no value belongs to more than one in l of a class (`FrequencyDiversity`),
+    t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute that noise can change.
+    The quick profile does without `KMember` and `FullDomain` under l, t and delta.
+    """
+    expect.these(dataset=dataset, profile=profile)
+    size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
+    values = {
+        letter: numbers(
+            letter.upper(), size[letter] if _empty(given[letter]) else given[letter], int if letter == "k" else number
+        )
+        for letter in given
+    }
+    least, slow = min(values["k"]), () if size["all"] else SLOW
+    return ends() + [
+        sanitizer
+        for letter in values
+        for value in values[letter]
+        for sanitizer in _at(dataset, letter, value, least)
+        if letter == "k" or not isinstance(sanitizer, slow)
+    ]
+
+
+def _empty(text):
+    return isinstance(text, str) and not text
+
+
+def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
+    """The two measures of a chart, `{"privacy": measure, "utility": measure}`: those asked for, by default Li and Li's.
+
+    Where a table has no large populations, no utility loss is defined, and the certainty penalty stands for it. Raises
+    ValueError for a measure that `MEASURES` does not have of that kind.
+    """
+    expect.these(dataset=dataset)
+    for kind, measure in (("privacy", privacy), ("utility", utility)):
+        known = [each for measures in MEASURES[kind].values() for each in measures]
+        if not (isinstance(measure, str) and measure in known):
+            raise ValueError(
+                f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}; got {expect.found(measure)}."
+            )
+    without = trade_off.large_populations(dataset, sensitive_name(dataset, None)) is None
+    utility = "certainty_penalty" if without and utility in ("utility_loss", "misled") else utility
+    return {"privacy": privacy, "utility": utility}
+
+
+def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, store=""):
+    """The releases of `sanitizers`, measured: rows of `losses.trade_off`, and of whatever else gives `measures`.
+
+    The full profile measures everything. Deterministic sanitizers are run once, randomised ones with `seeds` seeds (0:
+    10); `workload_utility` and the errors of queries vary with the folds and queries drawn, so those have as many seeds
+    of every sanitizer. `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of
+    the `miners` reaches (empty: the profile's). The rows of miner `worst` hold either, so that every release has one;
+    for noise a lower bound, so at least 0, for anybody can guess the commonest value, and with `high` infinite. No
+    miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot do what
+    is asked, its row `classes` is 0, and it has no others: see `left_out`.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
+    _check_measures(measures)
+    plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
+    lost = evaluated({"": plan.tasks(sanitizers, "trade_off")}, store, "lose privacy and utility")[""]
+    reached = [each for each in sanitizers if not _refused(each, lost)]
+    others = [task for name in plan.wanted[1:] for task in plan.tasks(reached, name)]
+    return plan.joined([lost, *evaluated({"": others}, store, "measure releases").values()])
+
+
+def _check_measures(measures):
+    """Raise ValueError for a name that no evaluation here gives."""
+    known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
+    for measure in measures:
+        expect.one_of("measures", measure, known)
+
+
+def left_out(dataset, sanitizers, results):
+    """Which sanitizers cannot do what is asked of this table, and why, in sentences."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
+    reasons = []
+    for sanitizer in (each for each in sanitizers if _refused(each, results)):
+        try:
+            sanitizer.sanitize(dataset, rng=1)
+        except SanitizationError as error:
+            reasons.append(f"{C}{sanitizer!r}{C}: {str(error).split(' cannot be reached: ')[-1]}")
+    if not reasons:
+        return say(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
+    return say(f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:", reasons)
+
+
+def settings_along(dataset, tuned, values):
+    """One sanitizer at each value of one of its parameters, for `along`: `{value: sanitizer}`.
+
+    `tuned`: a kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon"; `values`: of the
+    letter. Raises ValueError for a kind without that letter, and for a value that it cannot have.
+    """
+    expect.these(dataset=dataset)
+    expect.strings(tuned=tuned)
+    expect.numbers("values", values)
+    kind, _, letter = tuned.partition(" ")
+    letters = ("k", *MODELS, "epsilon")
+    made = {
+        value: sanitizer
+        for value in (values if letter in letters else ())
+        for sanitizer in _at(dataset, letter, value, 2)
+        if type(sanitizer).__name__ == kind
+    }
+    if len(made) < len(values):
+        raise ValueError(
+            f"TUNED is a sanitizer and its parameter, one of {', '.join(letters)}, such as 'Mondrian t'; got {tuned!r}."
+        )
+    return made
+
+
+def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store=""):
+    """The sanitizers `made` by `settings_along`, for `frontier.tune`: `evaluate(value)`, and the whole grid's results.
+
+    The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of `appraised`.
+    """
+    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(sanitizers=list(expect.kind("made", made, Mapping, instead="`settings_along` gives it.").values()))
+    _check_measures(measures)
+    plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds), None
+    if plan.profile.family["all"]:
+        options = {"profile": profile, "miners": miners, "seeds": seeds, "store": store}
+        whole = appraised(dataset, list(made.values()), *measures, **options)
+
+    def evaluate(value):
+        sanitizer = made[value]
+        results = plan.here(sanitizer, store) if whole is None else whole[_about(sanitizer, whole)]
+        if _refused(sanitizer, results):
+            raise SanitizationError(f"{sanitizer!r} cannot be reached.")
+        return results
+
+    return evaluate, whole
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Which evaluations are made of each sanitizer, with which seeds; as `appraised` is asked."""
+
+    dataset: Dataset
+    profile: Profile
+    measures: tuple
+    miners: str
+    seeds: int
+
+    def __post_init__(self):
+        if self.seeds < 0:
+            raise ValueError(f"SEEDS is a number of repeats, or 0 for {REPEATS}; got {self.seeds!r}.")
+        object.__setattr__(self, "seeds", self.seeds or REPEATS)
+        object.__setattr__(self, "miners", self.miners or self.profile.family["miners"])
+        miners_of(self.miners)  # refuses an unknown name before anything runs
+
+    @property
+    def wanted(self):
+        """The evaluations by name, `trade_off` first."""
+        every = [item for kind in MEASURES.values() for item in kind.items()]
+        asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
+        return list(dict.fromkeys(["trade_off", *asked]))
+
+    def tasks(self, sanitizers, name):
+        """The tasks of an evaluation: a few sanitizers each, and one seed of what is random."""
+        kinds = {}  # those that need seeds, or miners, apart
+        for sanitizer in sanitizers:
+            kinds.setdefault((sanitizer.randomized, isinstance(sanitizer, LocalNoise)), []).append(sanitizer)
+        return [
+            task
+            for (randomized, noisy), kind in kinds.items()
+            for begin in range(0, len(kind), GROUP)
+            for task in self._of_group(kind[begin : begin + GROUP], name, randomized, noisy)
+        ]
+
+    def _of_group(self, group, name, randomized, noisy):
+        data, target = self.dataset, sensitive_name(self.dataset, None)
+        seeds = range(1, self.seeds + 1) if randomized or name in VARYING else [1]
+        if name == "linked":
+            return [partial(linked, data, group, seeds=self.seeds)]
+        if name == "costs":
+            return [partial(costs, data, group)]
+        if name == "trade_off":
+            task = partial(trade_off.trade_off, data, group)
+        elif name == "disclosure":
+            task = partial(workload.disclosure, data, group, miners=self.miners if noisy else "")
+        elif name == "count_queries":
+            task = partial(trade_off.count_queries, data, group, dimension=min(4, len(data.schema.quasi_identifiers)))
+        elif data.schema[target].numeric:  # a number is seldom predicted exactly
+            return []
+        else:
+            folds = next(iter(self.profile.workloads.values()))[1]
+            task = partial(workload.utility, data, group, target=target, miners="naive Bayes", folds=folds)
+        return [partial(task, seed=seed) for seed in seeds]
+
+    def here(self, sanitizer, store):
+        """The results of one sanitizer, made in this process: to start others would take longer."""
+        found = []
+        for name in self.wanted:
+            for task in self.tasks([sanitizer], name):
+                call = partial(Store(store).call, task.func) if store else task.func
+                found.append(call(*task.args, **task.keywords))
+            if _refused(sanitizer, found[0]):
+                break
+        return self.joined(found)
+
+    def joined(self, parts):
+        """All rows as one table, with those of the worst adversary."""
+        found = together(parts)
+        gains = found[found.measure == "accuracy_gain"]
+        return join(found, summary(_bounded(gains), averages=False)) if len(gains) else found
+
+
+def _at(dataset, letter, value, least):
+    """Every sanitizer with a parameter of this letter, at this value; `least`: the k of one that needs a k as well."""
+    if letter == "epsilon":
+        return [noise(value) for noise in (LaplaceNoise, GeometricNoise, RandomizedResponse)]
+    sensitive = sensitive_name(dataset, None)
+    model = KAnonymity(value) if letter == "k" else MODELS[letter](value, sensitive)
+    found = [Mondrian(model), LocalRecoding(model), FullDomain(model, suppress=SUPPRESS)]
+    if not dataset.schema[sensitive].numeric:
+        found.append(TopDownSpecialization(model, workload=sensitive))
+    found += [KMember(value) if letter == "k" else KMember(least, models=(model,)), Bucketize(Mondrian(model))]
+    return [*found, Anatomy(value, sensitive)] if letter == "l" and isinstance(value, int) and value >= 2 else found
+
+
+def _bounded(gains):
+    """Accuracy gains; those that a miner reached as lower bounds. Who reaches less guesses the commonest value."""
+    mined = gains.miner != ""
+    least = {column: gains[column].mask(mined, gains[column].clip(lower=0)) for column in ("value", "baseline")}
+    return gains.assign(**least, high=gains.high.mask(mined, np.inf))
+
+
+def _refused(sanitizer, results):
+    """Whether a sanitizer could not do what it was asked."""
+    rows = results[_about(sanitizer, results) & (results.measure == "classes")]
+    return bool((rows.value == 0).any())
+
+
+def _about(sanitizer, results):
+    """Which rows are about a sanitizer: boolean Series."""
+    return (results.sanitizer == type(sanitizer).__name__) & (results.parameters == sanitizer.changed_params())

@@ -1,0 +1,226 @@
+"""The experiments of Li and Li 2009, sections 3 and 5, on any dataset."""
+
+import tomllib
+from dataclasses import fields, replace
+from functools import partial
+
+from privnb.evaluation import trade_off as losses
+from privnb.evaluation.releases import ends, numbers, sensitive_name
+from privnb.evaluation.results import join, over_seeds, tidy
+from privnb.measures import tradeoff
+from privnb.measures.queries import READINGS
+from privnb.microdata import expect
+from privnb.microdata.dataset import find
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
+from privnb.sanitizers import Bucketize, Mondrian
+from privnb.studies.profiles import check_miners, evaluated, number, profile_of, repeated, together
+
+SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # of Figure 3(b)
+DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)
+SELECTIVITY, DIMENSION = 0.05, 4  # elsewhere
+BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the paper left out
+MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
+FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
+MOST = 100_000  # queries at once, as `CountQueries.of` takes them
+SMALL = 0.04  # the utility loss that the paper finds everything below
+
+
+def study(name, asked="", preferred="li-li"):
+    """Which study of a dataset's description to load: the one asked for, or else the `preferred` one if it is there, or
+    else "", the default.
+    """
+    expect.strings(asked=asked, preferred=preferred)
+    if asked:
+        return asked
+    studies = tomllib.loads(find(name).read_text(encoding="utf-8")).get("studies", {})
+    return preferred if preferred in studies else ""
+
+
+def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: E741 - the field's letters
+    """Mondrian under each privacy model of section 5, for the values of its letter: one number each, or several
+    separated by commas. `{letter: sanitizers}`.
+
+    l-diversity is section 2's (no value belongs to more than one in l), t-closeness is by Jensen-Shannon divergence,
+    semantic privacy (delta) that of Brickell and Shmatikov. `median`: Mondrian's; "left" is what its authors print, by
+    which an attribute of two values is cut only where the first is the commoner.
+    """
+    expect.these(dataset=dataset)
+    sensitive = sensitive_name(dataset, None)
+    models = {
+        "k": [KAnonymity(value) for value in numbers("K", k, int)],
+        "l": [FrequencyDiversity(value, sensitive) for value in numbers("L", l, number)],
+        "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, number)],
+        "delta": [DeltaDisclosure(value, sensitive) for value in numbers("DELTA", delta, number)],
+    }
+    found = {letter: [Mondrian(model, median=median) for model in each] for letter, each in models.items() if each}
+    if not found:
+        raise ValueError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
+    return found
+
+
+def check_queries(dataset, *, number=1000, miners="decision tree", profile="quick", seeds=0):
+    """Refuse what `count_queries` and `direct` would refuse after minutes of other work: raises ValueError for a number
+    of queries, miners, a profile or a number of repeats that cannot be.
+    """
+    expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds)
+    _check_number(number)
+    repeated(seeds, profile_of(profile).queries)
+    sensitive = dataset.table[sensitive_name(dataset, None)]
+    check_miners("MINERS", miners, *([] if dataset.schema[sensitive.name].numeric else [sensitive]))
+
+
+def _check_number(number):
+    if not (expect.is_whole(number) and 1 <= number <= MOST):
+        raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
+
+
+def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, store=""):
+    """Figure 2 and how it is read: `losses.trade_off` of each partition, published as generalized classes and as
+    buckets, and of the ends; after `losses.scales` of the original.
+
+    Mondrian cuts `losses.on_lines`; the large populations are of the dataset's own hierarchies. Of delta below 1 stands
+    here how many classes there are. What the paper says of all releases together stands in rows whose parameters are
+    lists, "k=10 50, t=0.2": `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's
+    letter in `target`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
+    """
+    _check(dataset, partitions, support=support, store=store)
+    expect.one_of("distance", distance, tradeoff.DISTANCES)
+    asked = {"distance": distance, "support": support}
+    lines = losses.on_lines(dataset)
+    lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
+    below = [
+        Mondrian(replace(*example.models, delta=delta), median=example.median)
+        for example in partitions.get("delta", [])[:1]
+        for delta in BELOW_ONE
+    ]
+    tasks = {
+        "": [
+            partial(losses.scales, dataset, **asked),
+            partial(lose, ends()),
+            *(partial(lose, _both(each)) for each in partitions.values()),
+        ],
+        "below": [partial(lose, below)] if below else [],
+    }
+    parts = evaluated(tasks, store, "lose privacy and utility")
+    if "below" in parts:
+        parts["below"] = parts["below"][parts["below"].measure == "classes"]
+    found = together(parts.values())
+    return join(found, _overall(dataset, found, partitions))
+
+
+def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0, store=""):
+    """Figure 3: `losses.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
+    selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
+
+    `seeds`: other queries each; 0 for the profile's.
+    """
+    _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
+    _check_number(number)
+    seeds = repeated(seeds, profile_of(profile).queries)
+    ask = partial(losses.count_queries, losses.on_lines(dataset), number=number)
+    there = len(dataset.schema.quasi_identifiers)
+    dimension = min(DIMENSION, there)
+    varied = [(dimension, s) for s in SELECTIVITIES] + [(d, SELECTIVITY) for d in DIMENSIONS if d <= there]
+    buckets = [Bucketize(each) for each in partitions.get("t", [])]
+    ends_of = [each for i, each in enumerate(buckets) if i in (0, len(buckets) - 1)]
+    tasks = [
+        partial(ask, _both(each), dimension=dimension, selectivity=SELECTIVITY, seed=seed)
+        for seed in seeds
+        for each in partitions.values()
+    ]
+    tasks += [
+        partial(ask, some, dimension=d, selectivity=s, reading=reading, seed=seed)
+        for seed in seeds
+        for d, s in dict.fromkeys(varied)
+        for reading, some in zip(READINGS, (buckets, ends_of), strict=True)
+        if some and (d, s, reading) != (dimension, SELECTIVITY, READINGS[0])
+    ]
+    return together(evaluated({"": tasks}, store, "count").values())
+
+
+def direct(dataset, partitions, *, miners="decision tree", profile="quick", store=""):
+    """`losses.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
+
+    In as many folds as the profile has for the critics' own main miners.
+    """
+    _check(dataset, partitions, miners=miners, profile=profile, store=store)
+    check_miners("MINERS", miners)
+    folds = next(iter(profile_of(profile).workloads.values()))[1]
+    some = [each for found in partitions.values() for each in found[::4]]
+    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds)
+    return together(evaluated({"": [task]}, store, "compare directly").values())
+
+
+def pairs(results, measure="utility_loss"):
+    """The losses of each release side by side: one row for its mean `value` of a measure over seeds, with `low`, `high`
+    and `baseline`, beside its `privacy` loss.
+
+    Columns too: `letter` and `bound` of its privacy model, `model` and `form` in words.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure)
+    rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
+    private = over_seeds(results[results.measure == "privacy_loss"])
+    private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
+    rows = rows[rows.sanitizer.isin(FORMS)].merge(private, on=["sanitizer", "parameters"])
+    found = rows.parameters.str.extract(r"(?:^|[ =])(k|l|t|delta)=([\d.e+-]+)")
+    rows = rows.assign(letter=found[0], bound=found[1].astype(float), model=found[0].map(MODELS))
+    return rows.assign(form=rows.sanitizer.map(FORMS)).dropna(subset="letter").reset_index(drop=True)
+
+
+def asked(results, by="", form="Bucketize"):
+    """`results` with the COUNT queries of one panel of Figure 3 alone, and of one form: of all privacy models one kind
+    of query (a); of t-closeness by="selectivity" (b) or by="dimension" (c).
+    """
+    expect.these(results=results)
+    if not isinstance(by, str) or by:
+        expect.one_of("by", by, ("selectivity", "dimension"))
+    expect.one_of("form", form, FORMS)
+    errors = results.measure.str.endswith("_relative_error")
+    plain = errors & (results.sanitizer == form) & ~results.target.str.contains(READINGS[1])
+    if not plain.any():
+        return results[~errors]
+    kinds = results.target.str.extract(r"^qd=(\d+), sel=([\d.]+)")
+    common = kinds[plain].iloc[0]  # what all are asked, and so first
+    close = results.parameters.str.contains(r"[ =]t=")
+    chosen = {
+        "": (kinds == common).all(axis=1),
+        "selectivity": (kinds[0] == common[0]) & close,
+        "dimension": (kinds[1] == common[1]) & close,
+    }[by]
+    return results[~errors | (plain & chosen)]
+
+
+def _bound(partition):
+    """The number that a partition's privacy model asks for, the first of its fields."""
+    return getattr(partition.models[0], fields(partition.models[0])[0].name)
+
+
+def _check(dataset, partitions, **others):
+    """Raise the error of an argument that is not what its name means; `partitions` are by letter here."""
+    expect.kind("partitions", partitions, dict, instead="Give what experiments.partitions gives.")
+    expect.these(dataset=dataset, partitions=[each for found in partitions.values() for each in found], **others)
+
+
+def _both(partitions):
+    return [form for each in partitions for form in (each, Bucketize(each))]
+
+
+def _overall(dataset, found, partitions):
+    """What holds of all releases of a form together."""
+    bounds = {letter: map(str, map(_bound, each)) for letter, each in partitions.items()}
+    every = ", ".join(f"{letter}={' '.join(values)}" for letter, values in bounds.items())
+    rows, scale, none = [], found[found.measure == "revealed_loss"].value.min(), [float("nan")] * 3
+    for form in FORMS:
+        part = found[found.sanitizer == form]
+        privacy, utility = (part[part.measure == measure] for measure in ("privacy_loss", "utility_loss"))
+        name = (dataset.name, form, every, 1)
+        for target in privacy.target.unique():
+            rows.append((*name, "largest_privacy_loss", "", target, privacy.value.max(), *none, "lower"))
+        for target in utility.target.unique():
+            small = (utility.value < SMALL).mean()
+            rows.append((*name, "share_of_small_utility_loss", "", target, small, *none, "higher"))
+        for letter in partitions if len(privacy) else ():
+            values = privacy.value[privacy.parameters.str.contains(rf"(?:^|[ =]){letter}=")]
+            rows.append((*name, "above_scale", "", letter, float((values > scale).sum()), *none, "lower"))
+    return tidy(rows)

@@ -1,0 +1,166 @@
+"""The experiments of Sramka et al. 2010, section 4, on any dataset."""
+
+from functools import partial
+
+from pandas.api.types import is_numeric_dtype
+
+from privnb.evaluation.nearer_predictions import anti_utility, gains_with_predictions, scenarios
+from privnb.evaluation.predictions import miners_of, published_name
+from privnb.evaluation.releases import first_number, good_utility, sensitive_name
+from privnb.evaluation.results import summary
+from privnb.microdata import expect, withholding
+from privnb.microdata.names import name_list
+from privnb.sanitizers import Suppress
+from privnb.studies.profiles import evaluated, profile_of, sets_of, together
+
+BESIDE = ("fusion: ", "control: ", "worst by person")  # rows that no average is over
+
+
+def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, store=""):
+    """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
+
+    Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out. `miners`, `seeds`:
+    instead of the profile's main set and its number of repeats, unless empty or 0. `store`: the folder that keeps what
+    is finished; empty: none. Raises ValueError for an unknown profile.
+    """
+    expect.these(
+        dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds, store=store
+    )
+    tasks, sanitizers = {}, [*sanitizers, *absent(dataset, sanitizers)]
+    column = dataset.table[sensitive_name(dataset, target)]
+
+    def can(miner):
+        # Weka itself is not asked: that would start Java in this process too.
+        return miner.name.startswith("Weka ") or miner.predicts(column)
+
+    for prefix, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
+        each = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if can(miner)]
+        each = [miner.name for miner in each] or ([] if prefix else [names])  # which says why the main set cannot
+        # Weka's random forest takes twenty minutes: in two parts, so that no core waits for it.
+        halves = [sanitizers[::2], sanitizers[1::2]] if names == "Weka" else [sanitizers]
+        tasks[prefix] = [
+            partial(good_utility, dataset, part, miners=name, target=target or None, seed=seed)
+            for seed in repeats
+            for name in each
+            for part in halves
+            if part and not name.startswith("fusion: ")
+        ]
+    parts = []
+    for prefix, found in evaluated(tasks, store, "mine for good utility").items():
+        parts += [found, summary(found[found.measure == "utility_decline"], prefix, averages=False)]
+    return together(parts)
+
+
+def adversaries(
+    dataset,
+    sanitizers,
+    *,
+    profile="quick",
+    miners="",
+    target="",
+    c=0,
+    share=0.05,
+    weights="",
+    seeds=0,
+    fewest=withholding.LIMIT,
+    store="",
+):
+    """Table 2: `adversary.anti_utility` of each set, sanitizer and seed, with `average` and `worst` of each set.
+
+    Rows of sets beside the main one have the set's name before `average`, `worst`, fusions and controls. Parameters as
+    of `users` and of `adversary.anti_utility`.
+    """
+    expect.these(
+        dataset=dataset,
+        sanitizers=sanitizers,
+        profile=profile,
+        miners=miners,
+        target=target,
+        share=share,
+        seeds=seeds,
+        fewest=fewest,
+        store=store,
+    )
+    published_name(dataset, target or first_number(dataset))  # which refuses an unknown one
+    for scenario in scenarios(
+        target or first_number(dataset), len(dataset), c=c, share=share, weights=weights
+    ).values():
+        scenario.check(dataset)  # an hour later is too late
+    attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
+    tasks = {}
+    for prefix, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
+        tasks[prefix] = [
+            partial(attack, dataset, sanitizer, miners=each, seed=seed)
+            for seed in repeats
+            for sanitizer in sanitizers
+            for each in (_weka(dataset, sanitizer, target) if names == "Weka" else [names])
+        ]
+    parts = []
+    for prefix, found in evaluated(tasks, store, "mine what is private").items():
+        beside = found.miner.str.startswith(BESIDE) | ~found.measure.str.contains("anti_utility")
+        parts += [_prefixed(found, prefix), summary(found[~beside], prefix)]
+    return together(parts)
+
+
+def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensitive="", seeds=0, store=""):
+    """Table 3: `adversary.gains_with_predictions` of each sanitizer and seed.
+
+    Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of miner
+    "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
+    """
+    expect.these(
+        dataset=dataset,
+        sanitizers=sanitizers,
+        profile=profile,
+        miners=miners,
+        target=target,
+        sensitive=sensitive,
+        seeds=seeds,
+        store=store,
+    )
+    published_name(dataset, target or first_number(dataset))
+    sensitive_name(dataset, sensitive or None)
+    gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)
+    attack = partial(anti_utility, target=target or None)
+    tasks = {}
+    for prefix, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
+        worst = dict.fromkeys(sanitizers, names)
+        if names == "Weka":
+            attacks = {
+                s: [partial(attack, dataset, s, miners=each) for each in _weka(dataset, s, target)] for s in sanitizers
+            }
+            worst = {s: _worst(found) for s, found in evaluated(attacks, store, "look for the worst miner").items()}
+        tasks[prefix] = [
+            partial(gain, dataset, sanitizer, miners=worst[sanitizer], seed=seed, miner=prefix.strip())
+            for seed in repeats
+            for sanitizer in sanitizers
+            if worst[sanitizer]
+        ]
+    return together(evaluated(tasks, store, "put predictions in").values())
+
+
+def absent(dataset, sanitizers):
+    """The sanitizers that publish `*` for all that noise among `sanitizers` blurs: what noise can destroy at most."""
+    expect.these(dataset=dataset, sanitizers=sanitizers)
+    noisy = dict.fromkeys(s.sanitize(dataset, rng=1).provenance.noisy for s in sanitizers if s.randomized)
+    return [Suppress(name_list(names)) for names in noisy if names]
+
+
+def _weka(dataset, sanitizer, target):
+    """The names of the paper's miners for what a sanitizer publishes of the target, labels or numbers."""
+    release = sanitizer.sanitize(dataset, rng=1)
+    numeric = is_numeric_dtype(release.table[published_name(dataset, target or first_number(dataset))])
+    return [miner.name for miner in miners_of("Weka numerical" if numeric else "Weka categorical")]
+
+
+def _worst(found):
+    """The miners that come nearest for most people and for most distinct records, by name; "" where none finished."""
+    rows = found.assign(value=found.value.fillna(found.low))
+    worst = [rows[rows.measure == f"anti_utility_{scenario}"] for scenario in ("A", "A_distinct")]
+    return ", ".join(dict.fromkeys(part.loc[part.value.idxmax()].miner for part in worst if len(part)))
+
+
+def _prefixed(found, prefix):
+    """Rows that are no single miner's get the name of their set; so do those of a measure that has one row."""
+    names = found.miner.where(~found.miner.str.startswith((*BESIDE, "worst")), prefix + found.miner)
+    return found.assign(miner=names)

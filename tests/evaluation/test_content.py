@@ -1,0 +1,160 @@
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb.evaluation import content as module
+from privnb.evaluation.content import content, fingerprint, sealed
+from privnb.evaluation.releases import costs, good_utility
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Ranges, Taxonomy, flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.miners import reference_set
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
+
+AGE = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99))
+SEX = Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M")))
+ILL = Attribute("ill", Role.SENSITIVE, Categories(("no", "yes")))
+
+
+def patients(ages=(20, 30, 30, 41), sexes=("M", "F", "M", "F"), ills=("no", "yes", "no", "no"), dtype=str, **changes):
+    table = pd.DataFrame({"age": ages, "sex": pd.Series(sexes, dtype=dtype), "ill": pd.Series(ills, dtype=dtype)})
+    made = {
+        "name": "patients",
+        "table": table,
+        "schema": Schema("patients", (AGE, SEX, ILL)),
+        "hierarchies": {"age": Ranges(AGE.domain), "sex": flat(SEX)},
+    }
+    return Dataset(**made | changes)
+
+
+@pytest.mark.parametrize("dtype", [object, "str", pd.StringDtype("python"), "category"])
+def test_texts_count_the_same_in_every_dtype_and_give_the_same_results(dtype):
+    other = patients(dtype=dtype)
+    assert content(other) == content(patients())
+    pd.testing.assert_frame_equal(costs(other, [KMember(2)]), costs(patients(), [KMember(2)]), check_exact=True)
+
+
+def test_categories_in_another_order_count_the_same():
+    assert content(patients(dtype=pd.CategoricalDtype(["M", "yes", "F", "no"]))) == content(patients())
+
+
+def test_index_labels_of_a_dataset_do_not_count():
+    table = patients().table.set_axis([7, 7, 1, 0])
+    assert content(patients(table=table)) == content(patients())
+
+
+def test_what_a_dataset_has_worked_out_since_does_not_count():
+    dataset = load(CLINIC)
+    before = content(dataset)
+    costs(dataset, [KMember(5)])
+    assert content(dataset) == before
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        patients(ages=(20, 30, 30, 42)),
+        patients(ages=(20.0, 30.0, 30.0, 41.0)),
+        patients(ills=("no", "yes", "no", "yes")),
+        patients(sexes=("F", "M", "M", "F")),
+        patients(table=patients().table.iloc[::-1]),
+        patients(name="others"),
+        patients(schema=Schema("patients", (replace(AGE, domain=Numbers(17, 100)), SEX, ILL))),
+        patients(schema=Schema("patients", (AGE, SEX, replace(ILL, role=Role.NEUTRAL)))),
+        patients(hierarchies={"age": Ranges(AGE.domain), "sex": Taxonomy("sex", (("F", "x", "*"), ("M", "x", "*")))}),
+    ],
+)
+def test_whatever_else_differs_between_datasets_counts(other):
+    assert content(other) != content(patients())
+
+
+def test_values_that_are_easily_taken_for_each_other_differ():
+    nearly_equal = [
+        None, 0, 1, True, 1.0, -1.0, 0.0, -0.0, np.nextafter(1.0, 2), np.float32(1), "", "1", "None", b"1",
+        [1], (1,), [[1]], [], {}, {1: 1}, {"1": 1}, ["ab", "c"], ["a", "bc"], [1, [2]], [[1], 2],
+        np.array([1]), np.array([[1]]), np.array([1.0]), np.array(["1"]), np.array([1], dtype=object),
+        np.array([True], dtype=object), pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), pd.DataFrame({1: [1]}),
+        pd.DataFrame({"1": [1]}), pd.DataFrame({"a": [1]}, index=[1]), Role.NEUTRAL, str(Role.NEUTRAL), int, float,
+        np.array(["a", None], dtype=object), np.array(["a", "None"]), np.array([None, "a"], dtype=object),
+        costs, good_utility, LaplaceNoise(1.0), LaplaceNoise(1.0, {"age": 5}), KMember(2), KMember(3),
+        KMember(2, start=None), KAnonymity(2),
+        Mondrian(KAnonymity(2)), Mondrian(KAnonymity(3)), *reference_set("three"),
+    ]  # fmt: skip
+    assert len({content(value) for value in nearly_equal}) == len(nearly_equal)
+
+
+def test_a_digest_tells_where_parts_end():
+    assert len({sealed(b"ab", b"c"), sealed(b"a", b"bc"), sealed(b"abc"), sealed(b"abc", b"")}) == 4
+
+
+def test_equal_values_agree():
+    assert content(float("nan")) == content(float("nan"))
+    assert content(Mondrian(KAnonymity(2))) == content(Mondrian(KAnonymity(2)))
+    assert content(np.array(["a", None], dtype=object)) == content(np.array(["a", np.nan], dtype=object))
+    assert content(np.arange(6).reshape(2, 3).T) == content(np.arange(6).reshape(2, 3).T.copy())
+
+
+def test_what_a_miner_has_learned_counts():
+    tree = reference_set("decision tree")[0].classifier
+    trained = type(tree)(**tree.get_params()).fit([[0], [1]], [0, 1])
+    with pytest.raises(TypeError, match="a Tree is no input"):
+        content(trained)
+
+
+@dataclass(frozen=True)
+class Mine:
+    k: int
+
+
+def rule(value):
+    return value
+
+
+def test_code_outside_the_package_counts_with_its_file(monkeypatch, tmp_path):
+    before = content(Mine(2)), content(rule)
+    changed = tmp_path / "changed.py"
+    changed.write_text("# another formula", encoding="utf-8")
+    monkeypatch.setattr(module.sys.modules[__name__], "__file__", str(changed))
+    assert content(Mine(2)) != before[0]
+    assert content(rule) != before[1]
+
+
+def test_code_of_the_package_counts_with_all_its_files(monkeypatch, tmp_path):
+    def of(folder):
+        monkeypatch.setattr(module, "__file__", str(folder / "evaluation" / "content.py"))
+        return fingerprint.__wrapped__()
+
+    (tmp_path / "measures").mkdir()
+    (tmp_path / "measures" / "gains.py").write_text("a", encoding="utf-8")
+    first = of(tmp_path)
+    assert of(tmp_path) == first
+    (tmp_path / "measures" / "gains.py").write_text("b", encoding="utf-8")
+    second = of(tmp_path)
+    (tmp_path / "measures" / "gains.py").rename(tmp_path / "gains.py")
+    third = of(tmp_path)
+    (tmp_path / "reporting").mkdir()
+    (tmp_path / "reporting" / "bars.py").write_text("what only reads results", encoding="utf-8")
+    (tmp_path / "cli.py").write_text("what only reads results", encoding="utf-8")
+    assert of(tmp_path) == third
+    monkeypatch.setattr(module.importlib.metadata, "version", lambda name: "0")
+    assert len({first, second, third, of(tmp_path)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (np.random.default_rng(1), "a Generator is no input"),
+        (object(), "a object is no input"),
+        ({1, 2}, "a set is no input"),
+        ([CLINIC], "a PosixPath is no input"),
+        (lambda: 1, "Define it at the top of a module"),
+        (type("Local", (Mine,), {"__module__": "__main__"})(1), "Define it at the top of a module"),
+    ],
+)
+def test_what_has_no_content_is_refused(value, found):
+    with pytest.raises(TypeError, match=found):
+        content(value)

@@ -1,0 +1,230 @@
+"""Tidy results: what is in them, what they withhold, and that they repeat."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb.evaluation import releases
+from privnb.evaluation.predictions import Mined
+from privnb.measures.mining import good_utility
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.schema import Attribute, Numbers, Role, Schema
+from privnb.miners import weka
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
+
+
+@pytest.fixture(scope="module")
+def adult():
+    return load("adult", records=1500)
+
+
+def one(results, **where):
+    rows = results
+    for column, value in where.items():
+        rows = rows[rows[column] == value]
+    assert len(rows) == 1, rows
+    return rows.iloc[0]
+
+
+def test_settings():
+    assert releases.settings(k="2,10", epsilon="0.5") == [KMember(2), KMember(10), LaplaceNoise(0.5)]
+    assert releases.settings(k=5) == [KMember(5)]
+    assert releases.settings(k="2, 2") == [KMember(2)]
+    with pytest.raises(ValueError, match="no sanitizer to run: give one value or more of k or epsilon"):
+        releases.settings(k="", epsilon=" ")
+
+
+@pytest.mark.parametrize("wrong", [{"k": "two"}, {"k": "2.5"}, {"epsilon": "small"}])
+def test_settings_refuse_what_is_no_number(wrong):
+    with pytest.raises(ValueError, match=r"must be one number or several separated by commas"):
+        releases.settings(**wrong)
+
+
+def test_settings_refuse_what_protects_nobody():
+    with pytest.raises(ValueError, match="k must be a whole number of at least 2"):
+        releases.settings(k="1")
+    with pytest.raises(ValueError, match="epsilon must be a positive number"):
+        releases.settings(epsilon="0")
+
+
+def test_describe(adult):
+    facts = releases.describe(adult)
+    assert one(facts, measure="records").value == 1500
+    assert one(facts, measure="domain_size", target="sex").value == 2
+    prior = one(facts, measure="prior_accuracy")
+    assert prior.value == pytest.approx((adult.table.salary == "<=50K").mean())
+    assert prior.low < prior.value < prior.high
+
+
+def test_uniqueness_by_plain_counting(adult):
+    unique = releases.uniqueness(adult)
+    assert len(unique) == 2**8 - 1
+    names = ["age", "occupation"]
+    alone = (adult.table.groupby(names).age.transform("size") == 1).mean()
+    assert one(unique, target="age, occupation").value == pytest.approx(alone)
+
+
+def test_uniqueness_withholds_few_people(adult):
+    unique = releases.uniqueness(adult)
+    names = [name.split(", ") for name in unique.target]
+    alone = np.array([(adult.table.groupby(n)[n[0]].transform("size") == 1).sum() for n in names[:40]])
+    few = (alone > 0) & (alone < 10)
+    assert few.any()
+    assert unique.value[:40].isna().to_numpy().tolist() == few.tolist()
+
+
+def test_utility_of_the_trivial_release(adult):
+    results = releases.good_utility(adult, [Suppress("sensitive"), Suppress()])
+    commonest = adult.table.salary.value_counts().max()
+    suppressed = results[(results.parameters == "what=sensitive") & (results.measure == "good_utility")]
+    assert (suppressed.value == 0).all(), "a release without the attribute teaches nothing of it"
+    bare = results[(results.sanitizer == "Suppress") & (results.parameters == "") & (results.measure == "good_utility")]
+    assert (bare.value == commonest).all(), "without quasi-identifiers the commonest value is all there is"
+    declines = results[results.measure == "utility_decline"]
+    assert declines[declines.sanitizer == "Identity"].value.eq(0).all()
+    lost = declines[declines.parameters == "what=sensitive"]
+    assert lost[["value", "low", "high"]].eq(1).all(axis=None)
+
+
+def test_k_is_counted_not_believed(adult):
+    """A sanitizer that claims k = 7 and publishes the original is graded by its labels."""
+
+    class Liar(Suppress):
+        randomized = False
+
+        def changed_params(self):
+            return "k=7"
+
+        def sanitize(self, dataset, *, rng):
+            release = Identity().sanitize(dataset, rng=rng)
+            return replace(release, provenance=replace(release.provenance, claims=(KAnonymity(7),)))
+
+    costs = releases.costs(adult, [Liar()])
+    assert one(costs, measure="k_achieved").value == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda d: releases.good_utility(d, [KMember(5)], target="wait"), "has no attribute 'wait'; it has age"),
+        (lambda d: releases.good_utility(d, [KMember(5)], target="age"), "'age' is a number"),
+        (lambda d: releases.good_utility(d, [], miners="linear regression"), "Add another miner to MINERS"),
+        (lambda d: releases.linked(d, [KMember(5)], seeds=0), "number of repeats from 1"),
+    ],
+)
+def test_what_cannot_be_done_is_said(adult, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(adult)
+
+
+def test_links_beat_the_guess_where_records_stand_alone(adult):
+    links = releases.linked(adult, [Identity(), Suppress(), KMember(10)])
+    assert one(links, sanitizer="Suppress").value == pytest.approx(1 / len(adult))
+    intact = one(links, sanitizer="Identity").value
+    distinct = len(adult.table[adult.schema.quasi_identifiers].drop_duplicates())
+    assert intact == pytest.approx(distinct / len(adult))
+    assert (links.baseline == 1 / len(adult)).all()
+    assert 1 / len(adult) < one(links, sanitizer="KMember").value < intact
+
+
+def test_seeds_repeat_only_what_is_random(adult):
+    results = releases.linked(adult, [KMember(50), LaplaceNoise(0.5)], seeds=3)
+    assert results.groupby("sanitizer").seed.nunique().to_dict() == {"KMember": 1, "LaplaceNoise": 3}
+
+
+def test_settings_do_not_share_their_noise(adult):
+    """Scaled by epsilon, two settings' noise would be equal if they shared a seed."""
+    noise = {}
+    for release, sanitizer, _ in releases.releases(adult, releases.settings(epsilon="0.5, 0.1")):
+        noise[sanitizer.epsilon] = (release.table.age - adult.table.age) * sanitizer.epsilon
+    assert abs(np.corrcoef(noise[0.5], noise[0.1])[0, 1]) < 0.2
+
+
+def test_people_by_counts_everybody(adult):
+    assert releases.people_by(adult, "age").sum() == len(adult)
+    assert releases.people_by(adult, "sex").to_dict() == adult.table.sex.value_counts().to_dict()
+    assert releases.people_by(adult, "age").loc["35-39"] == adult.table.age.between(35, 39).sum()
+
+
+# Repeats of good utility
+
+
+def test_good_utility_of_a_seed_is_that_of_the_reordered_table(adult):
+    first, second = (releases.good_utility(adult, [KMember(5)], miners="decision tree", seed=s) for s in (1, 2))
+    assert first[["sanitizer", "measure"]].equals(second[["sanitizer", "measure"]])
+    assert set(second.seed) == {2}
+    good = first.measure == "good_utility"
+    assert (first.value != second.value)[good].all(), "other folds, and another start of the clustering"
+    assert first.baseline.equals(second.baseline)
+    again = releases.good_utility(adult, [KMember(5)], miners="decision tree", seed=2)
+    pd.testing.assert_frame_equal(again, second)
+
+
+def test_the_first_seed_is_the_order_of_the_file(adult):
+    assert releases.reordered(adult, 1) is adult
+    other, third = (releases.reordered(adult, seed).table for seed in (2, 3))
+    assert not other.equals(third)
+    for table in (other, third):
+        assert not table.equals(adult.table)
+        assert sorted(table.itertuples(index=False)) == sorted(adult.table.itertuples(index=False))
+
+
+def test_the_original_is_there_once(adult):
+    results = releases.good_utility(adult, [Identity(), Suppress()], miners="majority")
+    assert results.groupby(["sanitizer", "measure"]).size().eq(1).all()
+    assert list(results.sanitizer.unique()) == ["Identity", "Suppress"]
+
+
+def test_the_baseline_is_the_commonest_value(adult):
+    results = releases.good_utility(adult, [KMember(5)], miners="majority")
+    commonest = np.full(len(adult), adult.table.salary.mode()[0])
+    assert set(results.baseline.dropna()) == {good_utility(commonest, adult.table.salary)}
+
+
+@pytest.mark.parametrize("fails", ["Identity", "KMember"])
+def test_a_miner_that_does_not_finish_is_named(adult, monkeypatch, fails):
+    """On a release it has no row of utility; on the original there is nothing to compare any release with."""
+    real = releases.GoodUtility.mined
+
+    def mined(self, dataset, release, seed, sanitizer):
+        if type(sanitizer).__name__ == fails:
+            return {"salary": Mined({}, np.full(len(dataset), "<=50K"), {"slow": "unfinished"})}
+        return real(self, dataset, release, seed, sanitizer)
+
+    monkeypatch.setattr(releases.GoodUtility, "mined", mined)
+    results = releases.good_utility(adult, [KMember(5), Suppress()], miners="majority")
+    failed = one(results, measure="unfinished")
+    assert (failed.sanitizer, failed.miner, failed.value) == (fails, "slow", weka.SECONDS)
+    others = results[results.measure != "unfinished"].groupby("sanitizer").size().to_dict()
+    assert others == ({} if fails == "Identity" else {"Identity": 2, "Suppress": 2})
+
+
+# Groups
+
+
+def test_groups_of_a_number_are_equal_steps(adult):
+    ages = releases.groups(adult, "age")
+    assert ages.cat.categories.tolist()[:2] == ["10-19", "20-29"]
+    low, high = ages.str.split("-", expand=True).astype(int).to_numpy().T
+    assert adult.table.age.between(low, high).all()
+    assert releases.groups(adult, "sex").equals(adult.table.sex)
+
+
+@pytest.mark.parametrize(
+    ("domain", "values", "labels"),
+    [
+        (Numbers(0, 1, 0.1), [0.0, 0.1, 0.3, 0.7], ["0", "0.1", "0.3", "0.7"]),
+        (Numbers(0, 5), [0, 3, 5], ["0", "3", "5"]),
+        (Numbers(-20, 20), [-20, -1, 0, 20], ["-20--16", "-5--1", "0-4", "20-24"]),
+        (Numbers(0, 90, 3), [0, 9, 12, 15, 90], ["0-12", "0-12", "0-12", "15-27", "90-102"]),
+        (Numbers(17, 57, 2), [17, 19, 21, 57], ["17-19", "17-19", "21-23", "57-59"]),
+        (Numbers(0, 2_000_000), [0, 1_234_567], ["0-199999", "1200000-1399999"]),
+    ],
+)
+def test_groups_hold_the_values_that_their_labels_say(domain, values, labels):
+    attribute = Attribute("x", Role.NEUTRAL, domain)
+    data = Dataset("x", pd.DataFrame({"x": values}), Schema("x", (attribute,)), {})
+    assert releases.groups(data, "x").tolist() == labels

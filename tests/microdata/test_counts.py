@@ -1,0 +1,71 @@
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privnb.microdata.counts import class_value_counts, combinations
+
+COLUMNS = {
+    "number": st.sampled_from([1.0, 2.5, -3.0, np.nan]),
+    "whole": st.integers(0, 3),
+    "text": st.sampled_from(["a", "b", "ab", None]),
+    "mixed": st.sampled_from([1, "1", "*"]),  # a released column may hold numbers beside labels
+}
+rows = st.lists(st.fixed_dictionaries(COLUMNS), min_size=1, max_size=30)
+
+
+def table_of(rows):
+    return pd.DataFrame(rows).astype({"mixed": object})
+
+
+def plain(table):
+    """Rows as tuples in which a missing cell equals a missing cell."""
+    return [tuple("missing" if pd.isna(cell) else (type(cell).__name__, cell) for cell in row) for row in table.values]
+
+
+@given(rows)
+def test_combinations_are_those_of_plain_counting(rows):
+    table = table_of(rows)
+    found = combinations(table)
+    counted = Counter(plain(table))
+    assert dict(zip(plain(found.values), found.multiplicities.tolist(), strict=True)) == dict(counted)
+    assert [plain(found.values)[i] for i in found.index] == plain(table)
+
+
+@given(rows)
+def test_combinations_are_those_of_pandas(rows):
+    table = table_of(rows).drop(columns="mixed")
+    found = combinations(table)
+    sizes = table.groupby(list(table), dropna=False).size()
+    assert sorted(found.multiplicities) == sorted(sizes)
+    assert len(found.values) == len(sizes)
+
+
+@given(rows, st.randoms(use_true_random=False))
+def test_neither_index_nor_order_matters(rows, random):
+    table = table_of(rows)
+    order = list(range(len(table)))
+    random.shuffle(order)
+    other = combinations(table.iloc[order].set_axis([9] * len(table)))
+    found = combinations(table)
+    pd.testing.assert_frame_equal(other.values, found.values)
+    assert other.multiplicities.tolist() == found.multiplicities.tolist()
+    assert other.index.tolist() == found.index[order].tolist()
+
+
+def test_many_columns_of_many_values_do_not_overflow():
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame(draw.integers(0, 1000, (2000, 30)))  # 1000**30 possible rows
+    table = pd.concat([table, table.iloc[:500]])
+    assert sorted(combinations(table).multiplicities) == [1] * 1500 + [2] * 500
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc")), min_size=1, max_size=40))
+def test_class_value_counts(pairs):
+    classes, values = (np.array(column) for column in zip(*pairs, strict=True))
+    counts = class_value_counts(classes, values)
+    assert counts.shape == (classes.max() + 1, len(set(values)))
+    for column, value in enumerate(sorted(set(values))):
+        assert counts[:, column].tolist() == [pairs.count((c, value)) for c in range(classes.max() + 1)]

@@ -1,0 +1,106 @@
+"""Public cuts: where the public intervals of a domain of numbers begin, and how an owner states them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privnb.microdata import cuts
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import Numbers, SchemaError
+
+
+@pytest.mark.parametrize(
+    ("domain", "grain", "some"),
+    [
+        ((17, 99), 5, (20, 25, 30)),
+        ((0, 100), 5, (5, 10, 15)),
+        ((-7, 7), 2, (-6, -4, -2)),
+        ((1, 16), 2, (2, 4, 6)),  # not of one value each, where nobody could hide
+        ((30, 200, 0.5), 10, (40, 50, 60)),
+        ((0, 1, 0.01), 0.05, (0.05, 0.1, 0.15)),
+        ((0, 10**8), 5_000_000, (5_000_000, 10_000_000, 15_000_000)),
+        ((1000, 1050), 5, (1005, 1010, 1015)),
+        ((0.5, 99.5), 5, (5.5, 10.5, 15.5)),  # 5, 10, 15 are no values: each interval begins with the first above
+        ((0, 60, 3), 10, (12, 21, 30)),
+        ((0, 1), 2, ()),
+    ],
+)
+def test_without_cuts_there_are_round_numbers_of_the_public_domain(domain, grain, some):
+    numbers = Numbers(*domain)
+    assert cuts.grain(numbers) == grain
+    assert numbers.cuts[:3] == some
+    assert len(numbers.cuts) <= 20
+
+
+def test_cuts_are_as_they_are_stated():
+    assert Numbers(0, 99, cuts=(18, 65)).cuts == (18, 65)
+    assert Numbers(0, 99, cuts=[0, 18]).cuts == (18,)  # that an interval begins at low is understood
+    assert Numbers(0, 99, cuts=25).cuts == (25, 50, 75)
+    assert Numbers(10, 40, 0.5, cuts=7.5).cuts == (15, 22.5, 30, 37.5)
+    assert Numbers(17, 99, cuts=5) == Numbers(17, 99) != Numbers(17, 99, cuts=10)
+    assert Numbers(0, 99, cuts=()).cuts == ()
+
+
+def test_the_interval_of_each_value():
+    low, high = Numbers(17, 99, cuts=(18, 65)).interval([0, 1, 47, 48, 82])
+    assert (low.tolist(), high.tolist()) == ([0, 1, 1, 48, 48], [0, 47, 47, 82, 82])
+
+
+@given(
+    st.integers(-500, 500),
+    st.integers(1, 3000),
+    st.sampled_from([1, 0.5, 0.25, 0.1, 3, 7]),
+    st.integers(0, 2000),
+)
+def test_every_value_lies_in_its_interval_and_every_interval_begins_at_a_cut(low, steps, step, code):
+    domain, code = Numbers(low, low + steps * step, step), min(code, steps)
+    (first,), (last,) = domain.interval([code])
+    assert 0 <= first <= code <= last <= steps
+    assert first == 0 or domain.value(first) in domain.cuts
+    assert last == steps or domain.value(last + 1) in domain.cuts
+    every = domain.interval(np.arange(steps + 1))
+    assert len(np.unique(every[0])) == len(domain.cuts) + 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("[65, 18]", r"cuts rise, as each begins a public interval; got \[65, 18\]\. Sort them, each once"),
+        ("[18, 18]", "cuts rise"),
+        ("[18, 120]", r"0 to 99; \[120\] lie outside\. Leave them out"),
+        ("[-1, 18]", r"\[-1\] lie outside"),
+        ("[18.5, 65]", r"0 to 99; \[18\.5\] lie between two steps\. Move them to a step"),
+        ("2.5", r"\[2\.5, 7\.5, 12\.5\] lie between two steps"),
+        ("0", "one number above 0 or a list of rising numbers, got 0"),
+        ("-5", "one number above 0"),
+        ("nan", "or numbers .* with step and cuts"),
+        ("inf", "or numbers .* with step and cuts"),
+        ("true", "or numbers .* with step and cuts"),
+        ('"10"', "or numbers .* with step and cuts"),
+        ('[18, "65"]', "or numbers .* with step and cuts"),
+    ],
+)
+def test_wrong_cuts_are_refused_with_the_column(tmp_path, given, message):
+    (tmp_path / "toy.csv").write_text("age,disease\n30,flu\n40,cold\n")
+    path = tmp_path / "toy.toml"
+    path.write_text(
+        '[dataset]\nname = "toy"\n[[files]]\npath = "toy.csv"\n[columns.age]\nrole = "quasi-identifier"\n'
+        f"domain = {{ low = 0, high = 99, cuts = {given} }}\n"
+        '[columns.disease]\nrole = "sensitive"\ndomain = ["flu", "cold"]\n'
+    )
+    with pytest.raises(SchemaError, match=f"age.* .*{message}"):
+        load(path)
+    path.write_text(path.read_text().replace(f"cuts = {given}", "cuts = [18, 65]"))
+    assert load(path).schema["age"].domain.cuts == (18, 65)
+
+
+@pytest.mark.parametrize("cuts", [True, "10", (18, "65"), float("nan"), [float("inf")], (18, True)])
+def test_cuts_are_numbers(cuts):
+    with pytest.raises(SchemaError, match="cuts are one number above 0 or a list of rising numbers, got "):
+        Numbers(0, 99, cuts=cuts)
+
+
+def test_a_width_that_parts_a_domain_too_finely_is_refused():
+    with pytest.raises(SchemaError, match=r"cuts = 1 part 0 to 1e\+08 into more than 10,000 intervals"):
+        Numbers(0, 10**8, cuts=1)

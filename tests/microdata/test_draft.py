@@ -1,0 +1,302 @@
+import errno
+import hashlib
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_up import CLINIC
+
+from privnb import cli
+from privnb.microdata.dataset import load
+from privnb.microdata.draft import draft, read
+from privnb.microdata.hierarchy import Ranges, Taxonomy
+from privnb.microdata.names import refused
+from privnb.microdata.schema import Numbers, Role, SchemaError
+
+FILE = "Patients 2020.csv"
+ROWS = [
+    (
+        f"p{i}",
+        20 + 3 * (i % 13),
+        50 + i % 17 / 2,
+        "FM"[i % 2],
+        f"0{i % 4}1",
+        "north" if i % 9 else "",
+        i % 5 if i > 2 else "",
+    )
+    for i in range(40)
+]
+TEXT = "name,age,weight,sex,area,region,visits\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def drafted(content=TEXT, **given):
+    Path(FILE).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return draft(FILE, **given)
+
+
+def confirmed(path):
+    """The dataset, once the owner has deleted the line that says draft."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\ndraft = true\n") == 1
+    path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
+    return load(path)
+
+
+@pytest.mark.parametrize(("mode", "folder"), [(0o600, 0o700), (0o400, 0o700), (0o640, 0o750), (0o644, 0o755)])
+def test_who_cannot_read_the_file_cannot_read_its_copy(here, mode, folder):
+    Path(FILE).write_text(TEXT)
+    Path(FILE).chmod(mode)
+    before = os.umask(0o022)
+    try:
+        place = draft(FILE).parent
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((place / FILE).stat().st_mode) == mode
+    assert stat.S_IMODE(place.stat().st_mode) == folder
+
+
+def test_what_is_written(here):
+    path = drafted()
+    assert path == Path("data/patients-2020/patients-2020.toml")
+    written = sorted(str(p.relative_to(path.parent)) for p in path.parent.rglob("*") if p.is_file())
+    assert written == sorted(
+        [
+            "Patients 2020.csv",
+            "patients-2020.toml",
+            *(f"hierarchies/default/{n}.csv" for n in ("age", "area", "region", "sex")),
+        ]
+    )
+    assert (path.parent / FILE).read_text() == TEXT
+    entry = tomllib.loads(path.read_text())["files"][0]
+    assert entry == {"path": FILE, "sha256": hashlib.sha256(TEXT.encode()).hexdigest()}
+    assert sorted(p.name for p in Path("data").iterdir()) == ["patients-2020"]  # nothing unfinished is left
+
+
+def test_an_untouched_draft_does_not_load(here):
+    """Its domains were read from the records and nothing is sensitive: the owner has to decide first."""
+    with pytest.raises(
+        SchemaError, match=r"patients-2020\.toml is a draft: .*nothing is sensitive yet.*delete the line 'draft = true'"
+    ):
+        load(drafted())
+
+
+def test_roles_are_guessed_with_care_and_a_reason(here):
+    path = drafted()
+    schema = confirmed(path).schema
+    assert {a.name: a.role for a in schema.attributes} == {
+        "name": Role.IDENTIFIER, "age": Role.QUASI_IDENTIFIER, "weight": Role.QUASI_IDENTIFIER,
+        "sex": Role.QUASI_IDENTIFIER, "area": Role.QUASI_IDENTIFIER, "region": Role.QUASI_IDENTIFIER,
+    }  # fmt: skip
+    assert schema.sensitive == []  # that is for the owner to say
+    lines = path.read_text().splitlines()
+    reason = {
+        lines[i].strip("[]").removeprefix("columns."): lines[i + 1] for i, t in enumerate(lines) if "[columns." in t
+    }
+    assert reason["name"].endswith("# 40 values in 40 records: nearly the name of a person")
+    assert reason["age"].endswith("# a number, 13 different; if these are codes, list them as text")
+    assert reason["area"].endswith("# 4 values")  # 001, 011: numbers do not start with 0
+    assert reason["region"].endswith("# 1 values and 5 missing, which count as the value '?'")
+    assert reason["visits"].startswith('role = "unused" # 3 values are missing, which a number cannot be')
+
+
+def test_domains_are_proposals_with_their_ends_rounded_outward(here):
+    path = drafted()
+    schema = confirmed(path).schema
+    assert schema["age"].domain == Numbers(20, 56)  # the records end at 20 and 56
+    assert schema["weight"].domain == Numbers(50, 58, 0.1)
+    for line in path.read_text().splitlines():
+        if "domain = " in line:
+            assert line.endswith("# PROPOSAL, read from the records: replace")
+
+
+def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
+    """Counted from 0, and the same for other people with the same proposed domain."""
+    text = drafted().read_text()
+    assert "{ low = 20, high = 56, cuts = 2 }" in text
+    assert "{ low = 50, high = 58, step = 0.1, cuts = 0.5 }" in text
+    assert "# domain = { low = 0, high = 4, cuts = 2 }" in text
+    assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
+    schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
+    assert schema["age"].domain.cuts == tuple(range(22, 57, 2)) == Numbers(20, 56).cuts
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "levels"),
+    [
+        (range(18, 80), Numbers(15, 80), ["15", "15-19", "10-19", "0-19", "*"]),
+        (range(-7, 8), Numbers(-7, 7), ["-7", "-8--7", "-8--5", "*"]),
+        ([0, 1], Numbers(0, 1), ["0", "*"]),
+        ([7], Numbers(7, 8), ["7", "*"]),
+        (range(1003, 4021, 30), Numbers(1000, 4200), None),
+        (["1.5", "2.25"], Numbers(1.5, 2.25, 0.01), None),
+        (["70.0", "71.0"], Numbers(70, 71), ["70", "*"]),
+    ],
+)
+def test_numbers(here, values, domain, levels):
+    """Ends on a round number of about a twentieth of the width, and each width of the tree twice the one before."""
+    dataset = confirmed(drafted("x\n" + "".join(f"{value}\n" * 3 for value in values)))
+    assert dataset.schema["x"].domain == domain
+    tree = dataset.hierarchies["x"]
+    if levels is None:
+        assert tree == Ranges(domain)
+    else:
+        assert list(tree.rows[0]) == levels
+
+
+def test_numbers_that_nearly_name_a_person(here):
+    """Every record its own whole number, or nearly so among thousands of values: a record number, a survey weight."""
+    weights = "".join(f"{n},{n * 7919 % 100003},{n % 20}\n" for n in range(60))
+    schema = confirmed(drafted("number,weight,group\n" + weights)).schema
+    assert schema.names(Role.IDENTIFIER) == ["number", "weight"]
+    assert schema["group"].domain == Numbers(0, 19)
+
+
+@pytest.mark.parametrize("mark", ["", "?", "NA", "NULL"])
+def test_missing_text_is_a_value_of_its_own(here, mark):
+    dataset = confirmed(drafted("sex,town\n" + f"F,a\nM,b\n{mark},a\nF,{mark}\n" * 3))
+    assert (dataset.table == (mark or "?")).sum().tolist() == [3, 3]
+    assert (mark or "?") in dataset.schema["sex"].domain.values
+
+
+def test_a_column_of_nothing(here):
+    assert confirmed(drafted("sex,fax\n" + "F,\nM,\n" * 3)).schema.names() == ["sex"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators(here, separator):
+    text = read_text(separator.join(["name", "age", "note"]) + "\n" + separator.join(["a", "1", '"x,;|y"']) + "\n")
+    assert text.separator == separator
+    assert text.table.to_dict("list") == {"name": ["a"], "age": ["1"], "note": ["x,;|y"]}
+
+
+def read_text(content):
+    Path(FILE).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read(FILE)
+
+
+def test_a_spreadsheets_file(here):
+    """A byte order mark, semicolons, line ends of Windows, a blank line at the end."""
+    dataset = confirmed(drafted("\ufeffage;sex\r\n" + "30;F\r\n40;M\r\n" * 4 + "\r\n"))
+    assert dataset.schema.names() == ["age", "sex"]
+    assert len(dataset) == 8
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n \n", "is empty"),
+        ("name,age\n", "has column names but no record"),
+        ("name,age\na,1\n", r"has 1 record\. A table needs at least 2"),
+        ("name,name\na,b\nc,d\n", r"more than one column \['name'\]\. Rename one"),
+        (",name\n0,a\n1,b\n", r"column \[1\] has no name"),
+        ("39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
+        ("name,age\na,1\nb,2,3\n", "line 3 has 3 cells; the first line has 2, separated by ','"),
+        ("name,age\na,1\nb\n", "line 3 has 1 cells; the first line has 2"),
+        ("name,age\na,1\n,\n", "line 3 has 2 cells, all empty"),
+        ("name,age\na,1\nb,\xe9\n".encode("latin-1"), r"not UTF-8 text: byte 0xe9 in line 3\. Save it as CSV in UTF-8"),
+        ("name,age\na,1\nb,2\n".encode("utf-16"), "not UTF-8 text: byte 0xff in line 1"),
+        ("name,age\na,1\nb,2\n".encode("utf-16-le"), "holds zero bytes"),
+        ("a/b,age\nx,1\nx,1\n", "column 'a/b' cannot name its hierarchy's file"),
+        ("town,age\n*,1\n*,1\nb,1\nb,1\n", r"the label '\*' stands for two different sets"),
+    ],
+)
+def test_tables_that_cannot_be_drafted(here, content, message):
+    with pytest.raises(SchemaError, match=message):
+        drafted(content)
+    assert sorted(p.name for p in here.iterdir()) == [FILE]  # nothing is written
+
+
+def test_a_file_that_is_not_there(here):
+    with pytest.raises(FileNotFoundError, match=r"there is no file 'none\.csv'"):
+        draft("none.csv")
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "", "a b"])
+def test_names_that_are_no_folders(here, name):
+    Path("!.csv").write_text(TEXT)
+    with pytest.raises(ValueError, match="a dataset's name is a folder's name"):
+        draft("!.csv", name)
+    assert not Path("data").exists()
+
+
+def test_nothing_is_overwritten(here):
+    path = drafted()
+    before = {p: p.read_bytes() for p in path.parent.rglob("*") if p.is_file()}
+    with pytest.raises(FileExistsError, match="data/patients-2020 exists already and is left as it is"):
+        drafted(TEXT + "p99,30,50,F,001,north,1\n")
+    assert before == {p: p.read_bytes() for p in path.parent.rglob("*") if p.is_file()}
+    assert drafted(name="second") == Path("data/second/second.toml")
+
+
+@pytest.mark.parametrize(
+    "fault", [PermissionError(errno.EACCES, "Permission denied"), OSError(errno.ENOSPC, "No space left")]
+)
+def test_a_folder_that_cannot_be_written(here, monkeypatch, fault):
+    def refuse(*args, **kwargs):
+        raise fault
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Taxonomy, "write", refuse)
+        with pytest.raises(OSError, match=rf"data/patients-2020 cannot be written: {fault.strerror}"):
+            drafted()
+    assert list(Path("data").iterdir()) == []
+    drafted()
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp"]), min_size=1, max_size=6)
+cells = st.one_of(
+    words, st.integers(-99, 99999).map(str), st.sampled_from(["", "?", "NA", "0.1", "1e5", "007", '"', "a;b", "x,y"])
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(words.filter(lambda w: w.strip(" /\\.")), min_size=1, max_size=4, unique=True), st.data())
+def test_every_draft_loads_once_it_is_confirmed(tmp_path_factory, names, data):
+    """Whatever the cells are, what the draft proposes fits the records, and no record is lost."""
+    folder = tmp_path_factory.mktemp("any")
+    names = [f"n{name}".replace("/", "").replace("\\", "") for name in names]
+    pool = data.draw(st.lists(cells, min_size=1, max_size=5))
+    column = st.lists(st.sampled_from(pool), min_size=6, max_size=6)
+    table = pd.DataFrame({name: data.draw(column) for name in names})
+    table["all"] = "x"  # no line is empty
+    table.to_csv(folder / "any.csv", index=False)
+    try:
+        path = draft(folder / "any.csv", folder=folder / "data")
+    except SchemaError as error:
+        assert "*" in pool or "Rename" in str(error) or "more than one column" in str(error)  # noqa: PT017
+        return
+    dataset = confirmed(path)
+    assert len(dataset) == 6
+    others = set(dataset.schema.names()) - set(table)
+    assert len(others) <= sum(bool(refused(name)) for name in table), "only those that may not be used are renamed"
+
+
+def test_the_command(here, capsys):
+    Path(FILE).write_text(TEXT)
+    assert cli.main(["new", FILE, "--name", "mine"]) == 0
+    assert capsys.readouterr().out.startswith("data/mine/mine.toml\nThis is a draft: ")
+    assert cli.main(["new", FILE, "--name", "mine"]) == 2
+    assert "exists already and is left as it is" in capsys.readouterr().err
+    assert cli.main(["new", "none.csv"]) == 2
+    assert "there is no file" in capsys.readouterr().err
+
+
+def test_the_draft_of_the_clinic(here):
+    """The made-up table's own description, as a draft would guess it."""
+    schema = confirmed(draft(CLINIC.with_suffix(".csv"))).schema
+    assert schema.names(Role.IDENTIFIER) == ["patient"]
+    assert schema["weight"].domain.step == 0.1
+    assert schema["postcode"].domain.values[0] == "01011"
+    assert "?" in schema["region"].domain.values

@@ -1,0 +1,332 @@
+"""Counts of few people stay withheld: the limit cannot be switched off, and nothing that is shown tells them."""
+
+import importlib
+import inspect
+from itertools import combinations
+from pathlib import Path
+
+import auditor
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from privnb import studies
+from privnb.evaluation import leakage, nearer_predictions, releases, results, trade_off, verdict, workload
+from privnb.evaluation.utilities import AntiUtility, GoodUtility
+from privnb.explorer.numbers import counted
+from privnb.explorer.setting import Setting
+from privnb.microdata import withholding
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.withholding import Margin, suppress
+from privnb.reporting import charts, report
+from privnb.reporting.charts.base import merge_small
+from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
+from privnb.sanitizers import Identity, KMember, Suppress
+
+PACKAGE = Path(withholding.__file__).parent
+CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
+
+# --- the limit ---
+
+COUNTS = pd.Series([20, 30], index=pd.Index(["a", "b"], name="ward"))
+OWNER = verdict.Scenario(GoodUtility("diagnosis"), AntiUtility("age"))
+ASKED = {  # every function that takes the limit
+    "adversaries": lambda limit: studies.adversaries(CLINIC, [KMember(10)], fewest=limit),
+    "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
+    "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
+    "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
+    "disclosure": lambda limit: workload.disclosure(CLINIC, [Identity()], fewest=limit),
+    "costs": lambda limit: releases.costs(CLINIC, [KMember(10)], fewest=limit),
+    "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
+    "known_attributes": lambda limit: studies.known_attributes(CLINIC, fewest=limit),
+    "known_subsets": lambda limit: leakage.known_subsets(CLINIC, [Identity()], fewest=limit),
+    "leakage": lambda limit: leakage.leakage(CLINIC, [Identity()], fewest=limit),
+    "leaked": lambda limit: studies.leaked(CLINIC, [Identity()], fewest=limit),
+    "merge_small": lambda limit: merge_small(COUNTS, fewest=limit),
+    "people": lambda limit: charts.people(COUNTS, fewest=limit),
+    "priced": lambda limit: leakage.priced(CLINIC, [Identity()], fewest=limit),
+    "scales": lambda limit: trade_off.scales(CLINIC, fewest=limit),
+    "tells_few": lambda limit: releases.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
+    "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),
+    "uniqueness": lambda limit: releases.uniqueness(CLINIC, fewest=limit),
+    "withheld": lambda limit: results.withheld(results.tidy([]), limit),
+    "worth": lambda limit: leakage.worth(CLINIC, [Identity()], pd.DataFrame(), fewest=limit),
+}  # fmt: skip
+NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]
+
+
+@pytest.mark.parametrize("limit", NO_LIMITS, ids=repr)
+@pytest.mark.parametrize("name", ASKED)
+def test_no_function_withholds_less_than_counts_of_one(name, limit, monkeypatch):
+    for module in (releases, leakage, trade_off, nearer_predictions, studies.askari, studies.sramka):
+        for ran in ("rows_of", "evaluated", "mine"):
+            monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
+    with pytest.raises(ValueError, match="fewest must be a whole number from 2, got "):
+        ASKED[name](limit)
+
+
+def test_the_list_above_names_every_function_that_takes_the_limit():
+    files = [path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py") if path.stem[:2] != "__"]
+    takes = set()
+    for module in (importlib.import_module(".".join(["privnb", *file.parts])) for file in files):
+        for thing in vars(module).values():
+            for found in [thing, *(vars(thing).values() if inspect.isclass(thing) else ())]:
+                if inspect.isfunction(found) and "fewest" in inspect.signature(found).parameters:
+                    takes.add(thing.__name__ if found.__name__ == "__init__" else found.__name__)
+    other = {"bad_rows", "told_baseline", "DecisionTable"}  # parts of `anti_utility`; records in a cell of a miner's
+    assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
+
+
+@pytest.mark.parametrize("limit", [2, 10, np.int64(10), np.uint8(11)], ids=repr)
+def test_whole_numbers_of_any_kind_are_limits(limit):
+    assert withholding.check(limit) == limit
+
+
+LIMITED = [notebook.name for notebook in choose(notebooks_folder()) if "FEWEST" in notebook.parameters]
+
+
+@pytest.mark.parametrize("limit", ["0", "1", "-1", "nan", "inf", "2.5", "x", "", 0, 1.0, True])
+@pytest.mark.parametrize("name", LIMITED)
+def test_no_notebook_starts_without_a_limit(name, limit, monkeypatch, tmp_path):
+    monkeypatch.setattr(report, "run", None)
+    with pytest.raises(ReportError, match="FEWEST"):
+        report.build(tmp_path / "out", notebooks=[name], parameters={"FEWEST": limit})
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- what follows from what is shown ---
+
+
+@st.composite
+def declared(draw):
+    """(cells, margins): people of a small table by two columns, and by sets of people that contain one another, as
+    counts with all that is known of how they belong together; which are important is drawn.
+    """
+    n = draw(st.integers(4, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    groups = {name: rng.integers(draw(st.integers(1, 4)), size=n) for name in ("ward", "sex")}
+    chain = np.cumsum(rng.random((draw(st.integers(0, 3)), n)) < draw(st.sampled_from([0.03, 0.2, 0.5, 0.9])), axis=0)
+    sets = {f"set {i}": each > 0 for i, each in enumerate(chain)}
+    cells, margins = {name: int(each.sum()) for name, each in sets.items()}, []
+    margins += [Margin(b, [a]) for a, b in combinations(sets, 2)] + [Margin(n, [name]) for name in sets]
+    for name, of in groups.items():
+        within = {f"{name} {value}": of == value for value in np.unique(of)}
+        if draw(st.booleans()):
+            cells |= {label: int(each.sum()) for label, each in within.items()}
+            margins.append(Margin(n, tuple(within), rest=False))
+        for chosen in draw(st.lists(st.sampled_from([*sets, "none"]), max_size=2, unique=True)):
+            if chosen in sets:
+                parts = {f"{chosen}, {label}": int((sets[chosen] & each).sum()) for label, each in within.items()}
+                cells |= parts
+                margins.append(Margin(chosen, tuple(parts), rest=False))
+                known = [label if label in cells else int(each.sum()) for label, each in within.items()]
+                margins += [Margin(whole, [part]) for whole, part in zip(known, parts, strict=True)]
+    order = draw(st.permutations(list(cells)))
+    return {name: cells[name] for name in order}, margins
+
+
+@settings(deadline=None, max_examples=60)
+@given(declared(), st.integers(3, 12))
+def test_no_count_of_few_people_follows_from_the_cells_that_are_shown(table, limit):
+    cells, margins = table
+    assume(not auditor.follows(cells, margins, {*cells}, limit))  # all but nobody few of each: the limit itself tells
+    withheld = suppress(cells, margins, limit)
+    assert auditor.follows(cells, margins, withheld, limit) == []
+    assert all(cells[name] == 0 or cells[name] >= limit for name in cells.keys() - withheld)
+
+
+@settings(deadline=None, max_examples=20)
+@given(declared(), st.integers(3, 12))
+def test_no_more_is_withheld_than_must_be(table, limit):
+    """Each withheld count is of few people, or would let the count of few people follow if it were shown too."""
+    cells, margins = table
+    withheld = suppress(cells, margins, limit)
+    for name in withheld:
+        assert 0 < cells[name] < limit or auditor.follows(cells, margins, withheld - {name}, limit)
+
+
+def test_the_auditor_finds_what_follows():
+    total = Margin("all", ["a", "b", "c"], rest=False)
+    cells = {"all": 60, "a": 40, "b": 17, "c": 3}
+    assert auditor.follows(cells, [total], {"c"}, 10) == ["c", "all less a, b"]
+    assert auditor.follows(cells, [total], {"b", "c"}, 10) == []
+    few = {"all": 49, "a": 40, "b": 4, "c": 5}  # none of either alone, but nine of both
+    assert auditor.follows(few, [total], {"b", "c"}, 10) == ["all less a"]
+    assert auditor.follows({"all": 18, "a": 9, "b": 9}, [total._replace(parts=["a", "b"])], {"a", "b"}, 10) == [
+        "a",
+        "b",
+    ]
+    alone = {"sex": 392, "age, sex": 396}
+    assert auditor.follows({"age": 396}, [Margin(400, ["age"])], set(), 10) == ["400 less age"]
+    assert auditor.follows(alone, [Margin("age, sex", ["sex"])], set(), 10) == ["age, sex less sex"]
+
+
+# --- the evaluations: what their rows tell ---
+
+
+def people(n, seed=0):
+    """A made-up table of `n` people, some of whose values are rare."""
+    rng = np.random.default_rng([n, seed])
+    drawn = {
+        "age": rng.integers(20, 20 + n // 3, n),
+        "town": rng.choice(["Aford", "Bford", "Cford", "Dford"], n, p=[0.5, 0.3, 0.18, 0.02]),
+        "sex": rng.choice(["F", "M"], n),
+        "illness": rng.choice(["flu", "gout", "rare"], n, p=[0.7, 0.28, 0.02]),
+    }
+    roles = {name: Role.QUASI_IDENTIFIER for name in drawn} | {"illness": Role.SENSITIVE}
+    domains = {name: Categories(tuple(sorted({*values}))) for name, values in drawn.items() if name != "age"}
+    domains["age"] = Numbers(20, 20 + n // 3)
+    schema = Schema("people", tuple(Attribute(name, roles[name], domains[name]) for name in drawn))
+    known = ("age", "town", "sex")
+    return Dataset("people", pd.DataFrame(drawn), schema, {name: flat(schema[name]) for name in known})
+
+
+def alone_but(n, few):
+    """A table of `n` people of whom all but `few` stand out by their age."""
+    made = people(n, seed=1)
+    ages = np.arange(n)
+    ages[:few] = 0
+    schema = Schema("people", (Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, n)), *made.schema.attributes[1:]))
+    return Dataset("people", made.table.assign(age=ages), schema, made.hierarchies | {"age": flat(schema["age"])})
+
+
+def test_all_but_four_of_four_hundred_are_not_told():
+    """Withheld is a share of few people, and of all but few; of many, and of all, it is shown."""
+    rows = releases.uniqueness(alone_but(400, 4)).set_index("target")
+    assert np.isnan(rows.value["age"])
+    assert (rows.low["age"], rows.high["age"]) == (391 / 400, 399 / 400)
+    assert releases.uniqueness(alone_but(400, 0)).set_index("target").value["age"] == 1
+    assert releases.uniqueness(alone_but(400, 10)).set_index("target").value["age"] == 390 / 400
+
+
+def test_two_shown_sets_do_not_tell_few_people():
+    """By age 380 of 400 stand out, by age and sex four more."""
+    made = alone_but(400, 20)
+    ages, sexes = np.arange(400), np.array(["F"] * 400)
+    ages[:20] = np.repeat(np.arange(10), 2)  # ten pairs, of which two are of both sexes
+    sexes[[1, 3]] = "M"
+    table = made.table.assign(age=ages, sex=sexes, town="Aford")
+    made = Dataset("people", table, made.schema, made.hierarchies)
+    rows = releases.uniqueness(made).set_index("target").value
+    alone = {name: rows[name] * 400 for name in ("age", "age, sex", "age, town, sex") if not np.isnan(rows[name])}
+    assert alone == {"age, sex": 384, "age, town, sex": 384}
+
+
+TABLES = {"clinic": CLINIC, **{f"{n} people": people(n) for n in (50, 120, 400)}, "all but 4": alone_but(400, 4)}
+
+
+@pytest.fixture(params=TABLES)
+def both(request, monkeypatch):
+    """A table, and a function that gives what an evaluation tells: `{key: number}`, and the keys that it withholds."""
+    dataset = TABLES[request.param]
+
+    def told(evaluate, key=("measure", "miner", "target"), column="value"):
+        shown = evaluate(dataset).set_index(list(key))[column]
+        with monkeypatch.context() as bare:
+            bare.setattr(withholding, "few", lambda people, limit=10: people != people)
+            everything = evaluate(dataset).set_index(list(key))[column]
+        assert shown.dropna().equals(everything[shown.notna()])
+        return everything.to_dict(), {*shown.index[shown.isna()]}
+
+    return dataset, told
+
+
+def test_uniqueness_tells_of_nobody(both):
+    dataset, told = both
+    shares, withheld = told(releases.uniqueness, key=["target"])
+    n, sets = len(dataset), {name: {*name.split(", ")} for name in shares}
+    cells = {name: round(share * n) for name, share in shares.items()}
+    margins = [Margin(b, [a]) for a in sets for b in sets if sets[a] < sets[b]] + [Margin(n, [name]) for name in sets]
+    assert auditor.follows(cells, margins, withheld, 10) == []
+
+
+def test_known_attributes_and_leakage_tell_of_nobody(both):
+    dataset, told = both
+    n = len(dataset)
+    key = ["sanitizer", "measure", "target"]
+    for evaluate in (leakage.known_subsets, leakage.leakage):
+        for column in ("value", "baseline"):
+            found, hidden = told(lambda data, run=evaluate: run(data, [Identity(), KMember(5)]), key, column)
+            for (sanitizer, measure, target), share in found.items():
+                number = round(share * n)
+                if measure.endswith("_vulnerability") and (sanitizer, measure, target) not in hidden:
+                    assert not 0 < n - number < 10, (sanitizer, measure, target)
+                    assert measure == "identity_vulnerability" or not 0 < number < 10, (sanitizer, measure, target)
+                if measure.endswith("_vulnerability") and (sanitizer, measure, target) in hidden:
+                    leak = sanitizer, measure.replace("vulnerability", "leakage"), target
+                    assert column == "baseline" or leak in hidden or leak not in found
+
+
+def test_a_gain_and_its_prior_tell_of_nobody(both):
+    """People guessed right are the prior's and the gain's together."""
+    dataset, told = both
+    n, sensitive = len(dataset), dataset.schema.sensitive[0]
+    prior, hidden = told(releases.describe)
+    prior, hidden = prior["prior_accuracy", "", sensitive], ("prior_accuracy", "", sensitive) in hidden
+    for sanitizer in (Identity(), KMember(5), Suppress()):
+        gain, withheld = told(lambda d, each=sanitizer: releases.adversary_gains(d, [each]))
+        key = "accuracy_gain", "", sensitive
+        cells = {"prior": round(prior * n), "right": round((prior + gain[key]) * n)}
+        margins = [Margin(n, ["prior"]), Margin(n, ["right"])]
+        unseen = {name for name, so in {"prior": hidden, "right": hidden or key in withheld}.items() if so}
+        assert auditor.follows(cells, margins, unseen, 10) == []
+        assert not hidden or key in withheld  # the intact table would tell the prior
+
+
+def test_who_is_hit_tells_of_nobody(both):
+    dataset, told = both
+    n = len(dataset)
+
+    def attack(data):
+        return nearer_predictions.anti_utility(
+            data, KMember(5), miners="majority, decision stump", target="age", share=0.5
+        )
+
+    found, withheld = told(attack)
+    counts = {key[:2]: value for key, value in found.items() if key[0].startswith("anti_utility")}
+    hidden = {key[:2] for key in withheld}
+    larger = {"A_distinct": "A", "B": "A", "C": "A", "C_distinct": "C"}
+    cells = {key: round(value) for key, value in counts.items() if key[1] != "control: by chance"}
+    margins = [Margin(n, [key]) for key in cells if key[0] in ("anti_utility_A", "anti_utility_B")]
+    margins += [Margin(round(n * 0.5), [key]) for key in cells if key[0] == "anti_utility_C"]
+    for measure, miner in cells:
+        name = measure.removeprefix("anti_utility_")
+        while name := larger.get(name):
+            margins.append(Margin((f"anti_utility_{name}", miner), [(measure, miner)]))
+        if "worst" not in miner and "control" not in miner and "fusion" not in miner:
+            margins.append(Margin((measure, "worst by person"), [(measure, miner)]))
+    assert auditor.follows(cells, margins, hidden, 10) == []
+    for column in ("value", "baseline"):
+        shares, hidden = told(attack, column=column)
+        shares = {key[2]: value for key, value in shares.items() if key[0] == "nearer_share"}
+        hidden = {key[2] for key in hidden if key[0] == "nearer_share"}
+        for name in nearer_predictions.grouping(dataset):
+            of = releases.groups(dataset, name).value_counts()
+            of = {f"{name} {label}": size for label, size in of.items() if f"{name} {label}" in shares}
+            if sum(of.values()) < n:  # there are groups too small to be shown
+                continue
+            cells = {label: round(shares[label] * size) for label, size in of.items()}
+            margins = [Margin("all", tuple(cells), rest=False), Margin(n, ["all"])]
+            margins += [Margin(size, [label]) for label, size in of.items()]
+            total = sum(cells.values())
+            unseen = hidden | ({"all"} if 0 < total < 10 or 0 < n - total < 10 else set())
+            assert auditor.follows(cells | {"all": total}, margins, unseen, 10) == []
+
+
+def test_the_explorer_tells_of_nobody(both):
+    dataset, told = both
+    n = len(dataset)
+    for kind in ("Identity", "Mondrian", "Bucketize"):
+        asked = Setting(kind, k=5, sensitive=dataset.schema.sensitive[0])
+        found, hidden = told(lambda d, setting=asked: counted(d, setting).results)
+        for key, value in found.items():
+            share = key[0].endswith("_vulnerability") or key[0] == "scale_reached"
+            whole = key[0] in ("classes", "buckets", "suppressed_records")
+            if key not in hidden and (share or whole):
+                number = round(value * n) if share else value
+                assert not 0 < n - number < 10, key
+                assert key[0] in ("classes", "buckets", "identity_vulnerability") or not 0 < number < 10, key

@@ -1,0 +1,241 @@
+from collections import Counter
+from dataclasses import replace
+from math import inf, log
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up import CLINIC
+from plain_models import level
+
+from privnb import cli
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import SchemaError
+from privnb.privacy_models import KAnonymity, achieved
+from privnb.privacy_models.grading import MODELS, grade
+from privnb.sanitizers import Identity, Suppress
+
+TABLE = pd.DataFrame(
+    {
+        "age": ["20-29"] * 5 + ["30-39"] * 3 + ["*"] * 2 + ["40-49"],
+        "sex": ["F"] * 5 + ["M"] * 3 + ["*"] * 2 + ["M"],
+        "disease": ["flu", "cold"] * 5 + ["flu"],
+    }
+)
+
+
+def value(grades, measure):
+    return grades.set_index("measure").value[measure]
+
+
+def test_a_table_graded_by_hand():
+    """The worst class is that of one person with flu, which 6 of 11 have; it has no cold."""
+    grades = grade(TABLE, ["age", "sex"], "disease")
+    divergence = (log(22 / 17) + 6 / 11 * log(12 / 17) + 5 / 11 * log(2)) / 2
+    assert grades.set_index("measure").value.to_dict() == pytest.approx({
+        "records": 11, "quasi-identifiers": 2, "classes": 4, "smallest class": 1, "median class": 2.5,
+        "largest class": 5, "suppressed": 2, "in classes below 2": 1 / 11, "in classes below 5": 6 / 11,
+        "in classes below 10": 1, "k achieved": 1, "sensitive values": 2, "l, distinct": 1, "l, entropy": 1,
+        "l, frequency": 1, "alpha": 1, "t, equal distance": 5 / 11, "Jensen-Shannon": divergence, "delta": inf,
+        "beta, basic": 5 / 6, "beta, enhanced": inf, "one value a class": 1 / 11,
+    })  # fmt: skip
+    assert grades["meaning"].str.endswith(".").all()
+    assert set(grades["unit"]) == {"people", "columns", "classes", "share", "values", "nats", "times"}
+
+
+def test_every_column_but_the_sensitive_one_may_be_known():
+    pd.testing.assert_frame_equal(grade(TABLE, None, "disease"), grade(TABLE, ["age", "sex"], "disease"))
+    assert value(grade(TABLE), "quasi-identifiers") == 3
+    assert "one value a class" not in set(grade(TABLE)["measure"])
+
+
+rows = st.lists(
+    st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 2), st.sampled_from("xy")), min_size=1, max_size=30
+)
+
+
+@given(rows, st.sampled_from([["q"], ["q", "r"]]))
+def test_any_table_as_plain_counting_grades_it(rows, names):
+    table = pd.DataFrame(rows, columns=["q", "r", "s"])
+    known = [row[: len(names)] for row in rows]
+    sizes = Counter(known)
+    diseases = {key: {row[2] for row, k in zip(rows, known, strict=True) if k == key} for key in sizes}
+    grades = grade(table, names, "s")
+    assert value(grades, "k achieved") == value(grades, "smallest class") == min(sizes.values())
+    assert value(grades, "median class") == np.median(list(sizes.values()))
+    assert value(grades, "in classes below 5") == pytest.approx(sum(n for n in sizes.values() if n < 5) / len(rows))
+    given_away = sum(sizes[key] for key, found in diseases.items() if len(found) == 1)
+    assert value(grades, "one value a class") == pytest.approx(given_away / len(rows))
+
+
+def test_grades_agree_with_those_of_a_release():
+    dataset = load("adult", "occupation", records=500)
+    for sanitizer in (Identity(), Suppress()):
+        release = sanitizer.sanitize(dataset, rng=0)
+        grades = grade(release.table, dataset.schema.quasi_identifiers, "occupation")
+        assert value(grades, "k achieved") == achieved(KAnonymity(2), release)
+        assert value(grades, "suppressed") == release.suppressed
+    assert value(grades, "suppressed") == 500
+
+
+@given(rows)
+def test_every_level_is_that_of_its_definition(rows):
+    table = pd.DataFrame(rows, columns=["q", "r", "s"])
+    grades = grade(table, ["q", "r"], "s")
+    for each in MODELS:
+        if each.reads in ("people", "values", "shares"):
+            model = replace(each.model, sensitive="s") if each.model.sensitive is not None else each.model
+            assert value(grades, each.name) == pytest.approx(float(level(model, table, ["q", "r"])), abs=1e-12)
+
+
+def test_index_labels_carry_no_meaning():
+    """Rows looked up by label as if it were a position would fall into other classes."""
+    for index in ([3] * 11, range(11)[::-1], np.random.default_rng(0).permutation(11)):
+        again = TABLE.set_axis(list(index))
+        pd.testing.assert_frame_equal(grade(again, ["age", "sex"], "disease"), grade(TABLE, ["age", "sex"], "disease"))
+
+
+# Two classes of people and what they earn; the third column is the same as text.
+PAID = pd.DataFrame({"sex": list("FFFMMM"), "pay": [3, 4, 5, 6, 8, 11]})
+PAID = PAID.assign(text=PAID["pay"].astype(str), code=[f"0{pay}" for pay in PAID["pay"]])
+
+
+@pytest.mark.parametrize("column", ["pay", "text"])
+def test_numbers_stand_on_a_line(column):
+    """By size, though as text 11 would stand before 3: half of a class moves by 3 ranks of 5."""
+    grades = grade(PAID, ["sex"], column)
+    assert value(grades, "t, ordered distance") == pytest.approx(0.3)
+    assert value(grades, "t, equal distance") == pytest.approx(0.5)
+
+
+def test_codes_and_unknown_numbers_are_words():
+    """A leading zero is a code's, such as a postcode's; what is not known stands nowhere on a line."""
+    unknown = PAID.assign(pay=[3, 4, 5, 6, 8, None])
+    for table, column in ((PAID, "code"), (unknown, "pay")):
+        grades = grade(table, ["sex"], column)
+        assert "t, ordered distance" not in set(grades["measure"])
+        assert value(grades, "sensitive values") == 6
+
+
+def test_many_numbers_are_graded_in_groups():
+    """A thousand salaries, all different: the half that earn less are told apart from the rest, each of them alike."""
+    table = pd.DataFrame({"half": np.repeat([0, 1], 500), "salary": np.arange(1000) * 7.5})
+    grades = grade(table, ["half"], "salary")
+    meaning = grades.set_index("measure")["meaning"]["sensitive values"]
+    assert meaning == "What nobody should learn: 'salary', graded in 100 groups of neighbours of about equal size."
+    assert value(grades, "sensitive values") == 1000
+    assert value(grades, "l, distinct") == value(grades, "l, frequency") == 50
+    assert value(grades, "t, ordered distance") == pytest.approx(25 / 99)
+    assert value(grades, "beta, basic") == pytest.approx(1)
+    assert value(grade(table, ["salary"], "half"), "one value a class") == 1
+
+
+def test_one_value_a_class_means_the_value_not_its_group():
+    table = pd.DataFrame({"pair": np.repeat(range(500), 2), "salary": range(1000)})
+    grades = grade(table, ["pair"], "salary")
+    assert value(grades, "l, distinct") == 1, "both of a pair earn about the same"
+    assert value(grades, "one value a class") == 0, "but not the same"
+
+
+def test_of_many_words_only_the_classes_are_graded():
+    table = pd.DataFrame({"half": np.repeat([0, 1], 500), "word": [f"w{i % 700}" for i in range(1000)]})
+    grades = grade(table, ["half"], "word")
+    assert "too many to compare a class with the table" in grades.set_index("measure")["meaning"]["sensitive values"]
+    assert value(grades, "l, distinct") == value(grades, "l, frequency") == 500
+    assert not set(grades["measure"]) & {each.name for each in MODELS if each.reads in ("shares", "order")}
+
+
+def test_large_tables_are_graded_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"class": rng.integers(0, 300, 3000), "s": rng.choice(list("abcde"), 3000)})
+    whole = grade(table, ["class"], "s")
+    monkeypatch.setattr("privnb.microdata.counts.CELLS", 35)
+    pd.testing.assert_frame_equal(grade(table, ["class"], "s"), whole)
+
+
+def test_a_column_of_names_needs_no_more_memory_than_one_of_two_values():
+    """Counting every name in every class at a time would take 20,000 x 20,000 cells."""
+    table = pd.DataFrame({"name": np.arange(20_000), "sex": np.arange(20_000) % 2})
+    assert value(grade(table), "classes") == 20_000
+
+
+@pytest.mark.parametrize("each", MODELS, ids=lambda each: each.name)
+def test_every_model_says_what_its_level_means(each):
+    assert len(each.name) < 20, "the command prints it in so many characters"
+    assert each.unit
+    assert each.meaning.endswith(f". {each.model.better.capitalize()} is safer.")
+    assert each.model.level(np.array([[1, 2]]), np.array([1, 2])).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["age", "zip"],), r"no column \['zip'\]; it has age, sex, disease"),
+        ((["age"], "illness"), r"no column \['illness'\]"),
+        ((["age", "disease"], "disease"), "'disease' cannot be both sensitive and a quasi-identifier"),
+        (([],), "nothing to grade: 11 records, 0 quasi-identifiers"),
+    ],
+)
+def test_refusals(arguments, message):
+    with pytest.raises(SchemaError, match=message):
+        grade(TABLE, *arguments)
+    with pytest.raises(SchemaError, match="nothing to grade: 0 records"):
+        grade(TABLE.iloc[:0], ["age"])
+
+
+# The command
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "release.csv"
+    TABLE.to_csv(path, index=False, sep=";")
+    return str(path)
+
+
+def test_check_a_csv_file(file, capsys):
+    assert cli.main(["check", file, "--quasi-identifiers", "age,sex", "--sensitive", "disease"]) == 0
+    out = capsys.readouterr().out
+    lines = {line[:20].strip(): line[20:].strip() for line in out.splitlines()}
+    assert lines["quasi-identifiers"] == "2  What an adversary may know: age, sex."
+    assert lines["median class"].startswith("2.5  ")
+    assert lines["in classes below 5"] == "54.5%  People who hide among fewer than 5."
+    assert lines["one value a class"] == "9.1%  People whose class gives their 'disease' away."
+    assert lines["t, equal distance"].startswith("45.5%  ")
+    assert lines["delta"].startswith("inf  ")
+    assert "fewer than 10 people are shown here" in out
+
+
+def test_check_for_a_script(file, capsys):
+    known = ["check", file, "--quasi-identifiers", "sex"]
+    assert cli.main([*known, "--at-least-k", "2"]) == 0
+    assert cli.main([*known, "--at-least-k", "3"]) == 1
+    assert "k is 2, less than the 3 asked for" in capsys.readouterr().err
+    assert cli.main([*known, "--at-least-k", "1"]) == 2
+    assert "k must be a whole number of at least 2" in capsys.readouterr().err
+
+
+def test_check_a_dataset(capsys):
+    assert cli.main(["check", str(CLINIC)]) == 0
+    out = capsys.readouterr().out
+    assert "What an adversary may know: age, weight, postcode, region." in out
+    assert "'diagnosis' away" in out
+    assert "CANARY" not in out
+
+
+def test_check_a_release_by_its_datasets_description(tmp_path, capsys):
+    table = Suppress().sanitize(load(CLINIC), rng=0).table.drop(columns="region")
+    table.to_csv(tmp_path / "release.csv", index=False)
+    assert cli.main(["check", str(tmp_path / "release.csv"), "--dataset", str(CLINIC), "--at-least-k", "300"]) == 0
+    out = capsys.readouterr().out
+    assert "What an adversary may know: age, weight, postcode." in out
+    assert "'diagnosis' away" in out
+
+
+def test_check_says_what_it_did_not_find(file, capsys):
+    assert cli.main(["check", file, "--quasi-identifiers", "age,zip"]) == 2
+    assert "the table has no column ['zip']" in capsys.readouterr().err
+    assert cli.main(["check", "none.csv"]) == 2
+    assert "there is no file 'none.csv'" in capsys.readouterr().err

@@ -1,0 +1,443 @@
+"""Charts hold aggregates, are titled and described, and draw."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privnb.decision import owner_choice
+from privnb.evaluation import nearer_predictions, releases
+from privnb.evaluation.results import COLUMNS, join, summary
+from privnb.microdata.dataset import load
+from privnb.reporting import charts
+from privnb.reporting.charts.base import render
+from privnb.sanitizers import Suppress
+
+MINERS = "naive Bayes, decision tree"
+
+
+@pytest.fixture(scope="module")
+def results():
+    adult = load("adult", records=1200)
+    settings = releases.settings(k="2, 50", epsilon="0.5, 0.1")
+    kept = join(
+        *(
+            releases.good_utility(adult, [*settings, Suppress("age, education-num")], miners=MINERS, seed=seed, folds=3)
+            for seed in (1, 2)
+        )
+    )
+    mined = join(
+        *(
+            nearer_predictions.anti_utility(adult, sanitizer, miners="majority, decision stump", seed=seed)
+            for seed in (1, 2)
+            for sanitizer in settings
+        )
+    )
+    single = mined[mined.miner.isin(["majority", "decision stump"])]
+    used = {
+        "facts": releases.describe(adult),
+        "unique": releases.uniqueness(adult),
+        "costs": releases.costs(adult, [*releases.ends(), *settings]),
+        "utility": join(kept, summary(kept[kept.measure == "utility_decline"], averages=False)),
+        "mined": join(mined, summary(single)),
+        "links": releases.linked(adult, [*releases.ends(), *settings]),
+        "gains": join(
+            *(
+                nearer_predictions.gains_with_predictions(
+                    adult, sanitizer, miners="majority, decision stump", seed=seed
+                )
+                for seed in (1, 2)
+                for sanitizer in settings[:2]
+            )
+        ),
+        "ages": releases.people_by(adult, "age"),
+    }
+    return used | {"chosen": owner_choice.chosen(used["utility"], used["mined"], min_good=0.5)}
+
+
+def one_seed(results):
+    return {name: rows[rows.seed == 1] if name in SEEDED else rows for name, rows in results.items()}
+
+
+SEEDED = ("utility", "mined", "gains")
+
+
+def draw(results):
+    return {
+        "people": charts.people(results["ages"]),
+        "uniqueness": charts.uniqueness(results["unique"]),
+        "costs": charts.bars(results["costs"], "certainty_penalty", "A title", "a share", format=".1%"),
+        "links": charts.bars(results["links"], "correct_links", "A title", "a share", format=".1%"),
+        "dots": charts.dots(results["utility"], "good_utility", "A title", "people", of=1200),
+        "declines": charts.declines(results["utility"]),
+        "spans": charts.spans(results["mined"], "anti_utility_A", "A title", "share of people", of=1200),
+        "spans B": charts.spans(results["mined"], "anti_utility_B", "A title", "people"),
+        "hit": charts.hit(results["mined"]),
+        "choices": charts.choices(results["chosen"]),
+        "gains": charts.gains(results["gains"], "accuracy_gain", "A title", "a gain"),
+    }
+
+
+@pytest.fixture(scope="module", params=["many seeds", "one seed"])
+def drawn(results, request):
+    return draw(results if request.param == "many seeds" else one_seed(results))
+
+
+NAMES = [
+    "people", "uniqueness", "costs", "links", "dots", "declines", "spans", "spans B", "hit", "choices", "gains",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_titled_described_and_small(drawn, name):
+    spec = drawn[name].to_dict()
+    assert spec["title"]
+    assert len(spec["description"]) > 40
+    assert all(len(rows) <= 90 for rows in spec["datasets"].values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_draws_without_a_network(drawn, name):
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(drawn[name].to_dict())
+    assert svg.startswith("<svg")
+    # An empty plot has axes but no marks.
+    assert svg.count("<path") > 10
+    assert "NaN" not in svg
+    assert "http" not in svg.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("name", ["dots", "declines", "spans", "gains"])
+def test_one_legend_for_colour_and_shape(drawn, name):
+    import vl_convert
+
+    assert vl_convert.vegalite_to_svg(drawn[name].to_dict()).count("role-legend-entry") == 1
+
+
+def test_no_chart_counts_fewer_than_ten_people(drawn):
+    for rows in drawn["people"].to_dict()["datasets"].values():
+        assert min(row["people"] for row in rows) >= 10
+
+
+def test_the_renderer_serves_lab_and_pages(drawn):
+    bundle, _ = render(drawn["people"].to_dict())
+    assert set(bundle) == {charts.V5, "image/svg+xml", "text/plain"}
+    assert json.dumps(bundle[charts.V5])
+    assert bundle[charts.V5]["$schema"].endswith("v5.json")
+
+
+def test_aggregate_refuses_a_person():
+    rows = pd.DataFrame({"age": [86, 40], "people": [1, 1200]})
+    with pytest.raises(ValueError, match="fewer than 10 people"):
+        charts.Aggregate(rows, {"age": "age", "people": "people"})
+
+
+def test_aggregate_refuses_a_table_of_records():
+    rows = pd.DataFrame({"age": range(501)})
+    with pytest.raises(ValueError, match="at most 500 rows"):
+        charts.Aggregate(rows, {"age": "age"})
+
+
+def test_aggregate_drops_what_is_not_declared():
+    rows = pd.DataFrame({"age": ["30-39"], "people": [12], "name": ["somebody"]})
+    assert "name" not in charts.Aggregate(rows, {"age": "age", "people": "people"}).rows
+    with pytest.raises(ValueError, match="declares"):
+        charts.Aggregate(rows, {"height": "cm"})
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=30))
+def test_merging_keeps_everybody_and_shows_nobody(counts):
+    series = pd.Series(counts, index=[f"g{i}" for i in range(len(counts))])
+    merged = charts.merge_small(series)
+    assert merged.sum() == series.sum()
+    if series.sum() >= 10:
+        assert not merged.between(1, 9).any()
+
+
+def rows(*rows, seeds=(1,)):
+    """Results of (sanitizer, parameters, measure, miner, target, value, low, high, baseline), once for each seed."""
+    names = ["sanitizer", "parameters", "measure", "miner", "target", "value", "low", "high", "baseline"]
+    table = pd.DataFrame(rows, columns=names).assign(dataset="toy", better="lower")
+    return pd.concat([table.assign(seed=seed) for seed in seeds], ignore_index=True)[COLUMNS]
+
+
+NONE = np.nan
+
+
+def title(chart):
+    text = chart.to_dict()["title"]["text"]
+    return text if isinstance(text, str) else " ".join(text)
+
+
+def subtitle(chart):
+    return " ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def attacked(*miners, k="k=2"):
+    """Rows of scenario A for (miner, value)."""
+    return rows(*(("KMember", k, "anti_utility_A", miner, "age", value, NONE, NONE, 20) for miner, value in miners))
+
+
+def test_table_says_what_it_withholds(results):
+    few = results["mined"][results["mined"].measure.str.startswith("anti_utility") & results["mined"].value.isna()]
+    shown = charts.table(few[few.seed == 1], rows=["measure", "setting"])
+    assert shown.isin(["fewer than 10"]).any(axis=None)
+
+
+def test_table_calls_no_share_a_count():
+    share = rows(("KMember", "k=2", "nearer_share", "worst", "sex Female", NONE, 0.01, 0.09, NONE))
+    assert charts.table(share).loc["KMember k=2", "worst"] == "withheld"
+
+
+def test_table_says_a_baseline_once():
+    numbers = attacked(("worst", 30), ("average", 25))
+    two = pd.concat([numbers, numbers.assign(parameters="k=9", baseline=7)])
+    assert charts.table(two)["baseline"].to_dict() == {"KMember k=2": "20", "KMember k=9": "7"}
+    turned = charts.table(two, rows="miner", columns="setting")
+    assert turned.loc["baseline"].to_dict() == {"KMember k=2": "20", "KMember k=9": "7"}
+    assert turned.loc["worst", "KMember k=2"] == "30"
+
+
+def test_table_keeps_every_number(results):
+    shown = charts.table(results["costs"], rows="setting", columns="measure", format="{:.3f}")
+    assert shown.loc["KMember k=2", "k_achieved"] == "2.000"
+    assert shown.loc["Suppress", "certainty_penalty"] == "1.000"
+
+
+def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
+    links = results["links"].assign(seed=1)
+    twice = pd.concat([links, links.assign(seed=2, value=links.value + 0.1)])
+    chart = charts.bars(twice, "correct_links", "A title", "a share")
+    (shown,) = chart.to_dict()["datasets"].values()
+    assert len(shown) == len(links)
+    assert shown[0]["value"] == pytest.approx(links.value.iloc[0] + 0.05)
+    # Student's t of two repeats that lie 0.1 apart: 12.706 * 0.05.
+    assert shown[0]["high"] - shown[0]["value"] == pytest.approx(0.6353, abs=1e-3)
+    assert "mean over 2 seeds, none where they are too much alike;" in subtitle(chart)
+    mixed = charts.bars(twice.iloc[:-1], "correct_links", "A title", "a share")
+    assert "too much alike, or over people for what has one seed only" in subtitle(mixed)
+    alone = charts.bars(links, "correct_links", "A title", "a share")
+    assert "over people (one seed)" in subtitle(alone)
+
+
+def test_an_empty_chart_is_a_sentence(results):
+    for chart, said in (
+        (charts.bars(results["links"], "displacement", "A title", "a share"), "has a displacement"),
+        (charts.declines(results["links"]), "has a utility decline"),
+        (charts.spans(results["links"], "anti_utility_A", "A title", "people"), "has an anti utility A"),
+        (charts.hit(results["links"]), "has a share of people hit"),
+        (charts.choices(results["chosen"].iloc[:0]), "has a sanitizer that keeps enough good utility"),
+        (charts.gains(results["links"], "accuracy_gain", "A title", "a gain"), "has an accuracy gain"),
+    ):
+        assert f"None of these settings {said}" in chart.data
+
+
+def test_titles_are_computed(results):
+    text = title(charts.bars(results["links"], "correct_links", "Links", "a share", format=".1%"))
+    most = results["links"].value.max()
+    assert f"to {most:.1%} (Identity)" in text
+
+
+def decline(sanitizer, parameters, miner, value, good=(900, 700)):
+    """Rows of a miner's good utility and decline."""
+    return [
+        (sanitizer, parameters, "good_utility", miner, "s", good[0] * (1 - value), NONE, NONE, good[1]),
+        (sanitizer, parameters, "utility_decline", miner, "s", value, max(0, value - 0.01), value + 0.01, NONE),
+    ]
+
+
+def test_declines_show_both_references():
+    chart = charts.declines(
+        rows(
+            *decline("Identity", "", "a", 0),
+            *decline("KMember", "k=2", "a", 0.02),
+            *decline("LaplaceNoise", "epsilon=0.5", "a", 0.03),
+            *decline("Suppress", "what=age, education", "a", 0.031),
+            *decline("KMember", "k=2", "worst", 0.02)[1:],
+            *decline("LaplaceNoise", "epsilon=0.5", "worst", 0.03)[1:],
+        )
+    )
+    assert "KMember costs at most 2.0% (k=2); LaplaceNoise costs at most 3.0% (epsilon=0.5)" in title(chart)
+    assert "age, education left out altogether" in subtitle(chart)
+    spec = chart.to_dict()
+    levels = {round(row["value"], 6) for part in spec["datasets"].values() for row in part if "bound" not in row}
+    assert levels == {round(1 - 700 / 900, 6), 0.031}
+    (panels,) = [row["hconcat"] for row in spec["vconcat"]]
+    dashes = [[m["mark"]["strokeDash"] for m in p["layer"] if "strokeDash" in m["mark"]] for p in json_layers(panels)]
+    assert [len(dash) for dash in dashes] == [1, 2], "what noise destroys stands beside noise alone"
+
+
+def json_layers(panels):
+    """Panels with their nested layers laid flat."""
+
+    def flat(layers):
+        for layer in layers:
+            yield from flat(layer["layer"]) if "layer" in layer else [layer]
+
+    return [panel | {"layer": list(flat(panel["layer"]))} for panel in panels]
+
+
+def test_declines_have_a_row_of_panels_for_each_set():
+    chart = charts.declines(
+        rows(
+            *decline("Identity", "", "a", 0),
+            *decline("KMember", "k=2", "a", 0.02),
+            *decline("KMember", "k=2", "worst", 0.02)[1:],
+            *decline("KMember", "k=2", "Weka 3.6.14 b", 0.04),
+            *decline("KMember", "k=2", "Weka 3.6.14 worst", 0.04)[1:],
+        )
+    ).to_dict()
+    assert [row["hconcat"][0]["title"]["text"] for row in chart["vconcat"]] == [
+        "KMember, main set", "KMember, Weka 3.6.14",
+    ]  # fmt: skip
+    assert "at most 2.0%" in " ".join(chart["title"]["text"])
+
+
+def points(chart):
+    """The drawn marks of `spans`: {(line, name): value}."""
+    return {
+        (row["row"], row["name"]): row["shown"]
+        for part in chart.to_dict()["datasets"].values()
+        for row in part
+        if "name" in row
+    }
+
+
+def test_spans_draw_every_set_and_the_main_sets_controls():
+    chart = charts.spans(
+        attacked(
+            ("stump", 60), ("worst", 60), ("average", 40), ("fusion: vote", 55), ("worst by person", 80),
+            ("control: ZeroR", 30), ("control: by chance", 50), ("control: unseen", 58),
+            ("modern worst", 70), ("modern average", 65), ("modern control: ZeroR", 31),
+        ),
+        "anti_utility_A", "Scenario A", "share of people", of=100,
+    )  # fmt: skip
+    assert points(chart) == {
+        ("KMember k=2", "worst miner"): 0.6,
+        ("KMember k=2", "average miner"): 0.4,
+        ("KMember k=2", "fusion: vote"): 0.55,
+        ("KMember k=2", "each person's worst miner"): 0.8,
+        ("KMember k=2|controls", "guess without the release"): 0.2,
+        ("KMember k=2|controls", "ZeroR"): 0.3,
+        ("KMember k=2|controls", "dealt at random"): 0.5,
+        ("KMember k=2|controls", "person unseen"): 0.58,
+        ("KMember k=2|modern", "worst miner"): 0.7,
+        ("KMember k=2|modern", "average miner"): 0.65,
+    }
+    # Of guess, ZeroR and chance the last is the strongest; a miner that saw others only does need an attack.
+    assert "beyond what needs no attack for at most 10.0% (KMember k=2)" in title(chart)
+    assert "Ticks: what needs no attack, of the main set alone." in subtitle(chart)
+
+
+def test_spans_say_where_chance_gives_as_much():
+    chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "anti_utility_A", "A", "people")
+    assert "nowhere beyond chance" in title(chart)
+    assert "Ticks: what needs no attack." in subtitle(chart)
+
+
+def test_spans_draw_a_withheld_count_at_its_bound():
+    few = rows(("KMember", "k=2", "anti_utility_A", "worst", "age", NONE, 1, 9, NONE))
+    chart = charts.spans(few, "anti_utility_A", "A", "people")
+    assert points(chart) == {("KMember k=2", "worst miner"): 9}
+    assert "upper bound" in subtitle(chart)
+    assert title(chart) == "A: for too few people to tell", "the title gives no number that is withheld"
+    other = attacked(("worst", 60), ("control: ZeroR", 20))
+    both = pd.concat([other, few.assign(parameters="k=50")])
+    assert title(charts.spans(both, "anti_utility_A", "A", "people")).startswith("A: 60; beyond")
+
+
+def test_hit_names_the_groups_that_differ_for_sure():
+    shares = rows(
+        ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
+        ("KMember", "k=2", "nearer_share", "worst", "sex Male", 0.1, 0.08, 0.12, 0.05),
+        ("KMember", "k=2", "nearer_share", "worst", "race Other", 0.3, 0.05, 0.7, 0.05),  # perhaps by chance
+        ("KMember", "k=9", "nearer_share", "worst", "sex Female", NONE, 0.01, 0.09, NONE),
+        ("KMember", "k=5", "nearer_share", "worst", "sex Female", 0.9, 0.89, 0.91, 0.05),
+    )
+    chart = charts.hit(shares)
+    assert "KMember k=2 hits sex Female more (20.0%) than sex Male (10.0%)" in title(chart)
+    assert [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]] == ["KMember k=2", "KMember k=9"]
+    assert "withheld" in json.dumps(chart.to_dict()["datasets"])
+    assert "Withheld: few people" in subtitle(chart), "how few is the reader's own parameter"
+
+
+def test_hit_does_not_make_much_of_chance():
+    shares = rows(
+        ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.1, 0.3, 0.05),
+        ("KMember", "k=2", "nearer_share", "worst", "sex Male", 0.1, 0.02, 0.2, 0.05),
+    )
+    assert "No group is hit clearly more than another" in title(charts.hit(shares))
+
+
+def test_a_title_repeats_no_number():
+    assert title(charts.spans(attacked(("worst", 30)), "anti_utility_A", "A", "people")).startswith("A: 30;")
+    two = pd.concat([attacked(("worst", 0)), attacked(("worst", 0), k="k=9")])
+    assert "A: 0 in every setting" in title(charts.spans(two, "anti_utility_A", "A", "people"))
+
+
+def picked(scenario, criterion, parameters, share):
+    return ("KMember", parameters, f"chosen_{scenario}", criterion, "", share, NONE, NONE, NONE)
+
+
+def test_choices_show_the_commonest_choice_and_its_share():
+    chart = charts.choices(
+        rows(
+            picked("A", "worst", "k=2", 0.75), picked("A", "worst", "k=9", 0.25), picked("A", "average", "k=9", 1),
+            picked("B", "worst", "k=2", 1), picked("B", "average", "k=2", 1),
+        )
+    )  # fmt: skip
+    cells = next(iter(chart.to_dict()["datasets"].values()))
+    assert {(c["scenario"], c["criterion"]): (c["setting"], c["seeds"]) for c in cells} == {
+        ("A", "worst miner"): ("KMember k=2", "75% of the seeds"),
+        ("A", "average miner"): ("KMember k=9", "all seeds"),
+        ("B", "worst miner"): ("KMember k=2", "all seeds"),
+        ("B", "average miner"): ("KMember k=2", "all seeds"),
+    }
+    assert "chooses KMember k=2 in A and B; 1 of 2 cells of other criteria agree" in title(chart)
+
+
+def test_a_choice_by_one_seed_is_not_called_every_seeds():
+    more = ("KMember", "k=9", "more_than_chosen_A", "worst", "", 30, NONE, NONE, NONE)
+    (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), more)).to_dict()["datasets"].values()
+    assert [cell["seeds"] for cell in cells] == ["one seed"]
+
+
+def test_a_withheld_margin_does_not_make_one_seed():
+    few = ("KMember", "k=9", "more_than_chosen_A", "worst", "", NONE, NONE, NONE, NONE)
+    more = ("KMember", "k=5", "more_than_chosen_A", "worst", "", 30, 20, 40, NONE)
+    (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), few, more)).to_dict()["datasets"].values()
+    assert [cell["seeds"] for cell in cells] == ["all seeds"]
+    (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), few)).to_dict()["datasets"].values()
+    assert [cell["seeds"] for cell in cells] == ["all seeds"]
+
+
+def test_choices_without_the_worst_miners_number():
+    chart = charts.choices(rows(picked("W", "average", "k=2", 1)))
+    assert title(chart) == "Too few people are hit to choose by the worst miner"
+    both = charts.choices(rows(picked("A", "worst", "k=2", 1), picked("W", "average", "k=2", 1)))
+    assert title(both).endswith("chooses KMember k=2 in A; 0 of 0 cells of other criteria agree")
+
+
+def test_gains_are_compared_within_a_seed():
+    def gain(seed, before, mined, random):
+        return rows(
+            ("KMember", "k=2", "accuracy_gain", "", "s", before, NONE, NONE, 0.01),
+            ("KMember", "k=2", "accuracy_gain_with_predictions", "", "s", mined, NONE, NONE, 0.01),
+            ("KMember", "k=2", "accuracy_gain_with_random_labels", "", "s", random, random, random, 0.01),
+            seeds=[seed],
+        )
+
+    two = pd.concat([gain(1, 0.1, 0.13, 0.12), gain(2, 0.2, 0.23001, 0.22001)])
+    chart = charts.gains(two, "accuracy_gain", "Accuracy gain", "a gain")
+    assert "change it by +0.0300 to +0.0300, as many random labels by +0.0200 to +0.0200" in title(chart)
+    changes = [row for part in chart.to_dict()["datasets"].values() for row in part if "kind" in row]
+    # Both seeds change nearly alike, so the interval of the change is narrow though the gains themselves differ.
+    assert [row["high"] - row["low"] for row in changes] == pytest.approx([2 * 12.7062 * 5e-6] * 2, rel=1e-3)
+
+
+def test_a_table_of_nothing_says_so(results):
+    assert charts.table(results["links"].iloc[:0]).data == "None of these settings has a row in this table."

@@ -1,0 +1,202 @@
+"""The chart of the frontier: what is drawn of each status, where names go, and that it draws in every case."""
+
+import numpy as np
+import pytest
+
+from privnb import decision, sanitizers
+from privnb.evaluation.results import tidy
+from privnb.reporting import charts
+from privnb.reporting.charts.decision import measured
+from privnb.reporting.charts.frontier import LETTER, SHAPES, _overlap, _short, domain, placed
+
+MISSING = float("nan")
+
+
+def points(losses):
+    """`{"KMember k=2": (privacy, utility)}`, each a number or one a seed, or (None, low, high) for a withheld one."""
+    rows = []
+    for name, pair in losses.items():
+        setting = (*name.split(" ", 1), "")[:2]
+        for measure, values in zip(("risk", "cost"), pair, strict=True):
+            told = (
+                [(MISSING, *values[1:])]
+                if isinstance(values, tuple)
+                else [(v, MISSING, MISSING) for v in np.atleast_1d(values)]
+            )
+            rows += [
+                ("town", *setting, seed, measure, "", "", *each, MISSING, "lower") for seed, each in enumerate(told, 1)
+            ]
+    return decision.points(tidy(rows), privacy="risk", utility="cost")
+
+
+def noise(mean, seeds=10):
+    return mean + 0.05 * np.linspace(-1, 1, seeds)
+
+
+CASES = {
+    "many": {
+        "Identity": (1.0, 0.0),
+        **{f"KMember k={k}": (1 / k, k / 12) for k in range(2, 11)},
+        **{f"Mondrian k={k}, t=0.2 job": (1.2 / k, k / 10) for k in range(2, 10)},
+        **{f"LaplaceNoise epsilon={e}": (noise(0.2 * e), noise(0.3 / e)) for e in (0.5, 1.0, 2.0)},
+        "GeometricNoise epsilon=1.0": (noise(0.1, 3), noise(0.1, 3)),
+        "FullDomain k=5": ((None, 0.1, 0.9), 0.7),
+        "Suppress what=age, sex": (0.0, 1.0),
+    },
+    "one": {"KMember k=2": (0.3, 0.2)},
+    "all equal": {f"KMember k={k}": (0.3, 0.2) for k in range(5)},
+    "none can be compared": {"LaplaceNoise epsilon=1.0": (0.3, 0.2)},
+    "people": {f"KMember k={k}": (45000 - k, 1200 * k) for k in (2, 5, 10)},
+    "an infinite loss": {"Identity": (np.inf, 0.0), "KMember k=5": (0.1, 0.2), "Suppress": (0.0, 1.0)},
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    return points(CASES[request.param])
+
+
+@pytest.mark.parametrize("caps", [{}, {"privacy_cap": 0.4}, {"privacy_cap": 0.4, "utility_cap": 0.3}], ids=str)
+def test_titled_described_small_and_drawn_without_a_network(case, caps):
+    import vl_convert
+
+    spec = charts.frontier(case, **caps).to_dict()
+    assert "efficient" in spec["title"]["text"][0]
+    assert len(spec["description"]) > 40
+    assert all(len(rows) <= 500 for rows in spec["datasets"].values())
+    svg = vl_convert.vegalite_to_svg(spec)
+    assert svg.count("<path") > 5
+    assert "NaN" not in svg
+    assert "http" not in svg.replace("http://www.w3.org", "")
+    assert svg.count("role-legend-entry") == 1
+    assert svg.count('stroke-dasharray="6,4"') == len(caps)
+
+
+def title(chart):
+    return " ".join(chart.to_dict()["title"]["text"])
+
+
+def subtitle(chart):
+    return " ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def test_the_title_is_computed():
+    curve = points({"Identity": (1, 0), "KMember k=2": (0.2, 0.2), "KMember k=3": (0.3, 0.3), "Suppress": (0, 1)})
+    assert title(charts.frontier(curve)) == "3 of 4 releases are efficient; the knee is KMember k=2"
+    assert title(charts.frontier(curve, privacy_cap=0.1)) == (
+        "3 of 4 releases are efficient; the least utility loss with a privacy loss of at most 0.1: Suppress"
+    )
+    assert "at most 0.1: none" in title(charts.frontier(curve[curve.setting == "Identity"], privacy_cap=0.1))
+    assert title(charts.frontier(points(CASES["none can be compared"]))) == "None of 1 releases are efficient"
+
+
+def test_only_what_is_drawn_is_explained():
+    exact = subtitle(charts.frontier(points(CASES["people"])))
+    for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
+        assert word not in exact
+    much = subtitle(charts.frontier(points(CASES["many"]), privacy_cap=0.5))
+    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95 % intervals", "Dashed", "Ring: the knee"):
+        assert word in much
+    assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
+
+
+def test_a_withheld_number_is_drawn_at_its_upper_bound():
+    chart = charts.frontier(points(CASES["many"])).to_dict()
+    drawn = [row for rows in chart["datasets"].values() for row in rows if row.get("setting") == "FullDomain k=5"]
+    assert [row["privacy"] for row in drawn] == [0.9]
+
+
+def test_a_lower_bound_is_drawn_as_far_as_it_is_known():
+    table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "KMember k=5": (0.1, 0.2)})
+    table["privacy_high"] = table.privacy_high.mask(table.sanitizer == "LaplaceNoise", np.inf)
+    chart = charts.frontier(table.assign(status=["undecided", "efficient"]), privacy_cap=0.2)
+    rows = [row for rows in chart.to_dict()["datasets"].values() for row in rows if "privacy_high" in row]
+    assert [row["privacy_high"] for row in rows] == [pytest.approx(0.3)]
+    assert rows[0]["privacy_low"] == pytest.approx(table.privacy_low[0])
+    assert "LaplaceNoise, hollow or grey: at least what is shown is lost." in subtitle(chart)
+    assert "at least what is shown" not in subtitle(charts.frontier(points(CASES["many"])))
+
+
+def test_without_any_loss_it_says_so():
+    table = points({"KMember k=2": ((None, MISSING, MISSING), 0.1)})
+    assert "None of these settings" in charts.frontier(table).data
+
+
+def test_names_cover_no_mark_and_no_other_name():
+    table = points(CASES["many"])
+    drawn = table.assign(**{axis: table[axis].fillna(table[f"{axis}_high"]) for axis in decision.AXES})
+    efficient = drawn[drawn.status == "efficient"].sort_values(["privacy", "utility"])
+    domains = {axis: domain(drawn, axis, None) for axis in decision.AXES}
+    caps = {"privacy": 0.4, "utility": None}
+    names = placed(drawn, efficient, decision.knee(table), caps, domains)
+    assert len(names) >= len(efficient) / 2
+    assert not names.text.str.contains(",").any()  # "k=2", not "k=2, t=0.2 job"
+    boxes = []
+    for row in names.itertuples():
+        x, y = (
+            (getattr(row, axis) - low) / (high - low) * size
+            for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)
+        )
+        left = x - {"left": 0, "center": 0.5, "right": 1}[row.align] * LETTER * len(row.text)
+        boxes.append((left, y - 6, left + LETTER * len(row.text), y + 6))
+    for i, box in enumerate(boxes):
+        assert box[0] >= 0
+        assert box[2] <= 520
+        assert not any(_overlap(box, other) for other in boxes[:i])
+        for each in drawn.itertuples():
+            x, y = (
+                (getattr(each, axis) - low) / (high - low) * size
+                for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)
+            )
+            assert not _overlap(box, (x - 4, y - 4, x + 4, y + 4))
+
+
+# The tables beside it
+
+
+def test_the_table_of_choices():
+    releases = points(CASES["many"])
+    choices = decision.choices(releases, privacy_cap=0.4)
+    shown = charts.which(choices).rows
+    assert shown.setting.tolist() == choices.setting.tolist()
+    chosen = choices.iloc[0]
+    assert shown.privacy[0] == f"{chosen.privacy:.4g}"
+    assert shown.why[0] == f"{chosen.why}; it costs {chosen.costs}"
+    nothing = charts.which(decision.choices(releases[releases.setting == "Identity"], privacy_cap=0.4)).rows.iloc[0]
+    assert (nothing.setting, nothing.privacy, nothing.utility) == ("none", "", "")
+
+
+def test_the_table_of_efficient_releases():
+    releases = points(CASES["many"])
+    aggregate = charts.efficient(releases)
+    efficient = releases[releases.status == "efficient"].sort_values("privacy")
+    assert aggregate.rows.setting.tolist() == efficient.setting.tolist()
+    random = efficient[efficient.kind == "randomised"].iloc[0]
+    said = f"{random.privacy:.4g} ({random.privacy_low:.4g} to {random.privacy_high:.4g})"
+    assert said in aggregate.rows.privacy.tolist()
+    assert "None of these settings" in charts.efficient(points(CASES["none can be compared"])).data
+
+
+def test_axes_say_their_unit_once():
+    assert measured("privacy", "privacy loss") == "privacy loss, nats (lower is better)"
+    assert measured("utility", "utility loss") == "utility loss, nats (lower is better)"
+    assert measured("privacy", "accuracy gain") == "privacy loss: accuracy gain, share of people (lower is better)"
+    assert measured("privacy", "risk") == "privacy loss: risk (lower is better)"
+
+
+def test_as_many_shapes_as_sanitizers():
+    kinds = [name for name in sanitizers.__all__ if name not in ("Sanitizer", "SanitizationError")]
+    assert len(set(SHAPES)) == len(SHAPES) >= len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "label"),
+    [
+        ("k=10", "k=10"), ("k=10, start=3", "k=10"), ("t=0.2 job, suppress=0.05", "t=0.2"), ("", "KMember"),
+        ("k=5, frequency l=2 job", "l=2"), ("partition=Mondrian k=10", "k=10"),
+        ("partition=Mondrian t=0.2 job", "t=0.2"),
+    ],
+)  # fmt: skip
+def test_a_label_is_the_parameter_that_a_mark_lacks(parameters, label):
+    rows = points({f"KMember {parameters}".strip(): (0.1, 0.2)})
+    assert _short(rows) == {0: label}

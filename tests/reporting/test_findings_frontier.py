@@ -1,0 +1,104 @@
+"""What is said of the frontier and of a search, on small tables made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import decision
+from privnb.evaluation.results import tidy
+from privnb.reporting import findings
+
+MISSING = float("nan")
+AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
+
+
+def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING):
+    name = (*setting.split(" ", 1), "")[:2]
+    return [
+        # Repeats that were all alike would have no interval.
+        ("town", *name, seed, measure, who, "job", value * (1 + (seed - 1) / 1e6), MISSING, bound, 0.01, "lower")
+        for seed in range(1, seeds + 1)
+        for measure, who, value, bound in (
+            ("accuracy_gain", miner, gain, MISSING), ("accuracy_gain", "worst", gain, high),
+            ("utility_loss", "", loss, MISSING),
+        )
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def results():
+    found = [*rows("Identity", 0.5, 0.0), *rows("Suppress", 0.0, 0.05), *rows("Mondrian t=0.2 job", 0.09, 0.02)]
+    return tidy([*found, *rows("LaplaceNoise epsilon=1", 0.2, 0.04, miner="naive Bayes", seeds=10, high=np.inf)])
+
+
+def said(results, **caps):
+    releases = decision.points(results, **AXES)
+    return findings.which_to_publish(results, releases, decision.choices(releases, **caps)).data
+
+
+def test_which_to_publish(results):
+    text = said(results, privacy_cap=0.1)
+    assert "Of 4 releases 3 are efficient" in text
+    assert "as good in both accuracy gain (privacy loss) and utility loss and better in one" in text
+    assert "at most 0.1: **Mondrian t=0.2**, privacy loss 0.09 (baseline 0.01)" in text
+    assert "LaplaceNoise has no classes: there it is what the best of naive Bayes reaches" in text
+    assert "exact for an adversary who knows the class" in text
+    assert "nobody can guess better" not in text
+    assert "it dominates no other release and keeps no cap" in text
+    assert "It does not mean safe" in text
+    assert "quasi-identifiers as they are" not in text
+
+
+def test_what_buckets_tell_is_said(results):
+    buckets = tidy(rows("Bucketize partition=Mondrian t=0.2 job", 0.09, 0.01))
+    text = said(pd.concat([results, buckets], ignore_index=True), privacy_cap=0.1)
+    assert "Bucketize Mondrian t=0.2 publishes quasi-identifiers as they are" in text
+
+
+def test_exact_gains_have_no_such_note(results):
+    assert "a better attack" not in said(results[results.sanitizer != "LaplaceNoise"], privacy_cap=0.1)
+
+
+def search(results_of, cap):
+    return decision.tune(lambda k: tidy(rows(f"KMember k={k}", *results_of(k))), range(2, 66), cap, **AXES)
+
+
+def losses(k):
+    return 1 / k, k / 100
+
+
+def test_what_the_search_found():
+    tuned = search(losses, 0.1)
+    text = findings.what_the_search_found(tuned, 0.1, None, **AXES).data
+    assert "**KMember k=10** has the least utility loss, 0.1, of those with a privacy loss of at most 0.1" in text
+    assert f"tried {tuned.evaluations} of the grid's 64 values" in text
+    assert "The whole grid was not evaluated, so how near this comes to its best is not known here" in text
+    assert "%" not in text, "no rate that these results do not show"
+    whole = tidy([row for k in range(2, 66) for row in rows(f"KMember k={k}", *losses(k))])
+    assert "the search loses no more" in findings.what_the_search_found(tuned, 0.1, whole, **AXES).data
+
+
+def test_a_search_that_missed_says_by_how_much():
+    best = {"KMember k=64": (0.09, 0.08)}
+    whole = tidy([row for setting, pair in best.items() for row in rows(setting, *pair)])
+    text = findings.what_the_search_found(search(losses, 0.1), 0.1, whole, **AXES).data
+    assert "the best under the cap is KMember k=64, with a utility loss of 0.08: the search loses 25.0% more" in text
+    nothing = search(lambda k: (1.0, k / 100), 0.1)
+    text = findings.what_the_search_found(nothing, 0.1, whole, **AXES).data
+    assert "none keeps a privacy loss of at most 0.1; the least upper bound is 1 (KMember k=" in text
+    assert "the search missed it" in text
+
+
+def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
+    def noisy(epsilon):
+        return tidy(rows(f"LaplaceNoise epsilon={epsilon}", 0.01, 1 / epsilon, miner="tree", seeds=10, high=np.inf))
+
+    tuned = decision.tune(noisy, range(1, 33), 0.1, **AXES)
+    assert tuned.value is None
+    text = findings.what_the_search_found(tuned, 0.1, None, **AXES).data
+    assert "known from below only, so none is sure to keep a privacy loss of at most 0.1" in text
+    assert "inf" not in text
+
+
+def test_without_a_cap_nothing_is_searched():
+    assert "takes a PRIVACY_CAP above 0" in findings.what_the_search_found(None, 0, None).data

@@ -1,0 +1,184 @@
+"""Brickell and Shmatikov's answer on hand-made results: the right release, the right number, the right direction."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import studies
+from privnb.evaluation.results import COLUMNS
+from privnb.reporting import findings
+from privnb.reporting.findings.workload import best_adversary, both_sides, judged, sanitized
+
+PAPERS = ", choose=gain, median=below, workload=pay"
+NONE = np.nan
+
+
+def gain(parameters, value, *, sanitizer="Mondrian", error=0.001, miner="tree", seed=1, dataset="toy", target="pay"):
+    """A row of the researcher's gain."""
+    row = (dataset, sanitizer, parameters, seed, "workload_gain", miner, target, value, value - error, value + error)
+    return (*row, 0, "higher")
+
+
+def adversary(parameters, value, *, sanitizer="Mondrian", chance=0.0, miner="", seed=1, dataset="toy"):
+    row = (dataset, sanitizer, parameters, seed, "accuracy_gain", miner, "job", value, NONE, NONE)
+    return (*row, chance, "lower")
+
+
+def tell(measure, parameters, value):
+    return ("toy", "Mondrian", parameters, 1, measure, "", "job", value, NONE, NONE, NONE, "lower")
+
+
+def results(*rows):
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+COMPARED = (
+    adversary("", 0.10, sanitizer="Identity", chance=0.03),
+    adversary("", 0.0, sanitizer="Suppress"),
+    adversary(f"k=10{PAPERS}", 0.08),
+    adversary(f"c=3 l=5 job{PAPERS}", 0.05),
+    adversary(f"t=0.2 job{PAPERS}", 0.004),
+    gain("", 0.02, sanitizer="Identity"),
+    gain("", -0.01, sanitizer="Suppress"),
+    gain("what=sensitive", 0.0, sanitizer="Suppress", error=0),
+    gain(f"k=10{PAPERS}", 0.021),
+    gain(f"c=3 l=5 job{PAPERS}", 0.006),
+    gain(f"t=0.2 job{PAPERS}", 0.012),
+)
+
+
+def test_what_is_kept_where_the_adversary_is_held_to_half():
+    text = findings.what_privacy_costs(results(*COMPARED)).data
+    assert "In 1 of 1 workloads the original gives the researcher more" in text
+    assert "In the others" not in text
+    assert "keeps of the researcher's gain: 60% (55% to 65%; the best of 2 releases; toy, predicting pay)" in text
+    assert "not told apart" not in text
+    assert "the original gives the researcher +2.00 points over the better trivial sanitization" in text
+    assert "(95 % interval +1.90 to +2.10; tree), and the adversary +10.00 (by chance +3.00)" in text
+    assert "In 2 of 3 sanitized releases the adversary gains more than the researcher, in 1 less" in text
+    assert "Held to half (l=5 and t=0.2): the researcher gets most from t=0.2, +1.20 points" in text
+    assert "and the adversary +0.40. Not held: the researcher gets most from k=10, +2.10 points" in text
+    assert "dealt at random" not in text
+    small = [adversary(f"k=10{PAPERS}", 0.08, chance=0.08) if "k=10" in row[2] and row[4] == "accuracy_gain" else row
+             for row in COMPARED]  # fmt: skip
+    small = findings.what_privacy_costs(results(*small)).data
+    assert "In 1 the adversary gains no more than from the same classes with values dealt at random" in small
+    assert "Lemma" not in text
+    assert "Section 7" not in text
+    assert "not proof of privacy" in text
+
+
+def test_a_share_that_may_be_nothing_is_called_so():
+    rows = [gain(row[2], row[7], error=0.03) if row[4] == "workload_gain" and "t=" in row[2] else row
+            for row in COMPARED if "l=5" not in row[2]]  # fmt: skip
+    text = findings.what_privacy_costs(results(*rows)).data
+    assert "60% (-90% to 210%, not told apart from nothing; the only release; toy, predicting pay)" in text
+
+
+def test_the_exact_adversary_goes_before_a_miner():
+    """A miner can only round otherwise than the best guess in each class."""
+    rows = [adversary("k=5", 0.05 + 1e-12, miner="tree"), adversary("k=5", 0.05)]
+    rows += [adversary("epsilon=1.0", value, sanitizer="LaplaceNoise", miner=str(value)) for value in (0.01, 0.03)]
+    assert best_adversary(results(*rows)).miner.tolist() == ["", "0.03"]
+
+
+@pytest.mark.parametrize(
+    ("told", "chance", "researcher", "more", "less"),
+    [
+        (0.0, 0.0, -0.10, False, False),  # the researcher's loss is not the adversary's gain
+        (0.01, NONE, -0.10, True, False),
+        (0.01, -0.02, -0.10, True, False),
+        (0.01, 0.01, -0.10, False, False),  # small classes tell as much by chance
+        (0.02, 0.01, 0.0195, False, False),  # within the interval
+        (0.02, 0.01, 0.03, False, True),
+        (-0.05, 0.0, -0.01, False, False),  # nor is the adversary's loss the researcher's gain
+        (-0.05, 0.0, 0.01, False, True),
+    ],
+)
+def test_only_who_gains_something_gains_more(told, chance, researcher, more, less):
+    rows = results(
+        adversary("k=5", told, chance=chance),
+        gain("k=5", researcher),
+        adversary("", told, sanitizer="Suppress", chance=chance),
+        gain("", researcher, sanitizer="Suppress"),
+    )
+    (row,) = sanitized(both_sides(rows)).itertuples()
+    assert (row.more, row.less) == (more, less)
+
+
+def test_where_nothing_is_to_be_gained_privacy_costs_nothing():
+    rows = [gain("", 0.0005, sanitizer="Identity") if row[1] == "Identity" and row[4] == "workload_gain" else row
+            for row in COMPARED]  # fmt: skip
+    text = findings.what_privacy_costs(results(*rows)).data
+    assert "In 0 of 1 workloads" in text
+    assert "In the others there is no utility that privacy could cost." in text
+    assert "keeps of the researcher's gain" not in text
+
+
+def test_where_the_original_was_not_mined_it_says_so():
+    rows = [row for row in COMPARED if not (row[1] == "Identity" and row[4] == "workload_gain")]
+    text = findings.what_privacy_costs(results(*rows)).data
+    assert "No workload was mined on the original" in text
+    assert "Toy, predicting pay: the original was not mined" in text
+
+
+def test_without_a_sensitive_attribute_of_categories_it_says_what_to_do():
+    text = findings.what_privacy_costs(results(), results(), studies.coins(), results()).data
+    first, coins, *_ = text.split("\n\n")
+    assert "takes a sensitive attribute of categories, and no study of this table has one. Give a column" in first
+    assert coins.startswith("Section 7's coins")
+    assert "not proof of privacy" not in text
+
+
+def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
+    more = [gain(f"k=10{PAPERS}", 0.03, miner="forest"), gain(f"k=10{PAPERS}", 0.05, miner="forest", seed=2)]
+    row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["k=10"]
+    assert (row.gain, row.miner, row.adversary) == (pytest.approx(0.04), "forest", 0.08)
+    assert list(both_sides(results(*COMPARED)).setting) == ["intact", "suppressed", "k=10", "l=5", "t=0.2"]
+
+
+def test_lemma_1_is_checked_not_assumed():
+    rows = [
+        tell("information_gain", f"delta=1.2 job{PAPERS}", 0.3),
+        tell("largest_quotient", f"delta=1.2 job{PAPERS}", 1.1),
+        tell("information_gain", f"delta=0.8 job{PAPERS}", 0.2),
+        tell("largest_quotient", f"delta=0.8 job{PAPERS}", 0.7),
+    ]
+    text = findings.what_privacy_costs(results(*COMPARED, *rows)).data
+    assert "It holds on 2 of 2 such releases; the nearest comes to 25.0% of its bound" in text
+    rows[2] = tell("information_gain", f"delta=0.8 job{PAPERS}", 0.9)
+    text = findings.what_privacy_costs(results(*COMPARED, *rows)).data
+    assert "It holds on 1 of 2 such releases; the nearest comes to 112.5%" in text
+
+
+def test_other_sanitizers():
+    others = results(
+        adversary("k=9", 0.07, sanitizer="KMember"),
+        adversary("l=2, sensitive=job", 0.02, sanitizer="Anatomy"),
+        adversary("epsilon=1.0", 0.03, sanitizer="LaplaceNoise", miner="tree"),
+        gain("", 0.02, sanitizer="Identity"),
+        gain("k=9", 0.01, sanitizer="KMember"),
+        gain("epsilon=1.0", 0.0005, sanitizer="LaplaceNoise"),
+    )
+    text = findings.what_privacy_costs(results(*COMPARED), others).data
+    assert "1 of 2 give the researcher more than the better trivial sanitization, beyond the 95 % interval" in text
+    assert "KMember k=9 (+1.00; the adversary +7.00)" in text
+    assert "Without a researcher who can read it, or an adversary: Anatomy l=2." in text
+
+
+def test_the_coins():
+    """The two sentences of section 7 that are wrong, one of them about two attributes; and only those."""
+    wrong = {s.words for s, _, _, _, holds in judged(studies.coins()) if not holds}
+    assert wrong == {"without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"}
+    text = findings.what_privacy_costs(results(*COMPARED), None, studies.coins()).data
+    assert "Of 10 statements 7 hold" in text
+    assert '"without S, half of a5" (claimed 0.5; a1, a2, a4 tell 1)' in text
+
+
+def test_the_verdict_on_the_coins_is_read_off_the_shares():
+    coins = studies.coins()
+    changed = coins.assign(value=coins.value.where(coins.target != "a5 from a1, a2, a4", 0.5))
+    words = {s.words: holds for s, _, _, _, holds in judged(changed)}
+    assert words["without S, half of a5"]
+    none = judged(coins[coins.sanitizer == "Identity"])
+    assert [s.words for s, *_ in none] == ["Q tells half of S"]

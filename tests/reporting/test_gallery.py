@@ -1,0 +1,92 @@
+"""The family side by side: made-up people are nobody's, and every kind is there."""
+
+import re
+
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb.microdata.dataset import Dataset, load
+from privnb.reporting import charts, gallery
+from privnb.reporting.findings import what_detail_remains
+from privnb.sanitizers import Anatomy, KMember, Mondrian
+
+
+@pytest.fixture(scope="module")
+def adult():
+    return load("adult", records=800)
+
+
+def test_made_up_people_are_nobody(adult):
+    for data in (adult, load(CLINIC)):
+        names = data.schema.quasi_identifiers
+        persons = gallery.made_up(data, 5)
+        real = set(data.table[names].astype(str).itertuples(index=False, name=None))
+        assert not real & set(persons[names].astype(str).itertuples(index=False, name=None))
+        assert len(persons[names].drop_duplicates()) == 5
+        data.schema.check(persons)
+
+
+def test_where_everybody_is_taken_nobody_can_be_made_up(adult):
+    only = adult.schema.with_roles({"sex": "quasi-identifier", "salary": "sensitive"})
+    both = Dataset("both", adult.table[["sex", "salary"]], only, {"sex": adult.hierarchies["sex"]})
+    with pytest.raises(ValueError, match="belongs to somebody"):
+        gallery.made_up(both)
+
+
+def test_every_kind_publishes_the_same_people(adult):
+    family = gallery.family(adult, k=5)
+    page = gallery.side_by_side(adult, family)
+    assert list(page.table) == ["made up", *(type(s).__name__ for s in family)]
+    assert len(page.table) == 3 * 9
+    assert len(set(page.table)) == 11
+    assert repr(page) == "3 made-up people under 10 sanitizers"
+    exact, mondrian, buckets = (page.table[name] for name in ("made up", "Mondrian", "Bucketize"))
+    assert (mondrian != exact).any()
+    assert (buckets == exact).sum() == 3 * 8
+    assert buckets["person 1"]["salary"].startswith("bucket ")
+
+
+def test_what_is_not_possible_says_why(adult):
+    page = gallery.side_by_side(adult, [Anatomy(2, "salary"), Mondrian(gallery.KAnonymity(5))])
+    assert "may share a value" in page.table["Anatomy"].iloc[0]
+    assert set(page.table["Anatomy"].iloc[1:]) == {"not possible"}
+
+
+def test_each_sanitizer_is_described_in_a_sentence(adult):
+    table = gallery.described(gallery.family(adult)).table
+    assert table["what it does"].str.endswith(".").all()
+    assert (table["what it does"].str.len() < 200).all()
+    assert table["what it does"].is_unique
+
+
+@pytest.fixture(scope="module")
+def losses(adult):
+    return gallery.losses(adult, k="2, 20", l="1.2", t="0.2")
+
+
+def test_losses_by_every_bound(losses):
+    assert losses.groupby("target").sanitizer.nunique().to_dict() == {"k": 5, "l": 5, "t": 5}
+    assert losses.value.between(0, 1).all()
+    by_k = losses[losses.target == "k"].set_index(["sanitizer", "parameters"]).value
+    assert by_k["KMember", "k=2"] < by_k["KMember", "k=20"]
+
+
+def test_what_cannot_be_reached_has_no_row(adult):
+    assert gallery.losses(adult, k="2", l="2").target.tolist() == ["k"] * 5  # salary has fewer than 2 equal values
+
+
+def test_the_chart_and_the_answer_say_the_numbers(losses):
+    text = what_detail_remains(losses).data
+    strictest = losses[(losses.target == "k") & losses.parameters.str.contains("k=20")]
+    assert f"{strictest.value.min():.1%}" in text
+    assert strictest.sanitizer[strictest.value.idxmin()] in text
+    chart = charts.lines(losses, "certainty_penalty", "How wide", "share", format=".1%").to_dict()
+    assert len(chart["vconcat"]) == 3
+    widest = losses.loc[losses.value.idxmax()]
+    bound = re.search(rf"{widest.target}=([0-9.]+)", widest.parameters)[0]
+    title = " ".join(chart["title"]["text"])
+    assert f"{losses.value.min():.1%}" in title
+    assert f"{widest.value:.1%} ({widest.sanitizer} {bound})" in title
+    assert isinstance(gallery.family(load(CLINIC))[2], KMember)
+    assert isinstance(losses, pd.DataFrame)

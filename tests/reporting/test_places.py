@@ -1,0 +1,201 @@
+"""What a report leaves beside it, whichever way it ends, and that there is always one once there was one."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from privnb.reporting import places
+from privnb.reporting.report import ReportError
+
+NOTEBOOK = """\
+import os, tempfile, time
+import pandas as pd
+from privnb import report
+from privnb.results import COLUMNS
+left = tempfile.mkstemp()  # a file that only a kill would leave, were it not in the report's own folder
+with open("pid", "w") as log:
+    print(os.getpid(), file=log, flush=True)
+while not os.path.exists("go"):
+    time.sleep(0.1)
+rows = [dict(dataset="small", sanitizer="Identity()", measure="m", value=1)]
+report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, "01_a")
+"""
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+@pytest.fixture
+def project(tmp_path, write_notebook):
+    """A notebook that waits until there is a file `go`, a `tmp`, and an older report."""
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), NOTEBOOK)
+    (tmp_path / "tmp").mkdir()
+    older = tmp_path / "reports" / "small"
+    older.mkdir(parents=True)
+    for name in ("index.html", "results.csv"):
+        (older / name).write_text("older")
+    return tmp_path
+
+
+@contextlib.contextmanager
+def started(project):
+    command = [sys.executable, "-m", "privnb.cli", "report", "--out", "reports/small"]
+    environment = os.environ | {"TMPDIR": str(project / "tmp")}
+    process = subprocess.Popen(
+        command, cwd=project, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def at_work(project):
+    """The kernel of the run, once it is at it."""
+    log, limit = project / "notebooks" / "pid", time.monotonic() + 300
+    while not (log.exists() and log.read_text().endswith("\n")):
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    return int(log.read_text())
+
+
+def wait_for_the_end_of(pid):
+    limit = time.monotonic() + 60
+    while not gone(pid) and time.monotonic() < limit:
+        time.sleep(0.05)
+    assert gone(pid), "nothing goes on computing"
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "kill"), [(signal.SIGTERM, 143, os.kill), (signal.SIGHUP, 129, os.killpg)], ids=["TERM", "HUP"]
+)
+def test_a_report_that_is_told_to_stop_leaves_nothing(project, number, status, kill):
+    """SIGTERM to the report alone, and SIGHUP to its group, as from a terminal that is closed."""
+    before = files(project / "reports")
+    with started(project) as process:
+        pid = at_work(project)
+        kill(process.pid, number)
+        said = process.communicate(timeout=120)[1]
+    assert process.returncode == status
+    assert said.splitlines()[-1] == "privnb: stopped."
+    assert "Traceback" not in said
+    wait_for_the_end_of(pid)
+    assert files(project / "reports") == before
+    assert [path.name for path in (project / "reports").iterdir()] == ["small"]
+    assert list((project / "tmp").iterdir()) == []
+
+
+def test_the_next_build_sweeps_what_a_killed_one_left(project):
+    with started(project) as process:
+        pid = at_work(project)
+        process.kill()
+        process.communicate(timeout=120)
+    wait_for_the_end_of(pid)
+    assert len(list((project / "reports").glob(".small-*"))) == 1, "a kill leaves a hidden folder"
+    (project / "notebooks" / "go").touch()
+    with started(project) as again:
+        again.communicate(timeout=300)
+    assert again.returncode == 0
+    assert [path.name for path in (project / "reports").iterdir()] == ["small"]
+    assert list((project / "tmp").iterdir()) == []
+
+
+def test_a_build_at_work_is_not_swept(tmp_path):
+    with places.work_folder(tmp_path / "one") as first, places.work_folder(tmp_path / "other") as second:
+        (first / "tmp" / "kept").touch()
+        places.sweep(tmp_path)
+        assert (first / "tmp" / "kept").exists()
+        assert second.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sweep_leaves_what_is_no_work_folder(tmp_path):
+    for name in (".git/config", ".small-abcdefgh/index.html", "report.lock", "small/index.html"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".small-other").mkdir()
+    (tmp_path / ".small-other" / places.LOCK).write_text("small")
+    (tmp_path / "precious").mkdir()
+    (tmp_path / ".small-other" / "tmp").symlink_to(tmp_path / "precious")
+    before = files(tmp_path)
+    places.sweep(tmp_path)
+    assert (tmp_path / "precious").exists(), "a link that leads to no folder of ours"
+    assert files(tmp_path) == before
+
+
+# --- between two steps ---
+
+
+@pytest.fixture
+def two(tmp_path):
+    """An older report, and a newer one that is ready to be put in its place."""
+    for name in ("small", ".small-abcdefgh/report"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "index.html").write_text("older" if name == "small" else "newer")
+    (tmp_path / ".small-abcdefgh" / places.LOCK).write_text("small")
+    return tmp_path
+
+
+KILLED = """\
+import os, sys
+from pathlib import Path
+from privnb import places
+folder, there = Path(sys.argv[1]), sys.argv[2] == "True"
+if not there:
+    places._exchanged = lambda one, other: False
+owner, name = (places, "_exchanged") if there else (Path, "rename")
+first = getattr(owner, name)
+def then_die(*given):
+    first(*given)
+    os.kill(os.getpid(), 9)
+setattr(owner, name, then_die)
+work = folder / ".small-abcdefgh"
+places.swap(work / "report", folder / "small", work / "previous")
+"""
+
+
+@pytest.mark.parametrize(("exchange", "left"), [(True, "newer"), (False, None)])
+def test_a_kill_after_the_first_step_leaves_a_report(two, exchange, left):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(two), str(exchange)], timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    there = two / "small" / "index.html"
+    assert (there.read_text() if there.exists() else None) == left
+    with places.work_folder(two / "another"):  # the next build, of whatever report
+        assert there.read_text() == (left or "older")
+    assert [path.name for path in two.iterdir()] == ["small"]
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_reports_change_places(two, exchange, monkeypatch):
+    if not exchange:
+        monkeypatch.setattr(places.ctypes, "CDLL", lambda *_, **__: object())
+    work = two / ".small-abcdefgh"
+    places.swap(work / "report", two / "small", work / "previous")
+    assert (two / "small" / "index.html").read_text() == "newer"
+    (older,) = (path for path in work.iterdir() if path.is_dir())
+    assert (older / "index.html").read_text() == "older"
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(ReportError, match="the report could not be written to"),
+        places.work_folder(tmp_path / "file" / "out"),
+    ):
+        pass

@@ -1,0 +1,778 @@
+"""Small notebooks through the real build: papermill, kernels, pages and the swap into place."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from privnb.evaluation.results import COLUMNS
+from privnb.microdata import progress
+from privnb.reporting import notebooks, pages, places, report
+from privnb.reporting.notebooks import choose
+from privnb.reporting.report import ReportError, build, save
+from privnb.studies import ledger
+
+PARAMETERS = """\
+DATASET = "small"  # a folder under data/
+K = 10  # 2 to the number of records
+SHARE = 0.5  # 0 to 1
+FULL = False  # True or False
+OUT = ""  # folder for the numbers
+"""
+SAVE = """\
+import os, sys
+import pandas as pd
+from privnb import report
+from privnb.results import COLUMNS
+facts = {"k": K / 3, "hash": hash("privnb") % 1000, "threads": int(os.environ["OMP_NUM_THREADS"]),
+         "here": os.path.basename(os.getcwd()) == "notebooks", "executable": len(sys.executable)}
+rows = [dict(dataset=DATASET, sanitizer="Identity()", measure=m, miner=NAME, value=v) for m, v in facts.items()]
+report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, NAME)
+"""
+CHART = """\
+import altair as alt, pandas as pd
+from privnb import charts
+charts.setup()
+bars = pd.DataFrame({"class": ["a", "b"], "people": [12, K]})
+alt.Chart(bars, title="b holds K people", description="People in the classes a and b").mark_bar(clip=True).encode(
+    x="class", y="people", color="people")
+"""
+WIDE = """\
+import pandas as pd
+pd.DataFrame({f"<b>{i}": ["1,407 (1,387 to 1,424)"] * 2 for i in range(9)}, index=["KMember k=100", "Suppress"])
+"""
+NOISE = """\
+import sys, time, warnings
+from pathlib import Path
+from privnb.progress import track
+for _ in track(range(5), "a long step"):
+    time.sleep(0.1)
+warnings.warn("careful")
+print("in", Path.cwd(), "by", sys.executable)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, write_notebook):
+    """Two notebooks: 01_load has a chart, a widget and noise; 02_use is plain and has a parameter of its own."""
+    folder = tmp_path_factory.mktemp("project") / "notebooks"
+    write_notebook(
+        folder,
+        "01_load",
+        "# Who is in it?\n\nText with **weight**.",
+        ("parameters", PARAMETERS),
+        NOISE,
+        ("key", CHART),
+        "# Try it",
+        ("interactive", "import ipywidgets\nipywidgets.IntSlider(description='secret slider')"),
+        ("answer", "from IPython.display import Markdown\nMarkdown(f'There are **{K}** people.')"),
+        "NAME = '01_load'\n" + SAVE,
+    )
+    write_notebook(
+        folder,
+        "02_use",
+        "# What is it for?",
+        ("parameters", PARAMETERS + "SEEDS = 1  # 1 to 100\n"),
+        WIDE,
+        ("answer", "# Much.\n\nFor *much*."),
+        "NAME = '02_use'\n" + SAVE,
+    )
+    (folder / "scratch.ipynb").write_text("no numbered notebook")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(folder):
+    """The report of both notebooks, run at the same time; the progress that stderr showed lies beside it."""
+    out = folder.parent / "reports" / "small"
+    with open(folder.parent / "progress.txt", "w+") as file, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", file)
+        index = build(out, parameters={"K": "25", "SEEDS": 3}, jobs=2, folder=folder)
+    assert index == out / "index.html"
+    return out
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+# --- a report that is made ---
+
+
+def test_what_a_report_holds(built):
+    assert list(files(built)) == [
+        "01_load.html",
+        "02_use.html",
+        "index.html",
+        "ledger.csv",
+        "notebooks/01_load.ipynb",
+        "notebooks/02_use.ipynb",
+        "results.csv",
+    ]
+    assert [path.name for path in built.parent.iterdir()] == ["small"]
+
+
+def test_results_are_in_the_order_of_the_notebooks(built):
+    results = report.read(built / "results.csv")
+    assert list(results.columns) == COLUMNS
+    assert list(results["miner"]) == ["01_load"] * 5 + ["02_use"] * 5
+    assert results["value"][0] == pytest.approx(25 / 3)
+    assert "8.33333333333," in (built / "results.csv").read_text()
+
+
+def test_kernels_are_this_python_in_the_notebooks_folder_with_one_thread(built):
+    values = report.read(built / "results.csv").query("miner == '01_load'").set_index("measure")["value"]
+    assert values[["threads", "here", "executable"]].tolist() == [1, 1, len(sys.executable)]
+
+
+def test_ledger_holds_every_printed_number(built):
+    written = pd.read_csv(built / "ledger.csv", keep_default_na=False)
+    assert list(written.columns) == list(ledger.COLUMNS)
+    assert len(written) == len(ledger.read_published())
+
+
+def test_one_job_and_two_give_the_same_bytes(built, folder):
+    again = folder.parent / "again"
+    build(again, parameters={"SEEDS": "3", "K": 25}, jobs=1, folder=folder)
+    assert files(again) == files(built)
+    shutil.rmtree(again)
+
+
+def test_index_has_questions_answers_figures_parameters_and_versions(built):
+    html = (built / "index.html").read_text()
+    text = re.sub(r"<[^>]*>", "", html)
+    for said in ("Who is in it?", "There are 25 people.", "What is it for?", "For much.", "2 to the number of records"):
+        assert said in text, said
+    assert re.search(r'<figure[^>]* role="img" aria-label="People in the classes a and b"[^>]*><svg', html)
+    assert "25 (by default 10)" in text
+    assert "scikit-learn" in text
+    for status in ledger.STATUSES:
+        assert f"{status}</span>: " in html, status
+
+
+def test_index_tells_the_six_statuses_apart(built, folder):
+    compared = pd.DataFrame(
+        {
+            "source": ["sramka-2010"] * 3 + ["li-li-2009"] * 3,
+            "item": list("abcdef"),
+            "published": "1.5",
+            "measured": [1.5, 1.4, 2.0, *[float("nan")] * 3],
+            "difference": [0.0, -0.1, 0.5, *[float("nan")] * 3],
+            "tolerance": 0.1,
+            "status": ledger.STATUSES,
+            "note": ["", "", "seven <folds>", "", "", ""],
+        }
+    )
+    chosen = choose(folder)
+    executed = {n.name: (built / "notebooks" / n.path.name).read_text() for n in chosen}
+    html = pages.make(chosen, executed, compared)["index.html"]
+    for status, meaning in pages.STATUSES.items():
+        assert re.search(rf"{status}</span>: 1</dt><dd>{re.escape(meaning)}", html), status
+    assert "seven &lt;folds&gt;" in html
+    assert ">nan<" not in html
+    summaries = re.findall(r"<summary>(.*?)</summary>", html.replace("\n", " "))
+    assert [" ".join(s.split()) for s in summaries] == [
+        "sramka-2010: 3 numbers, 1 exact, 1 within, 1 differs",
+        "li-li-2009: 3 numbers, 1 not reproducible, 1 withheld, 1 not run",
+    ]
+
+
+def test_page_folds_the_code_and_leaves_widgets_out(built):
+    html = (built / "01_load.html").read_text()
+    folds = [re.sub(r"<[^>]*>", "", fold) for fold in re.findall(r"<details.*?</details>", html, re.DOTALL)]
+    # One a result: the parameters, those of this run and the first step stand together.
+    begin = ["DATASET =", "import altair", "from IPython", "NAME ="]
+    assert len(folds) == len(begin)
+    assert all(fold.removeprefix("Show the code").strip().startswith(b) for fold, b in zip(folds, begin, strict=True))
+    assert folds[0].index("# Parameters") < folds[0].index("a long step")
+    assert "Try it" not in html
+    assert "secret slider" not in html
+    assert "In [" not in html
+    assert 'href="02_use.html"' in html
+
+
+def test_pages_load_nothing_and_link_only_to_the_report(built):
+    for path in built.glob("*.html"):
+        html = path.read_text()
+        assert "<script" not in html
+        assert set(re.findall(r"https?://[\w.]+", html)) <= {"http://www.w3.org"}, "only the names of SVG"
+        assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
+        links = re.findall(r"""(?:src|href|action|srcset)\s*=\s*["']([^"']*)""", html)
+        assert links
+        for link in links:
+            assert (built / link).is_file(), link
+
+
+def test_charts_of_one_page_do_not_share_names(folder, built):
+    chosen = [*choose(folder, ["01_load"])] * 2
+    executed = {"01_load": (built / "notebooks" / "01_load.ipynb").read_text()}
+    html = pages.make(chosen, executed, ledger.compare(report.read(built / "results.csv")))["index.html"]
+    names = re.findall(r'<(?:clipPath|linearGradient)[^>]* id="([^"]*)"', html)
+    used = re.findall(r"url\(#([^)]*)\)", html)
+    assert len(names) >= 4
+    assert len(set(names)) == len(names)
+    assert set(used) == set(names)
+
+
+def test_nothing_of_this_machine_or_moment_is_left(built, folder):
+    for name, content in files(built).items():
+        text = content.decode()
+        for trace in (str(folder.parent), sys.prefix, "ipykernel_", "start_time", "widget-state", '"widgets"'):
+            assert trace not in text, (name, trace)
+    executed = (built / "notebooks" / "01_load.ipynb").read_text()
+    assert "in ./notebooks by python/bin" in executed
+    assert "cell:6: UserWarning: careful" in executed
+    (injected,) = [
+        cell for cell in json.loads(executed)["cells"] if cell["metadata"]["tags"] == ["injected-parameters"]
+    ]
+    assert "".join(injected["source"]) == '# Parameters\nK = 25\nOUT = ""\n'
+
+
+def test_progress_is_told_on_stderr_and_in_no_notebook(built, folder):
+    said = (folder.parent / "progress.txt").read_text()
+    assert "01_load: a long step" in said
+    assert re.search(r"02_use: done in \d+ s", said)
+    assert not any("long step" in str(output) for output in outputs(built / "notebooks" / "01_load.ipynb"))
+
+
+def outputs(path):
+    return [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", [])]
+
+
+@pytest.mark.browser
+def test_report_opens_from_disk_without_network(built, offline):
+    requested = []
+    offline.page.on("request", lambda request: requested.append(request.url))
+    for name, width, scheme in [("index", 1280, "light"), ("01_load", 390, "dark"), ("02_use", 390, "light")]:
+        offline.page.set_viewport_size({"width": width, "height": 900})
+        offline.page.emulate_media(color_scheme=scheme)
+        offline.page.goto((built / f"{name}.html").as_uri())
+        assert offline.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+        if name != "02_use":
+            figure = offline.page.get_by_role("img", name="People in the classes a and b")
+            box = figure.locator("svg").bounding_box()
+            assert box["width"] > 50
+            assert box["height"] > 50
+    offline.page.goto((built / "index.html").as_uri())
+    offline.page.get_by_role("link", name="What is it for?").click()
+    assert offline.page.locator("h1").first.inner_text() == "What is it for?"
+    assert [url for url in requested if not url.startswith("file:")] == []
+    assert offline.outside == []
+    assert offline.errors == []
+
+
+HINT = "frame => getComputedStyle(frame, '::after').visibility"
+WIDEST = "body => Math.max(...[...body.querySelectorAll('table, svg')].map(e => e.getBoundingClientRect().right))"
+
+
+@pytest.mark.browser
+def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
+    page = offline.page
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto((built / "02_use.html").as_uri())
+    frame = page.locator(".output.scroll")
+    row = frame.get_by_role("rowheader", name="KMember k=100")
+    assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth + 200")
+    assert row.evaluate("cell => getComputedStyle(cell).position") == "sticky"
+    assert frame.evaluate(HINT) == "visible"
+    left = row.bounding_box()["x"]
+    frame.evaluate("frame => frame.scrollLeft = 200")
+    assert row.bounding_box()["x"] == left, "the names of rows stay in sight"
+    line = row.evaluate("cell => parseFloat(getComputedStyle(cell).lineHeight)")
+    assert row.bounding_box()["height"] < 2 * line, "a name is not broken"
+
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto((built / "01_load.html").as_uri())
+    assert page.locator("figure.chart").evaluate(HINT) == "hidden", "nothing to scroll"
+
+    page.set_viewport_size({"width": 703, "height": 900})  # A4 less its margins
+    page.emulate_media(media="print")
+    for name in ("index", "01_load", "02_use"):
+        page.goto((built / f"{name}.html").as_uri())
+        widest = page.locator("body").evaluate(WIDEST)
+        assert widest <= 703, name
+
+
+# --- a request that is refused: before anything runs, and nothing is written ---
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"parameters": {"k": 25}}, r"no parameter 'k' in 01_load, 02_use. There are: DATASET, FULL, K, SEEDS, SHARE"),
+        (
+            {"parameters": {"SEEDS": 2}, "notebooks": ["01_load"]},
+            "no parameter 'SEEDS' in 01_load. There are: ",
+        ),
+        ({"parameters": {"OUT": "here"}}, "OUT is set by the report itself. Say with --out"),
+        ({"parameters": {"STORE": "here"}}, "STORE is set by the report itself. Say with --out"),
+        ({"parameters": {"K": "2.5"}}, r"K of 01_load.ipynb is a whole number \(by default 10\), got '2.5'"),
+        ({"parameters": {"SHARE": "half"}}, "SHARE of 01_load.ipynb is a number"),
+        ({"parameters": {"FULL": "maybe"}}, "FULL of 01_load.ipynb is True or False"),
+        ({"notebooks": ["03_no"]}, "there is no notebook '03_no' in .* There are: 01_load, 02_use"),
+        ({"jobs": 0}, "jobs is how many notebooks run at a time, got 0"),
+    ],
+)
+def test_wrong_requests_are_refused_before_anything_runs(asked, said, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "run", None)
+    with pytest.raises(ReportError, match=said):
+        build(tmp_path / "out", folder=folder, **asked)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["K = 1"], "has 0 cells tagged 'parameters'"),
+        ([("parameters", "K = 1"), ("parameters", "")], "has 2 cells tagged 'parameters'"),
+        ([("parameters", "K = 1")], 'has no parameter OUT. Add `OUT = ""`'),
+        ([("parameters", "OUT = ''\nK = max(1, 2)  # no")], r"says `K = max\(1, 2\)  # no`"),
+        ([("parameters", "OUT = ''\nK = None")], "says `K = None`"),
+        ([("parameters", "OUT = ''\nimport os")], "says `import os`"),
+    ],
+)
+def test_a_notebook_without_plain_parameters_is_refused(cells, said, tmp_path, write_notebook):
+    write_notebook(tmp_path / "notebooks", "01_a", *cells)
+    with pytest.raises(ReportError, match=said):
+        choose(tmp_path / "notebooks")
+
+
+def test_parameters_take_their_default_s_type_and_go_where_they_are_known(folder):
+    asked = {"K": "7", "SHARE": "1", "FULL": "true", "DATASET": 5, "SEEDS": "2"}
+    first, second = choose(folder, ["02_use.ipynb", "01_load"], asked)
+    assert (first.name, second.name) == ("01_load", "02_use")
+    expected = {"K": 7, "SHARE": 1.0, "FULL": True, "DATASET": "5"}
+    assert first.asked == expected
+    assert [type(value) for value in first.asked.values()] == [str, int, float, bool]
+    assert second.asked == expected | {"SEEDS": 2}
+    assert first.parameters["K"].meaning == "2 to the number of records"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("store", "is for finished evaluations, not for a report"), ("old/new", "lies in another report")],
+)
+def test_a_report_goes_neither_to_the_store_nor_into_another(name, said, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "run", None)
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "ledger.csv").touch()
+    with pytest.raises(ReportError, match=said):
+        build(tmp_path / name, folder=folder)
+    assert list(files(tmp_path)) == ["old/ledger.csv"]
+
+
+def test_an_out_that_is_no_report_is_left_alone(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "run", None)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "index.html").write_text("years of work")
+    (tmp_path / "file").write_text("a file")
+    before = files(tmp_path)
+    for name in ("thesis", "file"):
+        with pytest.raises(ReportError, match="exists and is no report"):
+            build(tmp_path / name, folder=folder)
+    assert files(tmp_path) == before
+
+
+# --- a notebook that fails ---
+
+
+def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write_notebook):
+    folder, out = tmp_path / "notebooks", tmp_path / "out"
+    imports = "import os, time; from pathlib import Path\n"
+    wait = imports + "Path('pid').write_text(str(os.getpid()))\ntime.sleep(300)"
+    fail = imports + "while not Path('pid').exists(): time.sleep(0.1)\n1 / 0"
+    write_notebook(folder, "01_slow", ("parameters", "OUT = ''"), wait)
+    write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), fail, "print('never')")
+    out.mkdir()
+    (out / "index.html").write_text("older")
+    (out / "results.csv").write_text("older")
+    before, start = files(out), time.monotonic()
+    with pytest.raises(ReportError) as caught:
+        build(out, jobs=2, folder=folder)
+    assert time.monotonic() - start < 60
+    message = str(caught.value)
+    assert message.startswith(f"02_bad.ipynb failed in cell In [3], which begins `{imports.strip()}`:\nZeroDivision")
+    assert str(tmp_path / "out-failed") in message
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((folder / "pid").read_text()), 0)
+    assert files(out) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notebooks", "out", "out-failed"]
+    assert [path.name for path in (tmp_path / "out-failed").iterdir()] == ["02_bad.ipynb"]
+    assert stat.S_IMODE((tmp_path / "out-failed").stat().st_mode) == 0o700, "a traceback may show records"
+    cells = json.loads((tmp_path / "out-failed" / "02_bad.ipynb").read_text())["cells"]
+    marks = [
+        place for place, cell in enumerate(cells) if "papermill-error-cell-tag" in cell["metadata"].get("tags", [])
+    ]
+    assert marks[0] == 0
+    assert "1 / 0" in "".join(cells[marks[1] + 1]["source"])
+    assert cells[-1]["outputs"] == []
+    assert str(tmp_path) not in json.dumps(cells)
+
+    write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), "while True: pass")
+    (folder / "01_slow.ipynb").unlink()
+    with pytest.raises(
+        ReportError,
+        match=r"failed in cell In \[.*\], which begins `while True: pass`:\nTimeoutError: .* progress for 2 s",
+    ):
+        build(out, folder=folder, seconds=2)
+    assert files(out) == before
+
+
+STEADY = """\
+import time
+from privnb.progress import track
+for _ in track(range(24), "steady"):
+    time.sleep(0.25)
+"""
+
+
+def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, write_notebook):
+    """Six seconds in a cell, with a limit of five: nothing slow is imported, so that the limit is no busy machine's."""
+    row = {"dataset": "small", "sanitizer": "Identity()", "measure": "k", "value": "2"}
+    text = ",".join(COLUMNS) + "\n" + ",".join(row.get(name, "") for name in COLUMNS) + "\n"
+    end = f"from pathlib import Path\nPath(OUT, '01_a.results.csv').write_text({text!r})"
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), STEADY, end)
+    assert build(tmp_path / "out", folder=tmp_path / "notebooks", seconds=5).exists()
+
+
+def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook):
+    die = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), die)
+    with pytest.raises(ReportError, match=r"(?s)01_a.ipynb failed in cell .*\nDeadKernelError.*for want of memory"):
+        build(tmp_path / "out", folder=tmp_path / "notebooks")
+
+
+# --- a run that is stopped: the next one goes on where it was ---
+
+COUNTED = """\
+import os, time
+
+def third(number):
+    with open("log", "a") as log:
+        log.write(f"{number} {os.getpid()}\\n")
+    time.sleep(0.4)
+    return number / 3
+"""
+RESUMED = """\
+import os
+from functools import partial
+import pandas as pd
+import counted
+from privnb import report, store
+from privnb.results import COLUMNS
+with open("log", "a") as log:
+    log.write(f"kernel {os.getpid()}\\n")
+found = store.run([partial(counted.third, number) for number in range(8)], store.Store(STORE), jobs=2)
+rows = [dict(dataset="small", sanitizer="Identity()", measure=f"m{i}", value=x) for i, x in enumerate(found)]
+report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, "01_a")
+print("kept in", store.Store(STORE).folder)
+"""
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize("stop", ["kill -9 of the report alone", "Ctrl-C"])
+def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook):
+    folder, out = tmp_path / "notebooks", tmp_path / "reports" / "small"
+    write_notebook(folder, "01_a", ("parameters", "OUT = ''\nSTORE = '../reports/store'  # kept"), RESUMED)
+    (folder / "counted.py").write_text(COUNTED)
+    kept = out.parent / "store"
+
+    def evaluated():
+        lines = [line.split() for line in (folder / "log").read_text().splitlines()]
+        return [int(name) for name, _ in lines if name != "kernel"], {int(pid) for _, pid in lines}
+
+    code = f"from privnb import report; report.build({str(out)!r}, folder={str(folder)!r})"
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, start_new_session=True)
+    limit = time.monotonic() + 60
+    while len(list(kept.glob("*.result"))) < 3 and time.monotonic() < limit:
+        time.sleep(0.02)
+    if stop == "Ctrl-C":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.kill()
+    process.wait(timeout=40)
+    _, pids = evaluated()
+    assert len(pids) == 3, "a kernel and its two workers"
+    while not all(map(gone, pids)) and time.monotonic() < limit + 30:
+        time.sleep(0.05)
+    assert all(map(gone, pids)), "nothing goes on computing"
+    begun, _ = evaluated()
+    finished = len(list(kept.glob("*.result")))
+    assert 3 <= finished < 8
+    assert not out.exists()
+    assert stop != "Ctrl-C" or [path.name for path in out.parent.iterdir()] == ["store"]
+
+    build(out, folder=folder)
+    again = evaluated()[0][len(begun) :]
+    assert len(again) == 8 - finished
+    assert sorted({*begun, *again}) == list(range(8))
+    assert report.read(out / "results.csv")["value"].tolist() == [float(f"{number / 3:.12g}") for number in range(8)]
+    build(out.with_name("other"), folder=folder)
+    assert files(out.with_name("other")) == files(out)
+    assert len(evaluated()[0]) == len(begun) + len(again), "another report beside it shares the store"
+
+    # The store is in no page, and its place is on none.
+    assert not [name for name in files(out) if name.endswith((".result", "CACHEDIR.TAG"))]
+    assert not any(str(tmp_path) in text.decode() for text in files(out).values())
+    assert "STORE" not in (out / "index.html").read_text()
+    executed = json.loads((out / "notebooks" / "01_a.ipynb").read_text())
+    assert executed["cells"][1]["source"] == ["# Parameters\n", 'OUT = ""\n', 'STORE = ""\n']
+    assert "kept in store" in json.dumps(executed)
+
+
+READING = """\
+import time
+from pathlib import Path
+from privnb.dataset import load
+load(str(Path(DATASET).resolve()))
+"""
+WAIT = "while not Path('changed').exists(): time.sleep(0.1)\nload(str(Path(DATASET).resolve()))\ntime.sleep(300)"
+
+
+def test_pages_of_one_report_never_show_two_tables(older, tmp_path, write_notebook, monkeypatch):
+    """The file is changed between two reads, in a description without a checksum."""
+    monkeypatch.setattr(report, "run", notebooks.run)
+    folder, before = tmp_path / "notebooks", files(older)
+    write_notebook(folder, "01_a", ("parameters", "DATASET = '../ages.toml'\nOUT = ''"), READING, WAIT)
+    (tmp_path / "ages.csv").write_text("age\n20\n30\n")
+    (tmp_path / "ages.toml").write_text(
+        '[dataset]\n[[files]]\npath = "ages.csv"\n[columns.age]\nrole = "neutral"\ndomain = { low = 0, high = 99 }\n'
+    )
+    shown = progress.Bars.show
+
+    def change(self, name, state):
+        if state.get("seen") and not (folder / "changed").exists():
+            (tmp_path / "ages.csv").write_text("age\n20\n31\n")
+            (folder / "changed").touch()
+        shown(self, name, state)
+
+    monkeypatch.setattr(progress.Bars, "show", change)
+    with pytest.raises(ReportError, match=r"ages\.csv has changed since this run began: .* two tables"):
+        build(older, folder=folder)
+    assert files(older) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ages.csv", "ages.toml", "notebooks", "out"]
+
+
+def test_troubles_of_the_store_are_said_once_and_on_no_page(tmp_path, write_notebook, capsys):
+    said = "from privnb import progress\nprogress.say('the store is full')"
+    end = f"DATASET, K, NAME = 'small', 2, '{{}}'\n{SAVE}"
+    for name in ("01_a", "02_b"):
+        write_notebook(tmp_path / "notebooks", name, ("parameters", "OUT = ''"), said, end.replace("{}", name))
+    build(tmp_path / "out", folder=tmp_path / "notebooks", jobs=1)
+    assert capsys.readouterr().err.count("the store is full\n") == 1
+    assert not any("store is full" in str(outputs(path)) for path in (tmp_path / "out" / "notebooks").iterdir())
+
+
+@pytest.mark.parametrize(("text", "cut"), [('{"cells": [', True), (None, False)])
+def test_a_full_disk_is_named(folder, tmp_path, monkeypatch, text, cut):
+    """The executed copy is then cut short itself, or not there."""
+    (notebook,) = choose(folder, ["01_load"])
+    (tmp_path / "executed").mkdir()
+    if cut:
+        (tmp_path / "executed" / "01_load.ipynb").write_text(text)
+    ended = notebooks._Run(notebook, None, tmp_path, {"cell": 1})
+    error = notebooks._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    assert "Stopped: its process ended with status 1" in str(error)
+    monkeypatch.setattr(notebooks.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
+    error = notebooks._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    assert f"there is no room left on the disk of {tmp_path}" in str(error)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_store_of_other_things_is_refused_before_anything_runs(folder, tmp_path, monkeypatch, write_notebook, link):
+    monkeypatch.setattr(report, "run", None)
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''\nSTORE = ''"))
+    other = tmp_path / ("thesis" if link else "store")
+    other.mkdir()
+    (other / "years of work").touch()
+    if link:
+        (tmp_path / "store").symlink_to(other)
+    with pytest.raises(ValueError, match="holds other things than results"):
+        build(tmp_path / "out", folder=tmp_path / "notebooks")
+    assert list(files(other)) == ["years of work"]
+
+
+def test_failed_copies_go_away_when_the_notebook_runs(tmp_path, folder):
+    failed = tmp_path / "out-failed"
+    failed.mkdir()
+    (failed / "01_load.ipynb").touch()
+    (failed / "other.txt").touch()
+    notebooks.forget_failures(choose(folder), tmp_path / "out")
+    assert [path.name for path in failed.iterdir()] == ["other.txt"]
+    (failed / "other.txt").unlink()
+    notebooks.forget_failures(choose(folder), tmp_path / "out")
+    assert not failed.exists()
+
+
+# --- a disk that is full, a folder that is not ours ---
+
+
+def tidy(name="01_load", **columns):
+    row = dict.fromkeys(COLUMNS) | {
+        "dataset": "small",
+        "sanitizer": "Identity()",
+        "measure": "k",
+        "miner": name,
+        "value": 1,
+    }
+    return pd.DataFrame([row | columns])
+
+
+@pytest.fixture
+def older(built, tmp_path, monkeypatch):
+    """An older report at `out`, and a build that takes the notebooks as already run."""
+
+    def run(chosen, work, out, **_):
+        for notebook in chosen:
+            save(tidy(notebook.name), work / "numbers", notebook.name)
+        return {n.name: (built / "notebooks" / n.path.name).read_text() for n in chosen}
+
+    monkeypatch.setattr(report, "run", run)
+    shutil.copytree(built, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_an_older_report_is_replaced(older, folder):
+    before = files(older)
+    build(older, ["01_load"], folder=folder)
+    assert set(before) - set(files(older)) == {"02_use.html", "notebooks/02_use.ipynb"}
+    assert [path.name for path in older.parent.iterdir()] == ["out"]
+
+
+def failing(monkeypatch, owner, name, number, when):
+    """Let calls of `owner.name` fail with errno `number` if `when(*args)`."""
+    real = getattr(owner, name)
+
+    def fake(*args, **kwargs):
+        if when(*map(str, args)):
+            raise OSError(number, os.strerror(number), str(args[0]) if args else None)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, fake)
+
+
+FAULTS = {
+    "the work folder": (tempfile, "mkdtemp", lambda *_: True),
+    "results.csv": (Path, "write_text", lambda path, *_: "report" in path and path.endswith("results.csv.partial")),
+    "a page": (Path, "write_text", lambda path, *_: path.endswith("02_use.html")),
+    "exchanging the two": (places, "_exchanged", lambda *_: True),
+    "moving the older report away": (Path, "rename", lambda path, to: to.endswith("previous")),
+    "moving the new report in": (Path, "rename", lambda path, to: path.endswith("report")),
+}
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOSPC], ids=["EACCES", "ENOSPC"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_disk_leaves_the_older_report_as_it_was(older, folder, monkeypatch, fault, number):
+    before = files(older)
+    if "moving" in fault:
+        monkeypatch.setattr(places, "_exchanged", lambda *_: False)
+    failing(monkeypatch, *FAULTS[fault][:2], number, FAULTS[fault][2])
+    said = f"could not be written to {older}: {os.strerror(number)}. What was there is unchanged."
+    with pytest.raises(ReportError, match=re.escape(said)):
+        build(older, folder=folder)
+    monkeypatch.undo()
+    assert files(older) == before
+    assert [path.name for path in older.parent.iterdir()] == ["out"]
+
+
+def test_the_only_copy_of_an_older_report_is_never_removed(older, folder, monkeypatch):
+    before = files(older)
+    monkeypatch.setattr(places, "_exchanged", lambda *_: False)
+    failing(monkeypatch, Path, "rename", errno.EIO, lambda path, to: to == str(older))
+    with pytest.raises(ReportError):
+        build(older, folder=folder)
+    (work,) = older.parent.iterdir()
+    assert files(work / "previous") == before
+    monkeypatch.undo()
+    places.sweep(older.parent)
+    assert files(older) == before, "the next build puts it back"
+    assert [path.name for path in older.parent.iterdir()] == ["out"]
+
+
+# --- the numbers of one notebook ---
+
+
+def test_save_writes_the_same_text_for_the_same_numbers(tmp_path):
+    save(tidy(value=0.1 + 0.2, seed="3", baseline=None, better="higher"), tmp_path, "01_a")
+    assert (tmp_path / "01_a.results.csv").read_bytes() == (
+        ",".join(COLUMNS) + "\nsmall,Identity(),,3,k,01_load,,0.3,,,,higher\n"
+    ).encode()
+    back = report.read(tmp_path / "01_a.results.csv")
+    assert back["parameters"][0] == ""
+    assert back["value"][0] == 0.3
+
+
+def test_save_without_a_folder_checks_and_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save(tidy(), "", "01_a")
+    with pytest.raises(ReportError, match="no rows"):
+        save(tidy().iloc[:0], "", "01_a")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (tidy().drop(columns="seed"), "missing columns: seed; unknown columns: none"),
+        (tidy().assign(note=""), "missing columns: none; unknown columns: note"),
+        (tidy(value="many"), "column 'value' holds something else than numbers"),
+        (tidy(measure=None), "column 'measure' is empty in row 0"),
+        (tidy(better="more"), "column 'better' says 'more'"),
+        (pd.concat([tidy(), tidy(value=2)]), "two rows are called .*'measure': 'k'"),
+    ],
+)
+def test_save_refuses_tables_that_are_not_tidy(table, said, tmp_path):
+    with pytest.raises(ReportError, match=said):
+        save(table, tmp_path, "01_a")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["write_text", "replace"])
+def test_save_on_a_full_disk_leaves_the_older_numbers(name, tmp_path, monkeypatch):
+    save(tidy(), tmp_path, "01_a")
+    before = files(tmp_path)
+    failing(monkeypatch, Path, name, errno.ENOSPC, lambda *_: True)
+    with pytest.raises(OSError, match="No space left"):
+        save(tidy(value=2), tmp_path, "01_a")
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "compared"),
+    [
+        ({}, True),
+        ({"K": "25"}, True),
+        ({"RECORDS": 500}, True),
+        ({"PROFILE": "full"}, True),
+        ({"WEIGHTS": "sex == Female: 10"}, True),
+        ({"MINERS": "two"}, False),
+        ({"TARGET": "education"}, False),
+        ({"C_PERCENT": 90}, False),
+        ({"C_PERCENT": 0}, True),
+    ],
+)
+def test_only_runs_in_the_papers_setting_are_compared_with_it(asked, compared):
+    """A result does not tell how much nearer was asked for: such a run must not stand beside a printed number."""
+    defaults = {"K": "2", "RECORDS": 0, "C_PERCENT": 0, "PROFILE": "quick"}
+    defaults |= {"MINERS": "", "TARGET": "", "WEIGHTS": "", "STORE": "../reports/store"}
+    offered = {name: notebooks.Parameter(default, "") for name, default in defaults.items()}
+    assert report._as_published(notebooks.Notebook(Path("04_attack.ipynb"), offered, asked, 1)) is compared

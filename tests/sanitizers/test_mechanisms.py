@@ -1,0 +1,183 @@
+"""Both sources of noise have the distribution that the formula states, and that distribution keeps its epsilon.
+
+Unseedable noise cannot be repeated: its bounds leave less than one false alarm in a thousand million runs.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from privnb.sanitizers.mechanisms import _response, geometric, kept, laplace, randomized_response
+
+SCALE = 82 / 0.5
+RARE = 1e-11
+SOURCES = pytest.mark.parametrize("rng", [20261121, None], ids=["seeded", "unseedable"])
+
+
+def widest_gap(sample, cdf):
+    """Largest difference of the sample's distribution function from `cdf` at whole numbers, and its rare bound.
+
+    The bound holds for every sample size and for discrete distributions (Dvoretzky, Kiefer, Wolfowitz, Massart).
+    """
+    points, counts = np.unique(sample, return_counts=True)
+    return np.abs(counts.cumsum() / len(sample) - cdf(points)).max(), math.sqrt(math.log(2 / RARE) / 2 / len(sample))
+
+
+def two_sided_geometric(scale):
+    """scipy's discrete Laplace distribution, P(d) = tanh(1 / (2 scale)) exp(-|d| / scale)."""
+    return stats.dlaplace(1 / scale)
+
+
+@SOURCES
+def test_laplace_distribution(rng):
+    noise = laplace(np.full(20_000, 40.0), SCALE, rng=rng) - 40
+    assert stats.kstest(noise, stats.laplace(scale=SCALE).cdf).pvalue > RARE
+    assert np.isclose(noise.var(), 2 * SCALE**2, rtol=0.15)
+
+
+@SOURCES
+@pytest.mark.parametrize("scale", [0.4, 3.0, SCALE])
+def test_geometric_distribution(rng, scale):
+    noise = geometric(np.full(40_000, 40), scale, rng=rng) - 40
+    assert noise.dtype == np.int64
+    gap, bound = widest_gap(noise, two_sided_geometric(scale).cdf)
+    assert gap < bound
+
+
+@pytest.mark.parametrize("scale", [0.4, 3.0, SCALE])
+def test_geometric_variance(scale):
+    """2 a / (1 - a)^2, within five standard errors of the variance of 200,000 draws."""
+    noise = geometric(np.zeros(200_000, dtype=int), scale, rng=5)
+    a = math.exp(-1 / scale)
+    variance, kurtosis = 2 * a / (1 - a) ** 2, float(two_sided_geometric(scale).stats("k"))
+    assert abs(noise.var() - variance) < 5 * variance * math.sqrt((kurtosis + 2) / 200_000)
+    assert abs(noise.mean()) < 5 * math.sqrt(variance / 200_000)
+
+
+def test_scales_of_any_size_stay_whole_numbers():
+    assert not geometric(np.zeros(1000, dtype=int), 1e-300, rng=1).any()
+    for rng in (1, None):
+        far = geometric(np.zeros(1000, dtype=int), 1e15, rng=rng)
+        assert 1e14 < np.abs(far).mean() < 1e16
+        assert np.abs(far).max() < 2**62
+
+
+@SOURCES
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("size", [2, 5])
+def test_randomized_response_distribution(rng, epsilon, size):
+    categories = list("abcde")[:size]
+    n, truth = 8_000, categories[1]
+    answers = randomized_response([truth] * n, categories, epsilon, rng=rng)
+    true_one = math.exp(epsilon) / (math.exp(epsilon) + size - 1)
+    other = 1 / (math.exp(epsilon) + size - 1)
+    for category in categories:
+        expected = true_one if category == truth else other
+        assert stats.binomtest(int((answers == category).sum()), n, expected).pvalue > RARE / (size * 12)
+
+
+@SOURCES
+def test_each_value_is_answered_for_by_itself(rng):
+    """With a large epsilon nearly all answers are true, so values in any order come back in that order."""
+    values = np.random.default_rng(2).choice(["x", "y", "z"], (50, 8))
+    answers = randomized_response(values, ("z", "y", "x", "w"), 30.0, rng=rng)
+    assert answers.shape == values.shape
+    assert np.array_equal(answers, values)  # fails by chance in one of 10 thousand million runs
+
+
+@given(size=st.integers(2, 60), epsilon=st.floats(1e-6, 200))
+def test_randomized_response_keeps_its_epsilon(size, epsilon):
+    true_one = kept(size, epsilon)
+    assert 1 / size <= true_one <= 1
+    if epsilon < 20:  # above, 1 - kept loses its digits
+        ratio = true_one / ((1 - true_one) / (size - 1))
+        assert ratio <= math.exp(epsilon) * (1 + 1e-6)
+        assert ratio == pytest.approx(math.exp(epsilon), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2, 3, 14, 41])
+@pytest.mark.parametrize("epsilon", [1e-9, 0.1, 0.5, 1.0, 5.0, 35.0, 50.0, 1000.0])
+def test_the_publishable_response_never_exceeds_its_epsilon(size, epsilon):
+    """Plain rounding would: at epsilon 50 the probability of the true value is 1 as a float, and hides nothing."""
+    spent = _response(size, epsilon).map(1)
+    assert spent <= epsilon
+    assert spent == pytest.approx(min(epsilon, 36 + math.log(size)), rel=0.05)
+
+
+def test_both_sources_agree():
+    seeded, fresh = (laplace(np.zeros(20_000), 3.0, rng=rng) for rng in (1, None))
+    assert stats.ks_2samp(seeded, fresh).pvalue > RARE
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: laplace([1, 2, 3], 1.0, rng=rng),
+        lambda rng: geometric([1, 2, 3] * 30, 20.0, rng=rng),
+        lambda rng: randomized_response(["a", "b"] * 100, "abcd", 0.5, rng=rng),
+    ],
+    ids=["laplace", "geometric", "randomized response"],
+)
+def test_seeded_noise_repeats_and_fresh_noise_does_not(draw):
+    assert np.array_equal(draw(4), draw(4))
+    assert not np.array_equal(draw(4), draw(5))
+    assert not np.array_equal(draw(None), draw(None))
+
+
+@pytest.mark.parametrize("scale", [0, -1, float("nan"), float("inf"), "1", None, True])
+def test_scale_must_be_positive(scale):
+    with pytest.raises(ValueError, match="scale of Laplace noise must be a positive number"):
+        laplace([1.0], scale, rng=0)
+    with pytest.raises(ValueError, match="scale of geometric noise must be a positive number"):
+        geometric([1], scale, rng=0)
+
+
+def test_geometric_noise_is_for_whole_numbers_within_64_bits():
+    with pytest.raises(ValueError, match=r"must be whole numbers, got float64"):
+        geometric([1.5], 1.0, rng=0)
+    with pytest.raises(ValueError, match=r"a positive number up to 1e\+15, got 2"):
+        geometric([1], 2e15, rng=0)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1.0, float("nan"), float("inf"), True, "1"])
+def test_epsilon_must_be_positive(epsilon):
+    with pytest.raises(ValueError, match="epsilon must be a positive number"):
+        randomized_response(["a"], "ab", epsilon, rng=0)
+
+
+@pytest.mark.parametrize("categories", ["", "a", "aba"])
+def test_categories_must_be_two_or_more(categories):
+    with pytest.raises(ValueError, match="needs two or more distinct categories"):
+        randomized_response(["a"], categories, 1.0, rng=0)
+
+
+@SOURCES
+def test_values_outside_the_domain_are_refused(rng):
+    with pytest.raises(ValueError, match=r"2 values are none of the 2 categories: 'q' \(2\)"):
+        randomized_response(["a", "q", "b", "q"], "ab", 1.0, rng=rng)
+
+
+@SOURCES
+def test_noise_makes_no_number_of_a_missing_value(rng):
+    for missing in ([float("nan")], [1.0, np.inf], pd.Series([1.5, None])):
+        with pytest.raises(ValueError, match=r"got 1 of \d missing or infinite.* leave these records out"):
+            laplace(missing, 1.0, rng=rng)
+        with pytest.raises(ValueError, match=r"got 1 of [12] missing or infinite"):
+            geometric(missing, 1.0, rng=rng)
+    with pytest.raises(ValueError, match=r"1 values are none of the 2 categories: missing values"):
+        randomized_response(["a", None], ["a", "b"], 1.0, rng=rng)
+    with pytest.raises(ValueError, match="a missing value is no category"):
+        randomized_response(["a", None], ["a", None], 1.0, rng=rng)
+
+
+@SOURCES
+@pytest.mark.parametrize("values", [["1"], [None, 1], [True], pd.Series([1, None], dtype="Int64")], ids=repr)
+def test_noise_is_for_numbers(values, rng):
+    for mechanism in (laplace, geometric):
+        with pytest.raises(ValueError, match=r"noise is for numbers, got"):
+            mechanism(values, 1.0, rng=rng)
