@@ -24,7 +24,7 @@ app: $(STAMP)
 
 # Says whether the real Weka can be used here, and what is missing; its bridge, jpype1, comes with the lock.
 weka: $(STAMP)
-	@$(BIN)/python -c 'import sys; from privnb import weka; sys.exit(weka.missing() or print("Weka", weka.version()))'
+	@$(BIN)/python -c 'import sys; from privnb.miners import weka; sys.exit(weka.missing() or print("Weka", weka.version()))'
 
 # Seconds, memory and loss beside other tools. Reads WORKS, PEERS, SLOW and HIERARCHIES: see the top of bench.py.
 bench: $(STAMP)

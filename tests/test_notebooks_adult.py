@@ -20,11 +20,12 @@ def adult(tmp_path_factory):
 
 
 EVALUATED = """\
-from privnb import experiments, report
-from privnb.dataset import load
+from privnb import studies
+from privnb.reporting import report
+from privnb.microdata.dataset import load
 from privnb.sanitizers import LaplaceNoise
 asked = {{"miners": "majority, naive Bayes", "seeds": 2, "store": STORE}}
-results = experiments.{kind}(load("adult", records=300), [LaplaceNoise(0.5)], **asked)
+results = studies.{kind}(load("adult", records=300), [LaplaceNoise(0.5)], **asked)
 report.save(results, OUT, "{name}")
 """
 

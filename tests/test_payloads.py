@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 # As an owner's own code might switch it off, in every process that is started.
 PAST_THE_REFUSAL = """\
 try:
-    from privnb import names
+    from privnb.microdata import names
     names.refused = lambda name: ""
 except ImportError:
     pass

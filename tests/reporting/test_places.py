@@ -16,8 +16,8 @@ from privnb.reporting.report import ReportError
 NOTEBOOK = """\
 import os, tempfile, time
 import pandas as pd
-from privnb import report
-from privnb.results import COLUMNS
+from privnb.reporting import report
+from privnb.evaluation.results import COLUMNS
 left = tempfile.mkstemp()  # a file that only a kill would leave, were it not in the report's own folder
 with open("pid", "w") as log:
     print(os.getpid(), file=log, flush=True)
@@ -155,7 +155,7 @@ def two(tmp_path):
 KILLED = """\
 import os, sys
 from pathlib import Path
-from privnb import places
+from privnb.reporting import places
 folder, there = Path(sys.argv[1]), sys.argv[2] == "True"
 if not there:
     places._exchanged = lambda one, other: False

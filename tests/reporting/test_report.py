@@ -33,8 +33,8 @@ OUT = ""  # folder for the numbers
 SAVE = """\
 import os, sys
 import pandas as pd
-from privnb import report
-from privnb.results import COLUMNS
+from privnb.reporting import report
+from privnb.evaluation.results import COLUMNS
 facts = {"k": K / 3, "hash": hash("privnb") % 1000, "threads": int(os.environ["OMP_NUM_THREADS"]),
          "here": os.path.basename(os.getcwd()) == "notebooks", "executable": len(sys.executable)}
 rows = [dict(dataset=DATASET, sanitizer="Identity()", measure=m, miner=NAME, value=v) for m, v in facts.items()]
@@ -42,7 +42,7 @@ report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, NAME)
 """
 CHART = """\
 import altair as alt, pandas as pd
-from privnb import charts
+from privnb.reporting import charts
 charts.setup()
 bars = pd.DataFrame({"class": ["a", "b"], "people": [12, K]})
 alt.Chart(bars, title="b holds K people", description="People in the classes a and b").mark_bar(clip=True).encode(
@@ -55,7 +55,7 @@ pd.DataFrame({f"<b>{i}": ["1,407 (1,387 to 1,424)"] * 2 for i in range(9)}, inde
 NOISE = """\
 import sys, time, warnings
 from pathlib import Path
-from privnb.progress import track
+from privnb.microdata.progress import track
 for _ in track(range(5), "a long step"):
     time.sleep(0.1)
 warnings.warn("careful")
@@ -431,7 +431,7 @@ def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write
 
 STEADY = """\
 import time
-from privnb.progress import track
+from privnb.microdata.progress import track
 for _ in track(range(24), "steady"):
     time.sleep(0.25)
 """
@@ -469,8 +469,9 @@ import os
 from functools import partial
 import pandas as pd
 import counted
-from privnb import report, store
-from privnb.results import COLUMNS
+from privnb.evaluation import store
+from privnb.reporting import report
+from privnb.evaluation.results import COLUMNS
 with open("log", "a") as log:
     log.write(f"kernel {os.getpid()}\\n")
 found = store.run([partial(counted.third, number) for number in range(8)], store.Store(STORE), jobs=2)
@@ -499,7 +500,7 @@ def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook):
         lines = [line.split() for line in (folder / "log").read_text().splitlines()]
         return [int(name) for name, _ in lines if name != "kernel"], {int(pid) for _, pid in lines}
 
-    code = f"from privnb import report; report.build({str(out)!r}, folder={str(folder)!r})"
+    code = f"from privnb.reporting import report; report.build({str(out)!r}, folder={str(folder)!r})"
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL, start_new_session=True)
     limit = time.monotonic() + 60
     while len(list(kept.glob("*.result"))) < 3 and time.monotonic() < limit:
@@ -541,7 +542,7 @@ def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook):
 READING = """\
 import time
 from pathlib import Path
-from privnb.dataset import load
+from privnb.microdata.dataset import load
 load(str(Path(DATASET).resolve()))
 """
 WAIT = "while not Path('changed').exists(): time.sleep(0.1)\nload(str(Path(DATASET).resolve()))\ntime.sleep(300)"
@@ -572,7 +573,7 @@ def test_pages_of_one_report_never_show_two_tables(older, tmp_path, write_notebo
 
 
 def test_troubles_of_the_store_are_said_once_and_on_no_page(tmp_path, write_notebook, capsys):
-    said = "from privnb import progress\nprogress.say('the store is full')"
+    said = "from privnb.microdata import progress\nprogress.say('the store is full')"
     end = f"DATASET, K, NAME = 'small', 2, '{{}}'\n{SAVE}"
     for name in ("01_a", "02_b"):
         write_notebook(tmp_path / "notebooks", name, ("parameters", "OUT = ''"), said, end.replace("{}", name))
