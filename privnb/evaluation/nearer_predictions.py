@@ -196,8 +196,6 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
     """
     expect.these(share=share, seed=seed)
     expect.text("target", target, "the attribute that predictions come nearer to")
-    if not (expect.is_whole(n) and 1 <= n < 2**31):
-        raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
     expect.kind("weights", weights, str, instead="Write them as CONDITION: WEIGHT; empty: all alike.")
     mining.check_c(c)
     nearer = {target: partial(mining.nearer, c=c)}

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb.microdata import expect
+
 ARITHMETIC = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
@@ -43,6 +45,7 @@ def condition(text):
     >>> condition("20 < age <= 60 and not sex == 'F'")(pd.DataFrame({"age": [30, 30, 70], "sex": ["F", "M", "M"]}))
     array([False,  True, False])
     """
+    expect.kind("condition", text, str, instead="Write one such as age > 55.")
     try:
         # `a b` becomes {'a b'}, which Python can read and which means nothing else here.
         plain = TOKENS.sub(lambda token: f"{{{token[1]!r}}}" if token[1] else WORDS.get(token[0], token[0]), text)

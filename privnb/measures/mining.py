@@ -5,6 +5,7 @@ in the same order. The functions score guesses; how they were made is not their 
 """
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,7 @@ def accept_false_alarms(case, miss=0.0):
     `miss`: 0, or negative where a missed case does harm. Whoever guesses `case` for everybody misses none: compare with
     the best single answer. Section 2.3.
     """
+    expect.number("miss", miss)
 
     def error(predicted, true):
         predicted, true = _alike(predicted, true)
@@ -48,8 +50,8 @@ def within(tolerance):
     """Error implication for numbers: 1 where the guess lies at most `tolerance` (in the target's units) from the
     truth, else 0.
     """
-    if not tolerance >= 0:
-        raise ValueError(f"a tolerance is a distance from 0, got {tolerance!r}.")
+    if not (expect.is_number(tolerance) and tolerance >= 0):
+        raise ValueError(f"a tolerance is a distance from 0, got {expect.found(tolerance)}.")
 
     def error(predicted, true):
         predicted, true = _alike(predicted, true)
@@ -66,6 +68,7 @@ def cost_matrix(worth):
     `worth` is high where there is no error; a cost is negative. Raises ValueError for a guess or a truth without a
     place in it, such as a generalized label.
     """
+    expect.kind("worth", worth, pd.DataFrame, instead="A row a guess, a column a true value.")
 
     def error(predicted, true):
         rows, columns = worth.index.get_indexer(np.asarray(predicted)), worth.columns.get_indexer(np.asarray(true))
@@ -115,6 +118,8 @@ def utility_decline(original, sanitized):
     At most 1 where the error implication is never negative. Lower is better. Raises ValueError unless `original` is
     positive: there is no share of nothing. Section 2.3, delta.
     """
+    expect.number("original", original)
+    expect.number("sanitized", sanitized)
     if not original > 0:
         raise ValueError(
             f"the good utility of the original data is {original}; a decline needs a positive one. Give errors a "
@@ -128,8 +133,10 @@ def utility_preserving(originals, sanitized):
 
     `originals`, `sanitized`: good utility by miner's name, over the same set L. Section 2.3.
     """
+    expect.kind("originals", originals, Mapping, instead="Give them by miner's name.")
+    expect.kind("sanitized", sanitized, Mapping, instead="Give them by miner's name.")
     if set(originals) != set(sanitized):
-        raise ValueError(f"miners differ: {sorted(originals)} on original, {sorted(sanitized)} on sanitized data.")
+        raise ValueError(f"originals and sanitized have other miners: {sorted(originals)} and {sorted(sanitized)}.")
     declines = {name: utility_decline(originals[name], sanitized[name]) for name in originals}
     _, worst, name = average_and_worst(declines)
     return worst, name
@@ -186,8 +193,9 @@ def average_and_worst(by_miner):
     The average is what an adversary reaches who does not know which miner is best. Of equals the first is named.
     Raises ValueError without a miner. Section 2.4.
     """
+    expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
     if not by_miner:
-        raise ValueError("no miner's result was given; an average needs at least one.")
+        raise ValueError("by_miner is empty: no miner's result was given, and an average needs at least one.")
     name = max(by_miner, key=by_miner.get)
     return float(np.mean(list(by_miner.values()))), by_miner[name], name
 
@@ -198,6 +206,8 @@ def selected(n, share, *, rng):
 
     Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
     """
+    if not (expect.is_whole(n) and 1 <= n < 2**31):
+        raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
     expect.these(share=share, rng=rng)
     weights = np.zeros(n)
     weights[np.random.default_rng(rng).choice(n, max(round(share * n), 1), replace=False)] = 1
@@ -210,6 +220,7 @@ def first_occurrences(table):
     As weights it counts distinct released records instead of people. The paper does not say which of the two its
     Table 2 counts; its k-anonymity columns fit the distinct records.
     """
+    expect.kind("table", table, pd.DataFrame)
     return ~table.duplicated().to_numpy()
 
 
@@ -219,6 +230,9 @@ def interest(condition, weight, otherwise=1.0):
     `condition`: see `conditions.condition`, which refuses what is none with a ValueError. Section 2.3:
     `interest("sex == 'Female' and age > 55", 10)`.
     """
+    for name, number in (("weight", weight), ("otherwise", otherwise)):
+        if not (expect.is_number(number) and number >= 0):
+            raise ValueError(f"{name} is an interest weight, a number from 0, got {expect.found(number)}.")
     holds = conditions.condition(condition)
 
     def weights(table, released=None):
@@ -235,6 +249,7 @@ def interest_of(text):
 
     Raises ValueError for what is not written so.
     """
+    expect.kind("text", text, str)
     condition, _, numbers = text.rpartition(":")
     try:
         weight, *others = map(float, numbers.split(","))
@@ -243,8 +258,6 @@ def interest_of(text):
         others = [numbers]
     if others or not condition.strip():
         raise ValueError(f"interest weights are written 'CONDITION: WEIGHT, WEIGHT OF OTHERS', got {text!r}.")
-    if not all(0 <= number < math.inf for number in (weight, otherwise)):
-        raise ValueError(f"an interest weight is a number from 0, got {numbers.strip()!r}.")
     return interest(condition.strip(), weight, otherwise)
 
 
@@ -254,8 +267,9 @@ def worst_by_person(by_miner):
     Its weighted sum is the anti-utility of an adversary who always knows which miner to trust: no miner's is higher,
     and no choice among their guesses gives more. Raises ValueError without a miner.
     """
+    expect.kind("by_miner", by_miner, Mapping, instead="Give them by miner's name.")
     if not by_miner:
-        raise ValueError("no miner's result was given; a worst case needs at least one.")
+        raise ValueError("by_miner is empty: no miner's result was given, and a worst case needs at least one.")
     return np.max([np.asarray(values, dtype=float) for values in by_miner.values()], axis=0)
 
 

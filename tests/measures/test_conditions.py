@@ -75,5 +75,5 @@ def test_what_does_not_fit_the_table_is_refused(text, said):
 
 @pytest.mark.parametrize("numbers", ["nan", "-1", "inf", "1, nan", "1, -2"])
 def test_weights_are_numbers_from_0(numbers):
-    with pytest.raises(ValueError, match="an interest weight is a number from 0, got"):
+    with pytest.raises(ValueError, match="is an interest weight, a number from 0, got"):
         mining.interest_of(f"age > 55: {numbers}")
