@@ -14,12 +14,90 @@ from privnb.evaluation.releases import sensitive_name
 from privnb.evaluation.results import rows_of, tidy
 from privnb.evaluation.workload import released
 from privnb.measures import channel
+from privnb.measures.base import state
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
 from privnb.sanitizers import SanitizationError, noise_channel
+
+_ALVIM = "Alvim et al., PoPETs 2022(4)"
+_BOOK = "Alvim et al., The Science of Quantitative Information Flow, 2020"
+_GUESS = {"kind": "privacy", "better": "lower", "bounds": (0, 1)}
+_BITS = {"kind": "privacy", "better": "lower", "bounds": (0, np.inf), "unit": "bits", "format": "{:.3g} bits"}
+state(
+    "identity_vulnerability",
+    **_GUESS,
+    title="Row traced to its person",
+    sentence="How likely a released row is traced to its person by an adversary who has a register of all "
+    "quasi-identifiers; the baseline is a person at random. For noise in several attributes an estimate.",
+    source=_ALVIM,
+    unit="share of rows",
+    format="{:.2%} of people",
+)
+state(
+    "attribute_vulnerability",
+    **_GUESS,
+    title="A person's own value",
+    sentence="How likely a person's true value is guessed from its released cell alone; the baseline is the commonest "
+    "value.",
+    source=_BOOK,
+    unit="share of people",
+    format="{:.2%} of people",
+    axis=False,
+)
+state(
+    "sensitive_vulnerability",
+    **_GUESS,
+    title="Sensitive value guessed",
+    sentence="How likely a person's sensitive value is guessed from their class; the baseline is the commonest value "
+    "of the table.",
+    source=_ALVIM,
+    unit="share of people",
+    format="{:.1%} of people",
+)
+state(
+    "bucket_vulnerability",
+    **_GUESS,
+    title="Sensitive value guessed",
+    sentence="How likely a person's sensitive value is guessed by an adversary who knows their bucket; the baseline is "
+    "the commonest value of the table.",
+    source=_ALVIM,
+    unit="share of people",
+    format="{:.1%} of people",
+)
+for _what in ("identity", "attribute", "sensitive", "bucket"):
+    state(
+        f"{_what}_leakage",
+        **_BITS,
+        sentence="How many times likelier the guess becomes right by the release; 1 bit doubles it.",
+        source=_BOOK,
+        axis=_what != "attribute",
+    )
+for _what in ("sensitive", "bucket"):
+    state(
+        f"{_what}_additive_capacity",
+        **_GUESS,
+        sentence="How far what is known of a person's sensitive value moves, mean total variation.",
+        source=_BOOK,
+        unit="distance, 0 to 1",
+    )
+state(
+    "attribute_capacity",
+    **_BITS,
+    sentence="The most that a noisy cell leaks to anybody, whatever they knew and wanted.",
+    source=_BOOK,
+    axis=False,
+)
+state(
+    "expected_gain",
+    kind="privacy",
+    better="lower",
+    title="Expected gain of the best guess",
+    sentence="What the best guess is worth on average to an adversary with these aims.",
+    source="Alvim et al., CSF 2012, section 3",
+)
 
 
 def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):

@@ -15,7 +15,7 @@ from privnb.evaluation.releases import first_number, gain_rows, groups, reordere
 from privnb.evaluation.results import join, rows_of, tidy, withheld
 from privnb.evaluation.utilities import AntiUtility, bad_rows, told_baseline, unit
 from privnb.measures import mining
-from privnb.measures.base import wilson
+from privnb.measures.base import state, wilson
 from privnb.microdata import expect, withholding
 from privnb.microdata.hierarchy import flat
 from privnb.miners import weka
@@ -27,6 +27,20 @@ TOGETHER = "worst by person"
 GUESS = "the guess"
 # The scenarios whose people are among those of others.
 WITHIN = {"A": (), "A_distinct": ("A",), "B": ("A",), "C": ("A",), "C_distinct": ("C", "A")}
+
+
+state(
+    "nearer_share",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Who is hit",
+    sentence="Share of a group for whom the worst miner's prediction is nearer to the truth, whatever the scenario.",
+    source="after Sramka et al. 2010, section 4.4",
+    unit="share of the group",
+    format="{:.1%} of the group",
+    axis=False,
+)
 
 
 def anti_utility(

@@ -15,7 +15,7 @@ from privnb.evaluation.predictions import published_name, stream
 from privnb.evaluation.results import join, rows_of, tidy, withheld
 from privnb.evaluation.utilities import GoodUtility, good_rows
 from privnb.measures import gains, linkage
-from privnb.measures.base import wilson
+from privnb.measures.base import state, wilson
 from privnb.measures.information_loss import certainty_penalty, displacement
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import combinations
@@ -96,6 +96,22 @@ def releases(dataset, sanitizers, *, seeds=1):
     runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
     for sanitizer, seed in track(runs, "sanitize and measure"):
         yield sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize")), sanitizer, seed
+
+
+state("records", unit="records", format="{:,.0f}", axis=False)
+state("domain_size", sentence="Distinct values of an attribute.", format="{:,.0f}", axis=False)
+state(
+    "unique",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Unique people",
+    sentence="Share of people whom a set of quasi-identifiers singles out in the original.",
+    source="Sweeney, IJUFKS 10(5), 2002",
+    unit="share of people",
+    format="{:.1%} of people",
+    axis=False,
+)
 
 
 def describe(dataset):
@@ -188,6 +204,58 @@ def example(dataset, sanitizers):
             if not release.bare:
                 return release.show()
     return "None of these releases is shown: their rows are people's own records, blurred or not."
+
+
+state(
+    "classes",
+    sentence="Groups of people whom the released quasi-identifiers cannot tell apart.",
+    source="Samarati and Sweeney, 1998",
+    format="{:,.0f}",
+)
+state(
+    "buckets",
+    sentence="Groups of people whose sensitive values are published together, in a table of their own.",
+    source="Xiao and Tao, VLDB 2006",
+    format="{:,.0f}",
+)
+state(
+    "median_class_size",
+    kind="privacy",
+    better="higher",
+    bounds=(1, np.inf),
+    title="Median class",
+    sentence="Half of the classes have so many people or fewer.",
+    source="Samarati and Sweeney, 1998",
+    unit="people",
+    format="{:,.0f} people",
+    axis=False,
+)
+state(
+    "median_bucket_size",
+    kind="privacy",
+    better="higher",
+    bounds=(1, np.inf),
+    title="Median bucket",
+    sentence="Half of the buckets have so many people or fewer.",
+    source="Xiao and Tao, VLDB 2006",
+    unit="people",
+    format="{:,.0f} people",
+    axis=False,
+)
+state(
+    "k_achieved",
+    kind="privacy",
+    better="higher",
+    bounds=(1, np.inf),
+    title="k achieved",
+    sentence="Nobody can be linked to fewer released records than this. Buckets publish exact quasi-identifiers, so "
+    "k is about those.",
+    source="Samarati and Sweeney, 1998",
+    unit="people",
+    format="{:,.0f} people",
+    baseline="asked",
+    axis=False,
+)
 
 
 def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
@@ -301,7 +369,7 @@ def gain_rows(row, release, sensitive, suffix="", *, rng, miner=""):
     hidden, rows = withholding.tells(right, counts.sum()).any(), []
     for name, (measure, chance) in found.items():
         value, chance = (np.nan, np.nan) if hidden else (measure(counts), chance)
-        rows.append(row(f"{name}{suffix}", value, miner, sensitive, baseline=chance, better=measure.better))
+        rows.append(row(f"{name}{suffix}", value, miner, sensitive, baseline=chance, better=measure.facts.better))
     return rows
 
 

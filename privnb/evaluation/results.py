@@ -8,7 +8,7 @@ people.
 import numpy as np
 import pandas as pd
 
-from privnb.measures.base import t_interval, wilson
+from privnb.measures.base import facts, t_interval, wilson
 from privnb.microdata import expect, withholding
 
 COLUMNS = [
@@ -45,7 +45,7 @@ def rows_of(dataset, sanitizer, seed):
     def row(measure, value, miner="", target="", low=np.nan, high=np.nan, baseline=np.nan, better=""):
         return (
             dataset.name, type(sanitizer).__name__, sanitizer.changed_params(), seed, measure, miner, target,
-            float(value), float(low), float(high), float(baseline), better,
+            float(value), float(low), float(high), float(baseline), better or facts(measure).better,
         )  # fmt: skip
 
     return row

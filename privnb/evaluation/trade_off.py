@@ -11,6 +11,7 @@ from privnb.evaluation import workload
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import sensitive_name, tells_few
 from privnb.evaluation.results import join, rows_of, tidy
+from privnb.measures.base import state
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import READINGS, CountQueries, relative_errors
 from privnb.measures.reconstruction import VALUES
@@ -23,6 +24,40 @@ from privnb.sanitizers import Bucketize, Identity, SanitizationError, Suppress
 
 FEWEST = 10  # queries that a mean is over
 DEALS = 10  # how often the sensitive values are dealt out for a baseline
+
+
+state(
+    "mean_privacy_loss",
+    kind="privacy",
+    better="lower",
+    bounds=(0, np.inf),
+    sentence="The privacy loss as a mean over people.",
+    source="after Li and Li, KDD 2009, section 4.1",
+    unit="nats",
+    format="{:.3g} nats",
+    baseline="by chance",
+)
+state(
+    "scale_reached",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Reach the scale",
+    sentence="Share of people who lose as much as somebody whose value, the commonest, is disclosed for certain.",
+    source="after Li and Li, KDD 2009, section 5.1",
+    unit="share of people",
+    format="{:.2%} of people",
+)
+state(
+    "misled",
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Share of large groups about which the release is more wrong than one without quasi-identifiers.",
+    source="after Li and Li, KDD 2009, section 4.2",
+    unit="share of large populations",
+    format="{:.1%} of groups",
+)
 
 
 def trade_off(
@@ -74,6 +109,20 @@ def trade_off(
     return tidy(rows)
 
 
+state("sensitive_share", unit="share of people", bounds=(0, 1), axis=False)
+state(
+    "revealed_loss",
+    kind="privacy",
+    better="lower",
+    bounds=(0, np.inf),
+    sentence="What somebody loses whose sensitive value is disclosed for certain.",
+    source="Li and Li, KDD 2009, section 5.1",
+    unit="nats",
+    axis=False,
+)
+state("large_populations", format="{:,.0f}", axis=False)
+
+
 def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT):
     """How the losses are to be read: what somebody loses whose sensitive value is told for certain, and how many large
     populations there are.
@@ -97,6 +146,10 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     populations = large_populations(dataset, sensitive, support)
     rows.append(row("large_populations", 0 if populations is None else len(populations), target=sensitive))
     return tidy(rows)
+
+
+state("queries", format="{:,.0f}", axis=False)
+state("empty_queries", better="lower", sentence="COUNT queries that count nobody.", format="{:,.0f}", axis=False)
 
 
 def count_queries(

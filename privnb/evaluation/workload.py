@@ -17,7 +17,7 @@ from privnb.evaluation.predictions import miners_of, published_name, stream, uns
 from privnb.evaluation.releases import reordered, sensitive_name, tells_few
 from privnb.evaluation.results import rows_of, tidy
 from privnb.measures import gains
-from privnb.measures.base import wilson
+from privnb.measures.base import state, wilson
 from privnb.measures.mining import exact_match
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.counts import class_value_counts
@@ -37,6 +37,39 @@ GAINS = (
 
 GUESSES = gains.accuracy_gain, gains.knowledge_gain  # withheld where they would tell of few people guessed right
 WORST = gains.largest_disclosure, gains.largest_quotient  # of the class that tells most
+
+
+state(
+    "workload_utility",
+    kind="utility",
+    better="higher",
+    bounds=(0, 1),
+    sentence="Share of people whose workload attribute a researcher's miner predicts rightly, in cross-validation.",
+    source="Brickell and Shmatikov, KDD 2008, section 5, U_san",
+    unit="share of people",
+    format="{:.1%} of people",
+    baseline="commonest value for all",
+    varies=True,
+)
+state(
+    "workload_gain",
+    kind="utility",
+    better="higher",
+    bounds=(-1, 1),
+    sentence="How many more people, as a share, a researcher's miner predicts rightly than from the better trivial "
+    "release.",
+    source="Brickell and Shmatikov, KDD 2008, section 5",
+    unit="share of people",
+    format="{:+.2%} of people",
+    baseline="trivial release",
+)
+state(
+    "information_share",
+    bounds=(0, 1),
+    sentence="Share of an attribute's information that a set of other attributes holds.",
+    source="Brickell and Shmatikov, KDD 2008, section 7",
+    axis=False,
+)
 
 
 def trivial():

@@ -17,6 +17,7 @@ from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import gain_rows
 from privnb.evaluation.results import rows_of, tidy, withheld
 from privnb.explorer.setting import MODELS, STEPS
+from privnb.measures.base import state
 from privnb.measures.information_loss import certainty_penalty, displacement, suppressed_cells
 from privnb.measures.tradeoff import dealt_losses, revealed_losses, utility_losses
 from privnb.measures.vulnerability import register_vulnerability
@@ -25,6 +26,41 @@ from privnb.microdata.counts import class_value_counts, combinations
 from privnb.privacy_models import JensenShannonCloseness
 from privnb.reporting.charts.base import Aggregate, merge_small
 from privnb.sanitizers import Suppress, noise_channel
+
+state(
+    "l_achieved",
+    kind="privacy",
+    better="higher",
+    bounds=(1, np.inf),
+    title="l achieved",
+    sentence="No sensitive value belongs to more than one in l of a class; 1: somebody's is disclosed.",
+    source="l-diversity by frequency: Machanavajjhala et al., ICDE 2006; Xiao and Tao, VLDB 2006",
+    baseline="asked",
+    axis=False,
+)
+state(
+    "t_achieved",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="t achieved",
+    sentence="The share of the worst class that would need another sensitive value to be like the whole table.",
+    source="Li, Li, Venkatasubramanian, ICDE 2007, equal distances",
+    baseline="asked",
+    axis=False,
+)
+state(
+    "delta_achieved",
+    kind="privacy",
+    better="lower",
+    bounds=(0, np.inf),
+    title="delta achieved",
+    sentence="In the worst class a value is e to the delta times as common, or as rare, as in the table; infinite: it "
+    "is absent.",
+    source="Brickell and Shmatikov, KDD 2008, definition 1",
+    baseline="asked",
+    axis=False,
+)
 
 
 def rows(dataset, setting, made, release):

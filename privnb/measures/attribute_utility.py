@@ -51,7 +51,15 @@ def largest_utility(tables, name):
     return utility(tables, name, *(other for other in tables.domains if other != name))
 
 
-@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits")
+@measure(
+    kind="utility",
+    better="higher",
+    bounds=(-math.inf, math.inf),
+    sentence="How much a table tells of an attribute, mean over attributes.",
+    source="Askari et al., CODASPY 2012, section 4.2, eq. 14",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def average_utility(tables, weights=None, user=None):
     """Utility_T: the mean of U_max over attributes, in bits; higher is better. Source: eq. 14.
 

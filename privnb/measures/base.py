@@ -1,28 +1,140 @@
-"""What a measure says about itself, and how sure a measured share can be."""
+"""What a number of results is, stated once where it is made; and how sure a measured share can be."""
 
 import math
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
 
 
-def measure(*, kind, better, bounds, unit="share"):
-    """Mark a function as a measure: sets `kind`, `better`, `bounds` and `unit` on it and changes nothing else.
+@dataclass(frozen=True)
+class Measure:
+    """The facts of a number of results: tables, charts, menus and findings read them here.
 
-    `kind`: "privacy" or "utility"; `better`: "lower" or "higher", from the data owner's side; `bounds`: the smallest
-    and the largest value that it can take (infinite if open); `unit`: what it counts ("share", "people", ...).
+    Parameters
+    ----------
+    name : str
+        As column `measure` of results has it.
+    kind : str
+        "privacy", "utility", or "" for a number that only describes.
+    title, sentence, source : str
+        What a person calls it (by default the name), what it means for people, and who defined it.
+    unit : str
+        What it is counted in, as the title of an axis says it: "share of people", "nats".
+    format : str
+        How one number is written, with its unit.
+    better : str
+        "lower", "higher" (from the data owner's side), or "" where neither is better.
+    bounds : tuple of two numbers
+        The smallest and the largest value that it can take; infinite if open.
+    baseline : str
+        What its baseline is, where that is not what is reached without the release.
+    counts_people : bool
+        Whether it counts people, so that the threshold rule withholds small counts.
+    varies : bool
+        Whether it varies with the folds or queries drawn, of whatever release: then one seed is never exact.
+    axis : bool
+        Whether charts of releases offer it as an axis: not where a release has several such numbers.
     """
-    if kind not in KINDS or better not in DIRECTIONS or not bounds[0] < bounds[1]:
-        raise ValueError(
-            f"a measure has a kind of {KINDS}, a better of {DIRECTIONS} and bounds low < high; got kind={kind!r}, "
-            f"better={better!r}, bounds={bounds!r}."
-        )
+
+    name: str
+    kind: str = ""
+    title: str = ""
+    sentence: str = ""
+    source: str = ""
+    unit: str = ""
+    format: str = "{:.3g}"
+    better: str = ""
+    bounds: tuple = (-math.inf, math.inf)
+    baseline: str = "without it"
+    counts_people: bool = False
+    varies: bool = False
+    axis: bool = True
+
+    def __post_init__(self):
+        if not self.title:
+            object.__setattr__(self, "title", self.name.replace("_", " ").capitalize())
+        wrong = self.kind not in ("", *KINDS) or self.better not in ("", *DIRECTIONS)
+        if wrong or not self.bounds[0] < self.bounds[1]:
+            raise ValueError(
+                f"a measure has a kind of {KINDS}, a better of {DIRECTIONS} and bounds low < high; '{self.name}' got "
+                f"kind={self.kind!r}, better={self.better!r}, bounds={self.bounds!r}."
+            )
+
+    @property
+    def phrase(self):
+        """The title inside a sentence."""
+        return self.title[0].lower() + self.title[1:]
+
+    @property
+    def label(self):
+        """The phrase with its unit, for an axis or a heading."""
+        return f"{self.phrase} ({self.unit})" if self.unit else self.phrase
+
+    def written(self, number):
+        """A number with its unit.
+
+        >>> Measure("share", format="{:.1%} of people").written(0.525), Measure("delta").written(math.inf)
+        ('52.5% of people', 'unbounded')
+        """
+        return "unbounded" if math.isinf(number) else self.format.format(number)
+
+
+_stated = {}  # by name
+
+
+def state(name, **facts):
+    """State the facts of a number that results have under this name: a `Measure`.
+
+    Raises ValueError where other facts of that name are stated: numbers of one name are one measure.
+    """
+    new = Measure(name, **facts)
+    if _stated.setdefault(name, new) != new:
+        raise ValueError(f"the facts of '{name}' are stated already: {_stated[name]}. Give the measure another name.")
+    return new
+
+
+def measure(*, kind, better, bounds, **facts):
+    """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
+
+    Parameters as of `Measure`. The function is returned as it is.
+    """
 
     def mark(function):
-        function.kind, function.better, function.bounds, function.unit = kind, better, bounds, unit
+        name, home = function.__name__, function.__module__
+        if _homes.get(name) == home:  # a cell that runs again may state other facts
+            _stated.pop(name, None)
+        function.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
+        _homes[name] = home
         return function
 
     return mark
+
+
+_homes = {}  # in which module the function of each name is
+
+
+def facts(name):
+    """The facts of a measure by its name in results; of a name that nobody stated, a `Measure` that has only that."""
+    _every_module()
+    return _stated.get(name) or Measure(name)
+
+
+def stated(kind=None):
+    """All measures whose facts are stated, or those of one kind: a list."""
+    _every_module()
+    return [each for each in _stated.values() if kind is None or each.kind == kind]
+
+
+@cache
+def _every_module():
+    """Import the modules of this room, which state their facts when they are imported."""
+    room = import_module(__package__)
+    for module in pkgutil.iter_modules(room.__path__):
+        import_module(f"{__package__}.{module.name}")
 
 
 def wilson(successes, n):

@@ -32,7 +32,15 @@ def guess(channel):
     return found
 
 
-@measure(kind="privacy", better="higher", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    title="Error of a guess",
+    sentence="How likely a given guess of what was published is wrong.",
+    source="Askari et al., CODASPY 2012, section 4.1",
+    unit="probability",
+)
 def error(channel, guesses):
     """Error_f: how likely any guess f is wrong. 0 to 1, higher protects more.
 
@@ -44,14 +52,28 @@ def error(channel, guesses):
     return 1 - channel.joint[np.asarray(guesses)[channel.column] == channel.row].sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="How likely the best guess is right before anything is published.",
+    source="Askari et al., CODASPY 2012, section 4.1",
+    unit="probability",
+)
 def prior_vulnerability(channel):
     """How likely the adversary guesses the input before anything is published: the largest prior probability."""
     expect.these(channel=channel)
     return channel.prior.max()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="How likely the best guess is right once the release is seen.",
+    source="Askari et al., CODASPY 2012, section 4.1, eq. 5",
+    unit="probability",
+)
 def posterior_vulnerability(channel):
     """How likely the adversary guesses the input from what is published: the sum over outputs of max P(T'|T) P(T).
 
@@ -62,7 +84,14 @@ def posterior_vulnerability(channel):
     return channel.largest(channel.joint).sum()
 
 
-@measure(kind="privacy", better="higher", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    sentence="How likely even the best guess is wrong.",
+    source="Askari et al., CODASPY 2012, section 4.1, eq. 5",
+    unit="probability",
+)
 def bayes_risk(channel):
     """Error_f of the best guess: how likely even the adversary who guesses best is wrong. 0 to 1, higher protects more.
 
@@ -88,6 +117,15 @@ def error_bounds(channel):
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
 
 
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, 1),
+    title="Santhi and Vardy's bound",
+    sentence="The highest Bayes risk that the remaining uncertainty leaves.",
+    source="Askari et al., CODASPY 2012, section 4.1, eq. 6",
+    unit="probability",
+)
 def santhi_vardy_bound(channel):
     """The highest Bayes risk that the uncertainty H(T|T') leaves: 1 - 2^-H, a float from 0 to 1.
 
@@ -97,14 +135,30 @@ def santhi_vardy_bound(channel):
     return 1 - 2 ** -conditional_entropy(channel)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, math.inf),
+    sentence="How uncertain the input is before anything is published.",
+    source="Askari et al., CODASPY 2012, section 4.1",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def prior_entropy(channel):
     """H(T): how uncertain the input is before anything is published, in bits: 0 (known) to log2 n."""
     expect.these(channel=channel)
     return _entropy(channel.prior)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="higher",
+    bounds=(0, math.inf),
+    sentence="How uncertain the input still is once the release is seen.",
+    source="Askari et al., CODASPY 2012, section 4.1, eq. 7",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def conditional_entropy(channel):
     """H(T|T'): how uncertain the input still is once the output is seen, in bits: 0 (known) to H(T). Source: eq. 7.
 
@@ -115,7 +169,15 @@ def conditional_entropy(channel):
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="How much uncertainty about the input the release takes away.",
+    source="Askari et al., CODASPY 2012, section 4.1",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def mutual_information(channel):
     """Shannon leakage I(T; T') = H(T) - H(T|T'): how much uncertainty the output takes away.
 
@@ -125,7 +187,16 @@ def mutual_information(channel):
     return prior_entropy(channel) - conditional_entropy(channel)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    title="Min-entropy leakage",
+    sentence="How many times likelier the best guess becomes right; 1 bit doubles it.",
+    source="Smith, FoSSaCS 2009",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def min_entropy_leakage(channel):
     """log2 of how many times likelier the best guess becomes right: 0 (the release tells nothing) and more, in bits.
 
@@ -135,14 +206,28 @@ def min_entropy_leakage(channel):
     return max(0.0, math.log2(posterior_vulnerability(channel) / prior_vulnerability(channel)))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="How much likelier the best guess becomes right, as a difference.",
+    source="Alvim et al., The Science of Quantitative Information Flow, 2020",
+    unit="probability",
+)
 def additive_leakage(channel):
     """How much likelier the best guess becomes right: posterior minus prior vulnerability. 0 to 1, lower is better."""
     expect.these(channel=channel)
     return posterior_vulnerability(channel) - prior_vulnerability(channel)
 
 
-@measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(1, math.inf),
+    sentence="How many times more any adversary can gain from the release, whatever they knew and wanted.",
+    source="Alvim et al., The Science of Quantitative Information Flow, 2020",
+    unit="times",
+)
 def multiplicative_capacity(channel):
     """How many times more any adversary can gain from the output, whatever they knew and wanted: 1 and more.
 
@@ -154,7 +239,14 @@ def multiplicative_capacity(channel):
     return channel.largest(channel.probability).sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="The most that the release adds to what any adversary with this prior gains.",
+    source="Alvim et al., The Science of Quantitative Information Flow, 2020",
+    unit="distance, 0 to 1",
+)
 def additive_capacity(channel):
     """How much the output can add to what any adversary with this prior gains: 0 to 1, lower protects more.
 
@@ -170,7 +262,15 @@ def additive_capacity(channel):
     return difference[difference > 0].sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="The most uncertainty that the release can take away, whatever was known before.",
+    source="Blahut, IEEE Trans. Inf. Theory 18, 1972",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def shannon_capacity(channel, tolerance=1e-9):
     """The largest `mutual_information` under any prior, in bits, too low by at most `tolerance`; lower protects more.
 

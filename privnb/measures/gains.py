@@ -11,6 +11,8 @@ a larger population, of which small classes would give far too high ones; `gains
 due to small classes alone.
 """
 
+import math
+
 import numpy as np
 
 from privnb.measures.base import measure
@@ -101,7 +103,16 @@ def multiplicative_disclosure(counts, baseline=None):
     return np.where(after > 0, np.abs(np.log(quotient)), np.where(before > 0, np.inf, 0)).max(axis=1)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Share of people whose sensitive value is guessed without the release, by always naming the commonest "
+    "value.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.1",
+    unit="share of people",
+    format="{:.1%} of people",
+)
 def prior_accuracy(counts):
     """Share of people whose sensitive value the adversary guesses without the release: always the commonest one.
 
@@ -111,7 +122,16 @@ def prior_accuracy(counts):
     return counts.sum(axis=0).max() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Share of people whose sensitive value is guessed with the release, by naming the commonest value of "
+    "their class.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.4",
+    unit="share of people",
+    format="{:.1%} of people",
+)
 def posterior_accuracy(counts):
     """Share of people whose sensitive value the adversary guesses with the release: the commonest of their class.
 
@@ -121,7 +141,17 @@ def posterior_accuracy(counts):
     return counts.max(axis=1).sum() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(-1, 1),
+    sentence="How many more people, as a share of all, are guessed right by the commonest value of their class than "
+    "by that of the table. Noise has it of a miner only, as a lower bound.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.4, A_acc",
+    unit="share of people",
+    format="{:+.2%} of people",
+    baseline="by chance",
+)
 def accuracy_gain(counts, baseline=None):
     """How many more people the adversary guesses right, as a share: the commonest value of each class against the
     prior.
@@ -133,7 +163,15 @@ def accuracy_gain(counts, baseline=None):
     return posterior_accuracy(counts) - before
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="How far the sensitive values in a person's class are from the whole table's, mean over people.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.4, A_know",
+    unit="distance, 0 to 1",
+    baseline="by chance",
+)
 def knowledge_gain(counts, baseline=None):
     """How far the distribution in a person's class lies from the whole table's, mean over people.
 
@@ -146,7 +184,16 @@ def knowledge_gain(counts, baseline=None):
     return _mean(counts, additive_disclosure(counts, baseline))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, float("inf")), unit="nats")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="How much less uncertain a person's sensitive value is once their class is known.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q)",
+    unit="nats",
+    format="{:.3g} nats",
+    baseline="by chance",
+)
 def information_gain(counts, baseline=None):
     """Gain(S, Q): how much less uncertain a person's sensitive value is once their class is known, in nats.
 
@@ -160,14 +207,32 @@ def information_gain(counts, baseline=None):
     return _mean(counts, (after * np.log(quotient)).sum(axis=1))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="How far the sensitive values of the class that tells most are from the whole table's.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.1, A_diff",
+    unit="distance, 0 to 1",
+    baseline="by chance",
+)
 def largest_disclosure(counts, baseline=None):
     """A_diff of the class that tells most: 0 to 1, lower protects more; t-closeness bounds it. Section 4.1."""
     expect.these(counts=counts)
     return additive_disclosure(counts, baseline).max()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, float("inf")), unit="nats")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite "
+    "where a value is absent.",
+    source="Brickell and Shmatikov, KDD 2008, section 4.2, definition 1",
+    unit="nats",
+    format="{:.3g} nats",
+    baseline="by chance",
+)
 def largest_quotient(counts, baseline=None):
     """A_quot of the class that tells most: from 0, infinite where a class lacks a value; lower protects more.
 

@@ -15,11 +15,13 @@ quasi-identifiers. The exact cells of a bucketized release cost nothing: what it
 is row i of the release, and its cells cover the truth.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from privnb.measures.base import measure
 from privnb.microdata import expect
 from privnb.microdata.counts import class_value_counts
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
@@ -90,6 +92,14 @@ def bits(hierarchy, label, occurring):
     return float(np.log2(occurring.under(hierarchy, label)[1]))
 
 
+@measure(
+    kind="utility",
+    better="higher",
+    bounds=(0, 1),
+    sentence="How little the quasi-identifier cells climbed in their hierarchies: 1 untouched, 0 suppressed.",
+    source="Sweeney, IJUFKS 10(5), 2002, Prec",
+    unit="share",
+)
 def precision(release):
     """One less the mean `height` of the quasi-identifier cells: 1 untouched, 0 all suppressed; higher keeps more.
 
@@ -101,6 +111,16 @@ def precision(release):
     return 1 - _mean(release, height)
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 "
+    "suppressed. Exact cells of buckets cost nothing.",
+    source="Ghinita et al., VLDB 2007; Iyengar, KDD 2002",
+    unit="share of the domain",
+    format="{:.1%} of the domain",
+)
 def certainty_penalty(release):
     """Mean share of its attribute's line of values that a released quasi-identifier cell still spans.
 
@@ -113,6 +133,15 @@ def certainty_penalty(release):
     return _mean(release, _width)
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="As the certainty penalty, where a cell of categories costs its share of the leaves.",
+    source="Xu et al., KDD 2006, NCP",
+    unit="share of the domain",
+    format="{:.1%} of the domain",
+)
 def normalized_certainty_penalty(release):
     """Mean `uncertainty` of the quasi-identifier cells: 0 exact, 1 all suppressed; lower keeps more.
 
@@ -124,6 +153,15 @@ def normalized_certainty_penalty(release):
     return _mean(release, uncertainty)
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.",
+    source="Iyengar, KDD 2002, LM",
+    unit="share of the values",
+    format="{:.1%} of the values",
+)
 def loss_metric(dataset, release):
     """Mean `ambiguity` of the quasi-identifier cells, over the values that occur in the table: 0 exact, 1 suppressed.
 
@@ -135,6 +173,16 @@ def loss_metric(dataset, release):
     return _mean(release, ambiguity, _occurring(dataset, release))
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    title="Non-uniform entropy",
+    sentence="Bits that a quasi-identifier cell lost on average.",
+    source="Gionis and Tassa, IEEE TKDE 21(2), 2009",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def non_uniform_entropy(dataset, release):
     """Mean bits that a quasi-identifier cell lost: -log2 of the original value's share among the records it covers.
 
@@ -151,6 +199,15 @@ def non_uniform_entropy(dataset, release):
     return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(1, math.inf),
+    sentence="Ordered pairs of records that the release cannot tell apart, each record with itself among them.",
+    source="Bayardo and Agrawal, ICDE 2005, DM",
+    unit="pairs",
+    format="{:,.0f} pairs",
+)
 def discernibility(release):
     """Number of ordered pairs of records that the release cannot tell apart, each record with itself among them.
 
@@ -167,6 +224,15 @@ def discernibility_of(sizes, suppressed=0):
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(1, math.inf),
+    sentence="Records per equivalence class.",
+    source="LeFevre et al., ICDE 2006, C_avg",
+    unit="records",
+    format="{:,.1f} records",
+)
 def average_class_size(release):
     """Records per equivalence class, the plain mean: from 1 to n; lower keeps more.
 
@@ -183,6 +249,15 @@ def average_class_size_of(sizes, suppressed=0):
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Share of records whose value is not the commonest of their class.",
+    source="Iyengar, KDD 2002, CM",
+    unit="share of records",
+    format="{:.1%} of records",
+)
 def classification_metric(dataset, release, target):
     """Share of records whose value of `target` is not the commonest of their class: 0 to 1; lower keeps more.
 
@@ -206,6 +281,16 @@ def classification_metric_of(counts, suppressed=0):
     return float((errors + suppressed) / (counts.sum() + suppressed))
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    title="Kullback-Leibler divergence",
+    sentence="By how many bits the table differs from its rebuilding with each cell spread evenly over what it covers.",
+    source="Kifer and Gehrke, SIGMOD 2006",
+    unit="bits",
+    format="{:.3g} bits",
+)
 def kl_divergence(dataset, release):
     """Bits by which the original table differs from its rebuilding with every cell spread evenly over what it covers.
 
@@ -234,12 +319,31 @@ def kl_divergence(dataset, release):
     return max(float(gained), 0.0)  # rounding must not fall below
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="People whose quasi-identifiers are all *.",
+    source="counted from the labels",
+    unit="people",
+    format="{:,.0f} people",
+    counts_people=True,
+)
 def suppressed_records(release):
     """Number of records whose quasi-identifiers are all `*`: 0 to n; lower keeps more. They are still in the table."""
     expect.these(release=release)
     return _sizes(release)[1]
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="Quasi-identifier cells that are *, those of suppressed records among them.",
+    source="counted from the labels",
+    unit="cells",
+    format="{:,.0f} cells",
+)
 def suppressed_cells(release):
     """Number of quasi-identifier cells that are `*`, those of suppressed records among them: 0 to n times the number
     of quasi-identifiers; lower keeps more.
@@ -249,6 +353,16 @@ def suppressed_cells(release):
     return int(sizes @ stars)
 
 
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="How far noise moves a number, as a share of its domain's width; for a category, how often it changes "
+    "it. Noise generalizes nothing, so it has no certainty penalty.",
+    source="this package",
+    unit="share of the domain",
+    format="{:.1%} of the domain",
+)
 def displacement(dataset, release):
     """Mean distance of a noisy number from the truth, as a share of its public domain's width; of a category, the share
     of records where it is another one.

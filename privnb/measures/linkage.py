@@ -1,11 +1,21 @@
 """How often a neighbour finds a person's row in a release (see `attacks.Linkage`)."""
 
+import math
+
 from privnb.attacks import Linkage
 from privnb.measures.base import measure, wilson
 from privnb.microdata import expect
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1))
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Share of people whose row is found by an adversary who knows all quasi-identifiers.",
+    source="Domingo-Ferrer and Torra, JCAM 164, 2004",
+    unit="share of people",
+    format="{:.2%} of people",
+)
 def correct_links(attack, dataset, key):
     """Expected share of people whom the attacker links to their own released row, with its 95 % interval.
 
@@ -19,7 +29,16 @@ def correct_links(attack, dataset, key):
     return share, *wilson(share * len(dataset), len(dataset))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, float("inf")), unit="people")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="People whose own row is their only candidate, so that they are linked for certain.",
+    source="Sweeney, IJUFKS 10(5), 2002",
+    unit="people",
+    format="{:,.0f} people",
+    counts_people=True,
+)
 def singled_out(attack, dataset, key):
     """Number of people whose own row is their only candidate: the attacker links them for certain, and rightly.
 

@@ -101,7 +101,17 @@ def combine(values, how):
     return WAYS[check_how(how)](np.asarray(values, dtype=float), axis=0)
 
 
-@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="people")
+@measure(
+    kind="utility",
+    better="higher",
+    bounds=(-math.inf, math.inf),
+    sentence="People whose sensitive value the miner predicts rightly, in cross-validation.",
+    source="Sramka et al. 2010, section 2.3",
+    unit="people",
+    format="{:,.0f} people",
+    baseline="commonest value for all",
+    counts_people=True,
+)
 def good_utility(predicted, true, error=exact_match, weights=None):
     """How many people's values an honest user's miner gets right; in general, the weighted sum of `error`.
 
@@ -111,7 +121,15 @@ def good_utility(predicted, true, error=exact_match, weights=None):
     return weighted_sum(error(predicted, true), weights)
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf))
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="Share of the right predictions on the original that is lost.",
+    source="Sramka et al. 2010, section 2.3",
+    unit="share",
+    format="{:.1%}",
+)
 def utility_decline(original, sanitized):
     """Share of the good utility on original data that the sanitized data lose; 0 if they lose none.
 
@@ -176,7 +194,17 @@ def check_c(c):
         raise ValueError(f"c is a percentage from 0 (any improvement) to 100 (the exact value), got {expect.found(c)}.")
 
 
-@measure(kind="privacy", better="lower", bounds=(-math.inf, math.inf), unit="people")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(-math.inf, math.inf),
+    title="Anti-utility",
+    sentence="People for whom the miner's prediction is nearer to the truth than what was released.",
+    source="Sramka et al. 2010, section 2.4",
+    unit="people",
+    format="{:,.0f} people",
+    counts_people=True,
+)
 def anti_utility(reduction, weights=None):
     """How many people an adversary's miner knows more of than was released; in general, a weighted sum.
 

@@ -111,7 +111,17 @@ def relative_errors(queries, release):
     return np.abs(queries.answers(release)[counted] - actual) / actual
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf))
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="How far off the release answers a COUNT query on average, as a share of the true count.",
+    source="Li and Li, KDD 2009, section 5.2",
+    unit="share of the true count",
+    format="{:.1%} of the true count",
+    baseline="trivial release",
+    varies=True,
+)
 def average_relative_error(queries, release):
     """Mean of `relative_errors`: 0 if every count is right; lower is better.
 
@@ -122,7 +132,17 @@ def average_relative_error(queries, release):
     return float(relative_errors(queries, release).mean())
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf))
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    sentence="Half of the COUNT queries are answered at least as well, as a share of the true count.",
+    source="Li and Li, KDD 2009, section 5.2",
+    unit="share of the true count",
+    format="{:.1%} of the true count",
+    baseline="trivial release",
+    varies=True,
+)
 def median_relative_error(queries, release):
     """Median of `relative_errors`: half of the queries are answered at least as well; lower is better.
 

@@ -56,7 +56,18 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     return model.level(counts, counts.sum(axis=0))[release.classes]
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats")
+@measure(
+    kind="privacy",
+    better="lower",
+    bounds=(0, math.inf),
+    title="Privacy loss of the worst off",
+    sentence="How far the sensitive values in the worst person's class are from the whole table's. Noise leaves no "
+    "classes.",
+    source="Li and Li, KDD 2009, section 4.1, P_loss",
+    unit="nats",
+    format="{:.3g} nats",
+    baseline="by chance",
+)
 def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     """The worst-off person's privacy loss: the largest of `privacy_losses`; 0 if no class tells anything.
 
@@ -127,7 +138,16 @@ def utility_losses(populations, release):
     return pd.Series(losses.clip(0), index=index, name="utility loss")  # rounding must not fall below
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.log(2)),
+    sentence="How wrong the release is about large groups of people.",
+    source="Li and Li, KDD 2009, section 4.2, U_loss",
+    unit="nats",
+    format="{:.3g} nats",
+    baseline="trivial release",
+)
 def utility_loss(populations, release):
     """How wrong a release is about large populations: the mean of `utility_losses`, every population with equal weight.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from privnb.evaluation.results import rows_of, tidy
+from privnb.measures.base import state
 from privnb.microdata.dataset import load
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Identity, Suppress, TopDownSpecialization
@@ -21,6 +22,12 @@ SUBGROUPS = (
     {"hours": "[40,100)", "hypertension": "Y"},
     {"hours": "[40,100)", "hypertension": "N"},
 )
+
+
+state("tuples", format="{:,.0f}", axis=False)
+state("lattice_height", format="{:,.0f}", axis=False)
+state("k_before_step", better="higher", format="{:,.0f}", axis=False)
+state("anonymity_loss", better="lower", format="{:,.0f}", axis=False)
 
 
 def hypertension():

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from privnb import measures
 from privnb.measures import mining
-from privnb.measures.base import measure, wilson
+from privnb.measures.base import Measure, measure, wilson
 from privnb.measures.gains import knowledge_gain
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Numbers
@@ -371,11 +372,12 @@ def test_a_measure_is_marked_and_otherwise_as_it_was():
     def exposed(people):
         return people + 1
 
-    assert (exposed.kind, exposed.better, exposed.bounds, exposed.unit) == ("privacy", "lower", (0, 10), "people")
+    facts = Measure("exposed", "privacy", better="lower", bounds=(0, 10), unit="people")
+    assert exposed.facts == measures.facts("exposed") == facts
     assert (exposed(1), exposed.__name__) == (2, "exposed")
     for wrong in ({"kind": "risk"}, {"better": "less"}, {"bounds": (1, 1)}):
         with pytest.raises(ValueError, match="a measure has a kind of"):
-            measure(**{"kind": "privacy", "better": "lower", "bounds": (0, 1)} | wrong)
+            measure(**{"kind": "privacy", "better": "lower", "bounds": (0, 1)} | wrong)(exposed)
 
 
 @pytest.mark.parametrize(

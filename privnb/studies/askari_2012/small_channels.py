@@ -15,6 +15,7 @@ import numpy as np
 
 from privnb.evaluation.results import tidy
 from privnb.measures import channel as measures
+from privnb.measures.base import state
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.studies.askari_2012 import enumeration
 
@@ -28,6 +29,16 @@ SPACES = {  # the hierarchies are assumed, see `enumeration.errata`
     "4 rows, ages 4-2-1": partial(enumeration.ages, 4, K),
     "section 5.3": partial(enumeration.section_5, 5, K),
 }
+
+
+for _name in ("values_per_row", "tables", "anonymous_tables", "releases"):
+    state(_name, format="{:,.0f}", axis=False)
+for _name in ("prior_bayes_risk", "lowest_bayes_risk", "highest_bayes_risk"):
+    state(_name, kind="privacy", better="higher", bounds=(0, 1), unit="probability")
+state("shannon_leakage", kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")
+state("degradation", kind="utility", better="lower", unit="bits")
+state("user_utility", kind="utility", better="higher", unit="bits")
+state("user_degradation", kind="utility", better="lower", unit="bits")
 
 
 def appendix():

@@ -4,10 +4,13 @@ import tomllib
 from dataclasses import fields, replace
 from functools import partial
 
+import numpy as np
+
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.releases import ends, numbers, sensitive_name
 from privnb.evaluation.results import join, over_seeds, tidy
 from privnb.measures import tradeoff
+from privnb.measures.base import state
 from privnb.measures.queries import READINGS
 from privnb.microdata import expect
 from privnb.microdata.dataset import find
@@ -23,6 +26,19 @@ MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "
 FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
 MOST = 100_000  # queries at once, as `CountQueries.of` takes them
 SMALL = 0.04  # the utility loss that the paper finds everything below
+
+
+state("largest_privacy_loss", kind="privacy", better="lower", bounds=(0, np.inf), unit="nats", axis=False)
+state("share_of_small_utility_loss", kind="utility", better="higher", bounds=(0, 1), format="{:.0%}", axis=False)
+state(
+    "above_scale",
+    kind="privacy",
+    better="lower",
+    bounds=(0, np.inf),
+    sentence="Releases whose privacy loss lies above that of the commonest value, disclosed for certain.",
+    format="{:,.0f}",
+    axis=False,
+)
 
 
 def study(name, asked="", preferred="li-li"):
