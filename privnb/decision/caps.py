@@ -140,7 +140,7 @@ def sentences(table, releases):
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")
     of = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}
-    of = {axis: name if name == f"{axis} loss" else f"{name} ({axis} loss)" for axis, name in of.items()}
+    of = {axis: name if name.startswith(f"{axis} loss") else f"{name} ({axis} loss)" for axis, name in of.items()}
     said = [
         f"Of {len(releases)} releases {count.efficient} {verb.efficient} efficient: no other one here is as good in "
         f"both {of['privacy']} and {of['utility']} and better in one; lower is better for both. "

@@ -12,16 +12,13 @@ import numpy as np
 import pandas as pd
 
 from privnb import sanitizers
-from privnb.measures.base import t_interval
+from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
 
 SETTING = ["sanitizer", "parameters"]
 AXES = ("privacy", "utility")
 SEEDS = 10  # fewer repeats say too little about what a random release loses
-# They vary with the folds or queries drawn, of whatever release: one seed is never exact.
-VARYING = ("workload_utility", "average_relative_error", "median_relative_error")
-DIFFERENCES = ("_gain", "_decline")  # measures that end so may be negative
-ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of")
+ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of", "_measure")
 COLUMNS = [*SETTING, "setting", "kind", *(f"{axis}{end}" for axis in AXES for end in ENDS), "status", "why"]
 
 
@@ -57,7 +54,7 @@ class Loss:
 
     def __str__(self):
         of = ", ".join(filter(None, (self.miner, self.target)))
-        return self.measure.replace("_", " ") + (f" ({of})" if of else "")
+        return facts(self.measure).phrase + (f" ({of})" if of else "")
 
 
 def points(results, *, privacy, utility, names=None):
@@ -65,16 +62,17 @@ def points(results, *, privacy, utility, names=None):
 
     `privacy`, `utility`: each a `Loss`, or the name of a measure. Columns: `sanitizer`, `parameters`, `setting` (both,
     short), `kind`; of each axis `privacy` (the loss, a mean over seeds), `privacy_low`, `privacy_high` (95 % interval
-    of the mean), `privacy_seeds`, `privacy_baseline` and `privacy_of` (what it measures); `status` and `why`.
+    of the mean), `privacy_seeds`, `privacy_baseline`, `privacy_of` (what it measures) and
+    `privacy_measure` (its name in results); `status` and `why`.
 
     `kind`: "deterministic" if the sanitizer draws no lots and all seeds give the same numbers, which are then exact for
     this table; else "randomised": the release is random, or what is measured of it varies with the folds or queries
-    drawn, see `VARYING`. `status`: "efficient": nothing here is known to dominate it; "dominated": another release is
-    as good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that do
-    not overlap; "undecided": neither can be said, because intervals overlap, random numbers have fewer than 10 seeds, a
-    number is missing or withheld (a withheld one is compared by its bounds), or a loss is known from below only: rows
-    whose own `high` is infinite, so that the upper bound is. Such a release may be dominated and dominates none. Nor
-    does another undecided one unless its intervals say so. Equal releases do not dominate each other.
+    drawn, as its facts say. `status`: "efficient": nothing here is known to dominate it; "dominated": another release
+    is as good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that
+    do not overlap; "undecided": neither can be said, because intervals overlap, random numbers have fewer than 10
+    seeds, a number is missing or withheld (a withheld one is compared by its bounds), or a loss is known from below
+    only: rows whose own `high` is infinite, so that the upper bound is. Such a release may be dominated and dominates
+    none. Nor does another undecided one unless its intervals say so. Equal releases do not dominate each other.
 
     `names`: `{(sanitizer, parameters): what a person calls the release}`, where it is not to be the short form.
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
@@ -98,12 +96,14 @@ def points(results, *, privacy, utility, names=None):
         table = table.merge(_losses(selected, wanted[axis].best, axis), on=SETTING, how="left")
         table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
         table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
+        table[f"{axis}_measure"] = wanted[axis].measure
     called = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(table)
     table.insert(2, "setting", called)
     random = np.array([_draws(*setting) for setting in table[SETTING].itertuples(index=False)])
     for axis in AXES:
         low, high = table[f"{axis}_low"], table[f"{axis}_high"]
-        varies = ~same(low, high) if wanted[axis].measure in VARYING else (low < high) & ~_from_below(table, axis)
+        drawn = facts(wanted[axis].measure).varies
+        varies = ~same(low, high) if drawn else (low < high) & ~_from_below(table, axis)
         random |= (varies & table[axis].notna()).to_numpy()
     table.insert(3, "kind", np.where(random, "randomised", "deterministic"))
     return table.assign(**_judged(table))
@@ -161,20 +161,20 @@ def _losses(rows, best, axis):
         best = rows.groupby(SETTING).value.mean().max() if best is None else best
         columns = {"value": rows.value, "low": rows.high, "high": rows.low, "baseline": rows.baseline}
         rows = rows.assign(**{name: best - column for name, column in columns.items()})
-    # Student's t does not know that nothing is below 0; a difference may be, and what counts down from the best is one.
-    measure, found = rows.measure.iloc[0], []
-    least = -np.inf if turned or measure.endswith(DIFFERENCES) else 0
+    measure, found = facts(rows.measure.iloc[0]), []
+    # Student's t does not know how low a number can be; what counts down from the best may be below 0.
+    least = -np.inf if turned else measure.bounds[0]
     for setting, part in rows.groupby(SETTING, sort=False):
         values, drawn = part.value.to_numpy(), _draws(*setting)
         value, low, high = values.mean(), np.nan, np.nan
         if np.isnan(values).any():
             if not drawn:  # the bounds of a withheld number hold for this release, not for other noise
                 low, high = part.value.fillna(part.low).min(), part.value.fillna(part.high).max()
-        elif not drawn and same(values, values[0]).all() and (len(part) > 1 or measure not in VARYING):
+        elif not drawn and same(values, values[0]).all() and (len(part) > 1 or not measure.varies):
             value = low = high = values[0]
         else:
             low, high = t_interval(values.tolist())
-            low = max(low, least) if values.min() >= 0 else low
+            low = max(low, least)
         if np.isfinite(values).all() and np.isposinf(part.high).any():  # bounds from below bound no mean from above
             high = np.inf
         found.append((*setting, value, low, high, len(part), part.baseline.mean()))

@@ -6,23 +6,18 @@ import pandas as pd
 
 from privnb.evaluation.releases import numbers
 from privnb.evaluation.results import join, tidy
-from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import KINDS, SLOW, STEPS, Setting, called, checked, choices, sanitizer
+from privnb.measures import facts
 from privnb.studies.profiles import evaluated, number, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings a task
 FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
-# What is shown of each setting, lower is better: with its unit, first what users lose.
-MEASURES = {
-    "utility_loss": "utility loss (nats)",
-    "certainty_penalty": "certainty penalty (share of the domain)",
-    "accuracy_gain": "accuracy gain (share of people)",
-    "knowledge_gain": "knowledge gain (distance, 0 to 1)",
-    "privacy_loss": "privacy loss of the worst-off (nats)",
-    "identity_vulnerability": "identity vulnerability (share of rows)",
-}
+# What is shown of each setting, lower is better: first what users lose.
+MEASURES = (
+    "utility_loss", "certainty_penalty", "accuracy_gain", "knowledge_gain", "privacy_loss", "identity_vulnerability",
+)  # fmt: skip
 
 
 def grid(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
@@ -95,5 +90,5 @@ def _series(setting):
 
 def meanings():
     """What each of `MEASURES` means: a table."""
-    rows = [(title, MEANINGS[measure].sentence, MEANINGS[measure].source) for measure, title in MEASURES.items()]
+    rows = [(each.label, each.sentence, each.source) for each in map(facts, MEASURES)]
     return pd.DataFrame(rows, columns=["number", "what it means (lower is better)", "source"]).style.hide(axis="index")

@@ -376,7 +376,7 @@ def test_the_plane_is_of_counted_readings():
         values = by_name(counted(CLINIC, Setting(k=k)).results).value
         assert found.privacy[f"Mondrian k={k}"] == pytest.approx(values["privacy_loss", "diagnosis"])
         assert found.utility[f"Mondrian k={k}"] == pytest.approx(values["utility_loss", "diagnosis"])
-    assert found.why["LaplaceNoise epsilon=1"] == "it has no privacy loss"
+    assert found.why["LaplaceNoise epsilon=1"] == "it has no privacy loss of the worst off"
     assert found.status["Suppress"] == "efficient", "nothing tells less"
 
 

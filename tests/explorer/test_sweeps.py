@@ -8,9 +8,9 @@ from pandas.testing import assert_frame_equal
 from privnb import decision
 from privnb.evaluation.results import COLUMNS, join
 from privnb.explorer import sweeps
-from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import KINDS, STEPS, choices
+from privnb.measures import facts
 from privnb.microdata.dataset import load
 from privnb.reporting import findings
 
@@ -82,9 +82,10 @@ def test_settings_out_of_reach_alone_give_an_empty_table(clinic):
 
 
 def test_every_number_is_explained_and_less_of_it_is_better():
-    assert all(MEANINGS[measure].better == "lower" for measure in sweeps.MEASURES)
+    shown = [facts(measure) for measure in sweeps.MEASURES]
     page = sweeps.meanings().to_html()
-    assert all(title in page for title in sweeps.MEASURES.values())
+    assert {each.better for each in shown} == {"lower"}
+    assert all(each.label in page and each.sentence[:40] in page for each in shown)
     assert set(KINDS) >= set(sweeps.SLOW)
 
 

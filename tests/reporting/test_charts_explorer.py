@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from privnb import decision
+from privnb import decision, measures
 from privnb.evaluation.results import COLUMNS
 from privnb.reporting import charts
 
@@ -20,7 +20,9 @@ LOSSES = {  # risk and cost of each setting; None: not counted
     ("Suppress", ""): (0.0, 1.01),
     ("LaplaceNoise", "epsilon=1"): (None, 0.611),
 }
-MEASURES = {"risk": "risk (share)", "cost": "cost (nats)", "never": "never counted"}
+MEASURES = ["risk", "cost", "never"]
+measures.state("risk", unit="share")
+measures.state("cost", unit="nats")
 SWEEP = [("KMember", f"k={k}") for k in (2, 5, 10)]
 
 

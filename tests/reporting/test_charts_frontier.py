@@ -1,12 +1,13 @@
 """The chart of the frontier: what is drawn of each status, where names go, and that it draws in every case."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privnb import decision, sanitizers
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
-from privnb.reporting.charts.decision import measured
+from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import LETTER, SHAPES, _overlap, _short, domain, placed
 
 MISSING = float("nan")
@@ -178,10 +179,14 @@ def test_the_table_of_efficient_releases():
 
 
 def test_axes_say_their_unit_once():
-    assert measured("privacy", "privacy loss") == "privacy loss, nats (lower is better)"
-    assert measured("utility", "utility loss") == "utility loss, nats (lower is better)"
-    assert measured("privacy", "accuracy gain") == "privacy loss: accuracy gain, share of people (lower is better)"
-    assert measured("privacy", "risk") == "privacy loss: risk (lower is better)"
+    said = {
+        "utility_loss": "utility loss, nats (lower is better)",
+        "accuracy_gain": "utility loss: accuracy gain, share of people (lower is better)",
+        "never_stated": "utility loss: never stated (lower is better)",
+    }
+    for measure, title in said.items():
+        of = pd.DataFrame({"utility_of": [str(decision.Loss(measure))], "utility_measure": [measure]})
+        assert axis_title("utility", of) == title
 
 
 def test_as_many_shapes_as_sanitizers():

@@ -157,8 +157,8 @@ def test_both_critiques_stand_side_by_side(ahead, count):
     assert "57% to 78%" in title, "of 0.046 are 0.01 and 0.02 lost"
     assert "direct comparison" in below
     above, under = drawn(chart, "point")
-    assert {each["series"] for each in above} == {"adversary's gain", "researcher's gain"}
-    lost = {each["setting"]: each["value"] for each in under if each["series"] == "privacy loss"}
+    assert {each["series"] for each in above} == {"accuracy gain", "workload gain"}
+    lost = {each["setting"]: each["value"] for each in under if each["series"] == "privacy loss of the worst off"}
     assert lost["k=10"] == pytest.approx(0.5 / 0.488)
     assert "NaN" not in vl_convert.vegalite_to_svg(chart.to_dict())
 
@@ -171,7 +171,7 @@ def test_of_several_miners_the_best_is_drawn():
     chart = charts.two_critiques(join(rows(), gains(0.02), worse))
     assert "in 6 of 6 releases" in text(chart)[0]
     above, _ = drawn(chart, "point")
-    assert {round(each["value"], 3) for each in above if each["series"] == "researcher's gain"} == {0.12}
+    assert {round(each["value"], 3) for each in above if each["series"] == "workload gain"} == {0.12}
 
 
 def test_releases_that_one_setting_would_name_alike_stay_apart():

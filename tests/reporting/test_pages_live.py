@@ -14,6 +14,7 @@ from privnb import decision
 from privnb.evaluation.results import join
 from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
+from privnb.measures import facts
 from privnb.microdata.dataset import load
 from privnb.reporting import charts, notebooks, pages, report
 from privnb.reporting.charts.base import render
@@ -133,7 +134,7 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
             "name => document.querySelector('.live output').textContent.startsWith(name)", arg=setting
         )
         for measure in ("certainty_penalty", "accuracy_gain", "identity_vulnerability"):
-            line = f"{sweeps.MEASURES[measure]}: {said(built, setting, measure)}"
+            line = f"{facts(measure).label}: {said(built, setting, measure)}"
             assert line in told.text_content().split("\n")
             assert shown.locator("text", has_text=said(built, setting, measure)).count()
         assert shown.locator("text", has_text=f"{setting} (").count() == 1

@@ -4,18 +4,9 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.caps import check_choices
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import Aggregate, none
-
-# In what a measure counts, by its name.
-UNITS = {
-    "privacy loss": "nats", "mean privacy loss": "nats", "utility loss": "nats", "information gain": "nats",
-    "largest quotient": "nats", "accuracy gain": "share of people", "posterior accuracy": "share of people",
-    "correct links": "share of people", "workload utility": "share of people", "misled": "share of large populations",
-    "certainty penalty": "share of the domain", "knowledge gain": "distance, 0 to 1",
-    "largest disclosure": "distance, 0 to 1", "average relative error": "share of the true count",
-    "median relative error": "share of the true count",
-}  # fmt: skip
 
 
 def which(table):
@@ -32,14 +23,14 @@ def efficient(releases):
     rows = releases[releases.status == "efficient"].sort_values(list(AXES), kind="stable")
     if rows.empty:
         return none("efficient release")
-    titles = {axis: measured(axis, rows[f"{axis}_of"].iloc[0]) for axis in AXES}
+    titles = {axis: axis_title(axis, rows) for axis in AXES}
     return Aggregate(_told(rows), {"setting": "efficient release", **titles})
 
 
-def measured(axis, of):
+def axis_title(axis, releases):
     """An axis in words: the loss, what measures it, in which unit, and the direction."""
-    unit = next((unit for name, unit in UNITS.items() if of.startswith(name)), "")
-    said = f"{axis} loss" if of == f"{axis} loss" else f"{axis} loss: {of}"
+    of, unit = releases[f"{axis}_of"].iloc[0], facts(releases[f"{axis}_measure"].iloc[0]).unit
+    said = of if of.startswith(f"{axis} loss") else f"{axis} loss: {of}"
     return f"{said}, {unit} (lower is better)" if unit else f"{said} (lower is better)"
 
 

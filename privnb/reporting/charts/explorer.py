@@ -8,7 +8,7 @@ import pandas as pd
 from privnb.decision import AXES
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, Aggregate, finish, none
-from privnb.reporting.charts.decision import measured
+from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
 
 SETTING = ["sanitizer", "parameters"]
@@ -72,10 +72,10 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     ends = {
         channel: make(
             f"{axis}:Q",
-            title=measured(axis, releases[f"{axis}_of"].iloc[0]),
+            title=axis_title(axis, releases),
             scale=alt.Scale(zero=False, nice=False),
             # In words of its own: Vega's tell the range of the rows that it was drawn with first.
-            axis=alt.Axis(tickCount=6, grid=False, description=measured(axis, releases[f"{axis}_of"].iloc[0])),
+            axis=alt.Axis(tickCount=6, grid=False, description=axis_title(axis, releases)),
         )
         for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True)
     }

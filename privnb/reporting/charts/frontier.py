@@ -10,7 +10,7 @@ from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import bounded
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none
-from privnb.reporting.charts.decision import measured
+from privnb.reporting.charts.decision import axis_title
 
 HEIGHT = 380
 # As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
@@ -50,7 +50,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
-    of = {axis: measured(axis, releases[f"{axis}_of"].iloc[0]) for axis in AXES}
+    of = {axis: axis_title(axis, releases) for axis in AXES}
     where = {
         axis: channel(
             f"{axis}:Q",

@@ -2,16 +2,15 @@
 
 import html
 import textwrap
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
 from privnb.decision.points import check_points
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, Aggregate, finish, none
-from privnb.reporting.charts.decision import measured
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.charts.frontier import GREY
 
@@ -26,8 +25,8 @@ def every_setting(steps, results, planes, measures, *, start=""):
 
     `steps`: DataFrame, one row a setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and
     `parameters` (as results name it), each series in the order of the slider. `results`: their numbers; a setting
-    without any cannot be reached. `planes`: one or two results of `frontier.points`. `measures`: `{measure: title}`,
-    of which lower is better. `start`: the setting chosen first, by default the first.
+    without any cannot be reached. `planes`: one or two results of `frontier.points`. `measures`: by name, of
+    which lower is better. `start`: the setting chosen first, by default the first.
 
     Parameters of the chart: `series` and `step`, bound to the controls; `steps`, how many that series has; `setting`
     and `said`, what is chosen by its name and in a sentence.
@@ -38,7 +37,7 @@ def every_setting(steps, results, planes, measures, *, start=""):
         expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
     ):
         check_points(f"planes[{place}]", plane)
-    expect.kind("measures", measures, Mapping, instead="Give a title a measure.")
+    expect.texts("measures", measures, "measures")
     expect.strings(start=start)
     import altair as alt
 
@@ -61,8 +60,8 @@ def every_setting(steps, results, planes, measures, *, start=""):
         alt.param("chosen", expr=row),
         *(alt.param(name, expr=f"data('settings')[chosen].{name}") for name in ("setting", "said")),
     ]
-    panels = [_strip(data, rows, *measure) for measure in measures.items()]
-    of = [{axis: _axis(axis, plane[f"{axis}_of"].iloc[0], measures) for axis in AXES} for plane in planes]
+    panels = [_strip(data, rows, measure) for measure in measures]
+    of = [{axis: f"{axis} loss: {facts(plane[f'{axis}_measure'].iloc[0]).label}" for axis in AXES} for plane in planes]
     across = [alt.hconcat(*(_among(data, rows, place, of) for place in range(len(of))), spacing=24)] if of else []
     return finish(
         alt.vconcat(_heading(data), *panels, *across, spacing=16).add_params(*parameters),
@@ -74,9 +73,9 @@ def every_setting(steps, results, planes, measures, *, start=""):
 
 
 def _known(measures, results):
-    """Those of which there is a number."""
+    """Those of which there is a number, with their titles: `{name: title}`."""
     there = set(results.measure[results.value.notna()])
-    return {measure: title for measure, title in measures.items() if measure in there}
+    return {name: facts(name).label for name in measures if name in there}
 
 
 def _numbered(steps, results, planes, measures):
@@ -122,7 +121,7 @@ def _heading(data):
     )
 
 
-def _strip(data, rows, measure, title):
+def _strip(data, rows, measure):
     """The bar of one measure above all its values; its title and its number stand on top."""
     import altair as alt
 
@@ -136,17 +135,11 @@ def _strip(data, rows, measure, title):
         base.mark_tick(color=GREY, thickness=1, size=BAR).encode(x=x),
         one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
         one.mark_tick(color="black", thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
-        one.mark_text(align="left", text=title, **text).encode(x=alt.value(0), y=alt.value(-4)),
+        one.mark_text(align="left", text=facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
         one.mark_text(align="right", fontWeight="bold", **text).encode(
             x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_told:N"
         ),
     )
-
-
-def _axis(axis, of, measures):
-    """What an axis is called: the measure as in the bars."""
-    title = measures.get(of.replace(" ", "_"))
-    return f"{axis} loss: {title}" if title else measured(axis, of).removesuffix(" (lower is better)")
 
 
 def _among(data, rows, place, of):
@@ -199,7 +192,7 @@ def every_number(steps, results, measures):
     """The numbers of `every_setting` as tables that unfold, one a series of its menu; each with its baseline."""
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results)
-    expect.kind("measures", measures, Mapping, instead="Give a title a measure.")
+    expect.texts("measures", measures, "measures")
     measures = _known(measures, results)
     rows = _numbered(steps, results, [], measures)
     columns = {"setting": "", **{f"{measure}_told": title for measure, title in measures.items()}}

@@ -2,18 +2,12 @@
 
 import numpy as np
 
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import WIDTH, Aggregate, finish, none, told_apart
-from privnb.reporting.findings.tradeoff import both_critiques
+from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques
 from privnb.studies.li_li_2009.study import pairs
 
-UNITS = {
-    "utility_loss": "utility loss (nats; lower is better)",
-    "average_relative_error": "average relative error (lower is better)",
-    "median_relative_error": "median relative error (lower is better)",
-}
-GAINS = {"accuracy_gain": "adversary's gain", "workload_gain": "researcher's gain"}
-LOSSES = {"privacy_loss": "privacy loss", "utility_loss": "utility loss"}
 HEIGHT = 300
 GREY = "#666666"
 
@@ -22,8 +16,9 @@ def trade_off(results, measure="utility_loss"):
     """Privacy loss of each release against a measure of utility loss, one line a privacy model, form and target where
     these differ; beside it what both scales mean.
 
-    `measure`: one of `UNITS`. `results`: with `privacy_loss` of the same releases; `revealed_loss` makes the vertical
-    lines, the trivial release, which is the measure's baseline, the horizontal one. Figures 2 and 3 of Li and Li 2009.
+    `measure`: of utility loss, by name. `results`: with `privacy_loss` of the same releases; `revealed_loss` makes the
+    vertical lines, the trivial release, which is the measure's baseline, the horizontal one. Figures 2 and 3 of Li and
+    Li 2009.
     """
     expect.these(results=results)
     expect.strings(measure=measure)
@@ -42,7 +37,12 @@ def trade_off(results, measure="utility_loss"):
     scale = results[results.measure == "revealed_loss"].value.agg(["min", "max"]).dropna()
     right = max(rows.privacy.max(), scale.max() if len(scale) else 0)
     x = alt.X("privacy:Q", title=_unit(results), scale=alt.Scale(domain=[0, right * 1.04], nice=False))
-    y = alt.Y("value:Q", title=UNITS[measure], axis=alt.Axis(format="%" if "error" in measure else "~g", tickCount=6))
+    of = facts(measure)
+    y = alt.Y(
+        "value:Q",
+        title=f"{of.label}, {of.better} is better",
+        axis=alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6),
+    )
     columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(x=x, y=y, **told_apart("series", order))
     tip = ["series", "letter", "bound", alt.Tooltip("privacy:Q", format=".4f"), alt.Tooltip("value:Q", format=".4f")]
@@ -79,7 +79,7 @@ def two_critiques(results):
         (GAINS, "people guessed right beyond what the trivial release allows, as a share of all"),
         (LOSSES, "loss, as a share of the scale (0 nothing is lost; lower is better)"),
     ):
-        shown = wide.rename(columns=names)[list(names.values())].rename_axis(columns="series").stack()
+        shown = wide[[*names]].rename(columns=_called).rename_axis(columns="series").stack()
         shown = shown.rename("value").reset_index()
         panels.append(
             alt.Chart(Aggregate(shown, dict.fromkeys(["setting", "series", "value"], "")).rows)
@@ -87,7 +87,7 @@ def two_critiques(results):
             .encode(
                 x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")),
                 y=alt.Y("setting:N", sort=list(wide.index), title=None),
-                **told_apart("series", [*GAINS.values(), *LOSSES.values()]),
+                **told_apart("series", [_called(name) for name in (*GAINS, *LOSSES)]),
             )
             .properties(width=WIDTH, height=alt.Step(18))
         )
@@ -96,11 +96,16 @@ def two_critiques(results):
         f"The researcher clearly gains more than the adversary in {wide.ahead.sum()} of {len(wide)} releases, "
         f"while these avoid {1 - wide.utility_loss.max():.0%} to {1 - wide.utility_loss.min():.0%} of the utility loss "
         "about groups",
-        "Above: Brickell and Shmatikov's direct comparison, on the sensitive attribute; no quasi-identifiers or no "
-        "sensitive attribute gain 0; of several miners the best; clearly: beyond its 95 % interval. Below: Li and Li's "
-        "privacy loss, as a share of the smallest loss of a value told for certain, and utility loss, as a share of "
-        "that without quasi-identifiers.",
+        "Above: Brickell and Shmatikov's direct comparison, on the sensitive attribute: the adversary's accuracy gain "
+        "and the researcher's workload gain, of several miners the best; no quasi-identifiers or no sensitive "
+        "attribute gain 0; clearly: beyond its 95 % interval. Below: Li and Li's privacy loss, as a share of the "
+        "smallest loss of a value disclosed for certain, and utility loss, as a share of that without "
+        "quasi-identifiers.",
     )
+
+
+def _called(measure):
+    return facts(measure).phrase
 
 
 def _with_series(rows):
@@ -155,16 +160,16 @@ def _ends(rows):
 
 def _title(rows, measure):
     """Which line lies lowest and which highest where all of them run, or else where the one begins and ends."""
-    said = (lambda value: f"{value:.1%}") if "error" in measure else (lambda value: f"{value:.2g}")
-    name, groups = measure.replace("_", " "), list(rows.groupby("series", sort=False))
+    format, name = ".1%" if "%" in facts(measure).format else ".2g", facts(measure).phrase
+    groups = list(rows.groupby("series", sort=False))
     at, high = max(part.privacy.min() for _, part in groups), min(part.privacy.max() for _, part in groups)
     if len(groups) == 1 or at > high:
         least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
-        ends = [f"{said(row.value)} at a privacy loss of {row.privacy:.2f}" for row in (least, most)]
+        ends = [f"{row.value:{format}} at a privacy loss of {row.privacy:.2f}" for row in (least, most)]
         return f"{name.capitalize()}: {ends[0]}, {ends[1]}"
     reached = {series: np.interp(at, part.privacy, part.value) for series, part in groups}
     least, *_, most = sorted(reached, key=reached.get)
-    least, most = (f"{said(reached[series])} ({series})" for series in (least, most))
+    least, most = (f"{reached[series]:{format}} ({series})" for series in (least, most))
     return f"At a privacy loss of {at:.2f} the {name} is {least} to {most}"
 
 

@@ -32,7 +32,7 @@ def which_to_publish(results, releases, table):
 
 def _mined(results, releases):
     """That a gain reached by miners is a lower bound, where it is an axis."""
-    if not any(releases[f"{axis}_of"].iloc[0].startswith("accuracy gain") for axis in AXES):
+    if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES]:
         return
     gains = results[(results.measure == "accuracy_gain") & (results.miner != "worst")]
     exact = set(gains[gains.miner == ""].sanitizer)

@@ -12,7 +12,7 @@ from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.base import listed, of
 from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs
 
-CRITIQUES = ["accuracy_gain", "workload_gain", "privacy_loss", "utility_loss"]
+GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 
 
 def how_losses_read(results):
@@ -68,13 +68,13 @@ def both_critiques(results):
     Columns: the four measures; `low` of the researcher's 95 % interval; `ahead`: whether that is above what the
     adversary gains. Gains are of the miner that gains most in each release. Without such releases no rows.
     """
-    rows = results[(results.sanitizer == "Mondrian") & results.measure.isin(CRITIQUES)]
+    rows = results[(results.sanitizer == "Mondrian") & results.measure.isin([*GAINS, *LOSSES])]
     rows = over_seeds(rows).dropna(subset="value")
     gains = rows.measure.str.endswith("_gain")
     best = rows[gains].sort_values("value", ascending=False, kind="stable").drop_duplicates(["parameters", "measure"])
     rows = pd.concat([rows[~gains], best]).sort_index()
     wide = rows.pivot_table(index="parameters", columns="measure", values="value", sort=False)
-    wide = wide.reindex(columns=CRITIQUES).dropna()
+    wide = wide.reindex(columns=[*GAINS, *LOSSES]).dropna()
     low = best[best.measure == "workload_gain"].set_index("parameters").low.reindex(wide.index)
     return wide.assign(low=low, ahead=low > wide.accuracy_gain)
 
@@ -87,7 +87,7 @@ def where_critics_disagree(results):
         return say("The direct comparison needs a sensitive attribute of categories and large populations: not here.")
     base = of(results, "utility_loss").baseline.iloc[0]
     kept, least = 1 - wide.utility_loss / base, wide.privacy_loss.idxmin()
-    points = {name: f"{100 * wide[name].min():.1f} to {100 * wide[name].max():.1f}" for name in CRITIQUES[:2]}
+    points = {name: f"{100 * wide[name].min():.1f} to {100 * wide[name].max():.1f}" for name in GAINS}
     miners = of(results, "workload_gain").query("sanitizer == 'Mondrian'").miner.nunique()
     best = f"; in each the best of {miners} miners" if miners > 1 else ""
     return say(
