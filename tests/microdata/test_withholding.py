@@ -27,7 +27,7 @@ from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
 from privnb.sanitizers import Identity, KMember, Suppress
 
-PACKAGE = Path(withholding.__file__).parent
+PACKAGE = Path(withholding.__file__).parents[1]
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 
 # --- the limit ---
@@ -62,7 +62,7 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 @pytest.mark.parametrize("limit", NO_LIMITS, ids=repr)
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, limit, monkeypatch):
-    for module in (releases, leakage, trade_off, nearer_predictions, studies.askari, studies.sramka):
+    for module in (releases, leakage, trade_off, nearer_predictions, studies.askari_2012.study, studies.sramka_2010):
         for ran in ("rows_of", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
     with pytest.raises(ValueError, match="fewest must be a whole number from 2, got "):

@@ -358,8 +358,8 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
         ],
         columns=["measure", "miner", "value", "low"],
     )  # fmt: skip
-    assert studies.sramka._worst(rows) == "two, one"
-    assert studies.sramka._worst(rows[rows.measure == "unfinished"]) == ""
+    assert studies.sramka_2010._worst(rows) == "two, one"
+    assert studies.sramka_2010._worst(rows[rows.measure == "unfinished"]) == ""
 
 
 @pytest.mark.parametrize(
@@ -373,6 +373,6 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
     ],
 )
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
-    monkeypatch.setattr(studies.sramka, "evaluated", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr(studies.sramka_2010, "evaluated", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
         studies.adversaries(adult, [KMember(10)], **wrong)
