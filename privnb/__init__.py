@@ -1,1 +1,25 @@
-"""Measure privacy and utility of sanitized microdata."""
+"""Measure privacy and utility of sanitized microdata.
+
+What the rooms of the loop export is here by name, loaded when it is asked for:
+`from privnb import load, Mondrian, KAnonymity, Linkage`.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+
+ROOMS = ("microdata", "privacy_models", "sanitizers", "attacks", "evaluation")  # in the order of the loop
+
+
+def __getattr__(name):
+    if not name.startswith("_"):
+        if find_spec(f"privnb.{name}"):
+            return import_module(f"privnb.{name}")
+        for room in ROOMS:
+            module = import_module(f"privnb.{room}")
+            if name in module.__all__:
+                return getattr(module, name)
+    raise AttributeError(f"privnb has no '{name}'. It has what {', '.join(ROOMS)} list in `__all__`.")
+
+
+def __dir__():
+    return sorted({name for room in ROOMS for name in import_module(f"privnb.{room}").__all__} | set(globals()))

@@ -1,0 +1,37 @@
+"""What `import privnb` costs and gives."""
+
+import subprocess
+import sys
+
+import pytest
+
+import privnb
+
+
+def test_importing_it_loads_nothing_that_is_slow():
+    heavy = "altair IPython numba numpy pandas scipy sklearn"
+    code = f"import sys, privnb; print(*[name for name in {heavy.split()} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_what_the_rooms_of_the_loop_export_is_here_by_name():
+    for room in privnb.ROOMS:
+        module = getattr(privnb, room)
+        assert module.__name__ == f"privnb.{room}"
+        for name in module.__all__:
+            assert name in dir(privnb)
+            assert getattr(privnb, name) is getattr(module, name)
+
+
+def test_one_import_line_does():
+    from privnb import KAnonymity, Mondrian, load
+    from privnb.microdata import dataset
+
+    assert load is dataset.load
+    assert repr(Mondrian(KAnonymity(10))) == "Mondrian(KAnonymity(k=10))"
+
+
+def test_another_name_is_refused_and_the_error_says_where_names_come_from():
+    with pytest.raises(AttributeError, match=r"privnb has no 'Mondrain'. It has what microdata, .* list in `__all__`"):
+        _ = privnb.Mondrain
