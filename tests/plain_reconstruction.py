@@ -48,7 +48,7 @@ def toy(rows, seed, hierarchies=HIERARCHIES):
 def cell(release, record, name):
     """The values, as text, that a published cell may stand for, all equally likely."""
     label, hierarchy = release.table[name].iloc[record], release.hierarchies[name]
-    if name in release.provenance.noisy and name == "age":
+    if name in release.treated("noisy") and name == "age":
         return {str(min(range(8), key=lambda value: (abs(value - label), value)))}
     return {leaves(hierarchy)[position] for position in hierarchy.covered(label)}
 

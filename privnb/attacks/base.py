@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from copy import copy
 
 from privnb.microdata import expect
+from privnb.microdata.family import members
+from privnb.microdata.names import name_list
+from privnb.microdata.treatment import Unreadable
 
 
 class Attack(ABC):
@@ -13,22 +16,29 @@ class Attack(ABC):
     What an attack learned is left on the fitted copy alone, so that one attack serves many releases.
     """
 
-    reads: tuple[str, ...]  # the forms of releases that it can learn from, see `release.FORMS`
+    supported_treatments: tuple[str, ...]  # of columns that it can learn from, see `treatment.KINDS`
+
+    @classmethod
+    def can_read(cls, release):
+        """Whether this attack reads all columns of `release` (or of what it published)."""
+        return len(release.treated(*cls.supported_treatments)) == len(release.columns)
 
     @classmethod
     def check(cls, release):
-        """Raise ValueError unless this attack reads releases of the form of `release` (or what it published)."""
-        if release.form not in cls.reads:
-            able = [other.__name__ for other in Attack.__subclasses__() if release.form in other.reads]
-            raise ValueError(
-                f"{cls.__name__} reads {' and '.join(cls.reads)} releases, and this one is {release.form}. Choose "
-                f"another sanitizer, or an attack that reads it: {', '.join(able) or 'there is none yet'}."
+        """Raise Unreadable unless this attack `can_read` the release (or what it published)."""
+        if not cls.can_read(release):
+            unread = {n: each.kind for n, each in release.columns.items() if each.kind not in cls.supported_treatments}
+            able = [each.__name__ for each in members(Attack) if {*unread.values()} <= {*each.supported_treatments}]
+            raise Unreadable(
+                f"{cls.__name__} reads columns that are {', '.join(cls.supported_treatments)}; this release has "
+                f"{name_list(unread)}, {' and '.join(dict.fromkeys(unread.values()))}. Choose another sanitizer, or an "
+                f"attack that reads it: {', '.join(able) or 'there is none yet'}."
             )
 
     def fit(self, published):
         """A copy of this attack that has learned from `published` (see `release.Published`).
 
-        Raises ValueError for a form of release that it does not read.
+        Raises Unreadable for a treatment of columns that it does not read.
         """
         expect.these(published=published)
         self.check(published)

@@ -20,8 +20,8 @@ class Linkage(Attack):
     """A neighbour who knows some quasi-identifiers of a person, and that the person is in the release, wants their row.
 
     The candidates are the released rows of which every known cell covers the known value; the neighbour takes
-    one of them at random. Where the release is noisy, no cell is right: of the rows that fit in the other columns the
-    neighbour takes the nearest, by the sum over noisy columns of |difference| / width of the public domain.
+    one of them at random. In a noisy or perturbed column no cell is right: of the rows that fit in the other columns
+    the neighbour takes the nearest, by the sum over these columns of |difference| / width of the public domain.
 
     `known`: the names of the columns that the neighbour knows; None: all quasi-identifiers. Known cells may be exact
     values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have a value in common.
@@ -33,7 +33,7 @@ class Linkage(Attack):
     """
 
     known: tuple[str, ...] | None = None
-    reads = ("generalized", "noisy", "bucketized")
+    supported_treatments = ("exact", "generalized", "suppressed", "bucketized", "noisy", "perturbed")
 
     def __post_init__(self):
         if self.known is not None:
@@ -46,7 +46,7 @@ class Linkage(Attack):
         absent = [name for name in names if name not in published.table]
         if absent:
             raise SchemaError(f"{self!r}: the release has no column {absent}; it has {', '.join(published.table)}.")
-        noisy = published.noisy
+        noisy = published.treated("noisy", "perturbed")
         return {
             "_names": names,
             "_cells": {name: _cells(published, name, published.table[name]) for name in names if name not in noisy},
@@ -94,8 +94,11 @@ class Linkage(Attack):
         return np.random.default_rng(rng).integers(len(self.published.table), size=len(known))
 
     def truth(self, dataset, key):
-        """The published row of each record. `key`: the record of each published row, as `Release.publish` gives it."""
-        if len(key) != len(dataset):
+        """The published row of each record that was released, in the dataset's order: integer array (rows,).
+
+        `key`: the record of each published row, as `Release.publish` gives it.
+        """
+        if len(key) != len(self.published.table) or np.max(key) >= len(dataset):
             raise ValueError(
                 f"the key has {len(key)} rows, '{dataset.name}' {len(dataset)} records. Take its release's."
             )

@@ -31,7 +31,7 @@ class MinerInference(Attack):
     miner: Miner
     target: str
     known: tuple[str, ...] | None = None
-    reads = ("generalized", "noisy")
+    supported_treatments = ("exact", "generalized", "suppressed", "noisy", "perturbed", "synthetic")
 
     def __post_init__(self):
         expect.kind("miner", self.miner, Miner, WekaMiner, instead="reference_set(names) gives some.")

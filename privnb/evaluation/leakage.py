@@ -20,6 +20,7 @@ from privnb.microdata import counts, expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
+from privnb.microdata.treatment import Rows, Unreadable
 from privnb.sanitizers import SanitizationError, noise_channel
 
 _ALVIM = "Alvim et al., PoPETs 2022(4)"
@@ -122,13 +123,13 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
     for sanitizer in track(sanitizers, "every set of quasi-identifiers"):
         release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
-        if release.provenance.noisy:
-            raise ValueError(
-                f"what some of a person's attributes tell is not counted for {sanitizer!r}: noise leaves no groups. "
-                "Ask `leakage`, which looks at whole rows, or leave it out."
+        if reason := release.without_classes:
+            raise Unreadable(
+                f"what some of a person's attributes tell is not counted for {sanitizer!r}: {reason}. Ask `leakage`, "
+                "which looks at whole rows, or leave it out."
             )
         told = original
-        if not {*names, sensitive} <= {*release.provenance.untouched}:
+        if not {*names, sensitive} <= {*release.treated("exact")}:
             told = _by_subset(dataset, release, sensitive, subsets)
         for subset in subsets:
             groups, guessed = np.minimum(told[subset], original[subset])
@@ -172,9 +173,10 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
         except SanitizationError:
             rows.append(row("classes", 0, target=sensitive))
             continue
+        _check_readable(release)
         rows += _of_identity(row, dataset, release, sanitizer, seed, fewest)
         rows += chain.from_iterable(
-            _of_attribute(row, dataset, release, sanitizer, name, fewest) for name in dataset.schema.quasi_identifiers
+            _of_attribute(row, dataset, release, name, fewest) for name in dataset.schema.quasi_identifiers
         )
         rows += _of_sensitive(row, dataset, release, sensitive, fewest)
     return tidy(rows)
@@ -224,7 +226,7 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
         shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
         kept = [not withholding.tells(share * len(dataset), len(dataset), fewest) for share in shares]
         before, after = np.where(kept, (before, after), np.nan)
-        measure = "expected_gain_at_most" if release.provenance.noisy else "expected_gain"
+        measure = "expected_gain_at_most" if release.classes is None else "expected_gain"
         rows.append(row(measure, after, "", sensitive, baseline=before, better="lower"))
     return tidy(rows)
 
@@ -236,6 +238,14 @@ def _asked(dataset, sensitive, fewest):
     if name in dataset.schema.quasi_identifiers:
         raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
     return name
+
+
+def _check_readable(release):
+    """Raise Unreadable where nothing is known of how a record's cells and its values hang together."""
+    facts, moved = release.provenance, release.treated("perturbed")
+    if facts.rows is not Rows.RECORDS or moved:
+        reason = f"{name_list(moved)} were changed by no known law" if moved else f"its rows are {facts.rows}"
+        raise Unreadable(f"what {facts.sanitizer} leaks of each record is not known: {reason}. Attack it instead.")
 
 
 def _by_subset(dataset, release, sensitive, subsets):
@@ -266,7 +276,7 @@ def _withheld(release, sensitive):
 
 def _channel(dataset, release, sensitive):
     """The channel of the sensitive value for who knows the class or bucket; of noise that of the original."""
-    if release.provenance.noisy:
+    if release.treated("noisy"):
         return _of_original(dataset, sensitive)
     if _withheld(release, sensitive):
         return record_channel(np.zeros(len(dataset), dtype=np.int64), dataset.table[sensitive])
@@ -280,20 +290,20 @@ def _of_original(dataset, sensitive):
 
 def _of_identity(row, dataset, release, sanitizer, seed, fewest):
     n = len(dataset)
-    if release.provenance.noisy:
+    if release.treated("noisy"):
         rng = np.random.default_rng(stream(seed, sanitizer, "identify"))
-        told = noise_channel.identification(dataset, release, sanitizer, rng=rng)
+        told = noise_channel.identification(dataset, release, rng=rng)
     else:
         true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
-        told = withholding.found(register_vulnerability(release.indistinguishable, true) * n, n, fewest)
+        told = withholding.found(register_vulnerability(release.equivalence_classes, true) * n, n, fewest)
     return _pair(row, "identity", told, 1 / n, "identity")
 
 
-def _of_attribute(row, dataset, release, sanitizer, name, fewest):
+def _of_attribute(row, dataset, release, name, fewest):
     values, attribute, n, rows = dataset.table[name], dataset.schema[name], len(dataset), []
-    if name in release.provenance.noisy:
-        told = noise_channel.cell_vulnerability(sanitizer, attribute, values)
-        most = np.log2(noise_channel.cell_capacity(sanitizer, attribute))
+    if law := release.columns[name].law:
+        told = noise_channel.cell_vulnerability(law, attribute, values)
+        most = np.log2(noise_channel.cell_capacity(law, attribute))
         rows.append(row("attribute_capacity", most, "", name, baseline=0, better="lower"))
     else:
         told = channel.posterior_vulnerability(record_channel(release.table[name], values))
@@ -308,12 +318,12 @@ def _of_sensitive(row, dataset, release, sensitive, fewest):
     def pair(what, share, suffix=""):
         return _pair(row, what, withholding.share(share * n, n, fewest), prior, sensitive, suffix)
 
-    if bucketized or release.provenance.noisy:
+    if bucketized or release.treated("noisy"):
         rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "_at_most")
     if bucketized:
         names = tuple(dataset.schema.quasi_identifiers)
         rows += pair("sensitive", _by_subset(dataset, release, sensitive, [names])[names][1] / n)
-    if not release.provenance.noisy:
+    if not release.treated("noisy"):
         told, what = _channel(dataset, release, sensitive), "bucket" if bucketized else "sensitive"
         guessed = channel.posterior_vulnerability(told)
         rows += pair(what, guessed)

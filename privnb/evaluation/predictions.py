@@ -8,6 +8,7 @@ import pandas as pd
 
 from privnb.attacks import MinerInference
 from privnb.microdata.progress import track
+from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
 from privnb.miners.encoding import encode
 
@@ -104,6 +105,11 @@ def _encoded(release, table, target):
 
 def _attackable(release):
     MinerInference.check(release)
+    if release.provenance.rows is not Rows.RECORDS:
+        raise Unreadable(
+            f"guesses are compared with the record of each row, and the rows of {release.provenance.sanitizer} are "
+            f"{release.provenance.rows}. Use `attacks.MinerInference`, which guesses for people as they are known."
+        )
     return release
 
 

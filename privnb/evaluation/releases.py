@@ -201,7 +201,7 @@ def example(dataset, sanitizers):
     for sanitizer in sanitizers:
         if not sanitizer.randomized:
             release = sanitizer.sanitize(dataset, rng=1)
-            if not release.bare:
+            if not release.has_unprotected_rows:
                 return release.show()
     return "None of these releases is shown: their rows are people's own records, blurred or not."
 
@@ -269,11 +269,11 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
         row = rows_of(dataset, sanitizer, seed)
-        if release.provenance.noisy:
+        if release.classes is None:
             rows.append(row("displacement", displacement(dataset, release), better="lower"))
             continue
         sizes = np.bincount(release.classes)
-        names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
+        names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
         rows += [
             row(names[0], withholding.known(len(sizes), len(dataset), fewest)),
             row(names[1], float(np.median(sizes)), better="higher"),
@@ -293,7 +293,7 @@ def linked(dataset, sanitizers, *, seeds=1):
         attack = Linkage().fit(published)
         share, low, high = linkage.correct_links(attack, dataset, key)
         row = rows_of(dataset, sanitizer, seed)
-        rows.append(row("correct_links", share, low=low, high=high, baseline=1 / len(dataset), better="lower"))
+        rows.append(row("correct_links", share, low=low, high=high, baseline=1 / len(release), better="lower"))
     return tidy(rows)
 
 

@@ -138,7 +138,7 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
             release, also = Suppress().sanitize(dataset, rng=0), []
         if release.classes is not None or not miners:
             rows += _of_classes(row, release, sensitive, also, label, fewest, rng=stream(seed, sanitizer, "deal"))
-        if miners and release.form in MinerInference.reads:
+        if miners and MinerInference.can_read(release):
             rows += _of_miners(row, dataset, release, sensitive, also, label, miners, fewest, [seed, sanitizer])
     return tidy(rows)
 
@@ -240,7 +240,7 @@ class _Researcher:
         if _withheld(release, self.target):
             members, _ = able(miners_of(miners), self.commonest)
             return {miner.name: self._right(self.commonest) for miner in members}, {}
-        if release.form not in MinerInference.reads:  # buckets: whose value is whose is not told
+        if not MinerInference.can_read(release):  # buckets: whose value is whose is not told
             return {}, {miner.name: "refused" for miner in miners_of(miners)}
         roles = {a.name: a.role for a in release.schema.attributes if a.name not in self.unused}
         schema, table = release.schema.with_roles(roles), release.table.drop(columns=self.unused)
@@ -316,7 +316,7 @@ def _of_miners(row, dataset, release, sensitive, known, label, miners, fewest, s
     table[sensitive] = values.to_numpy()[lots]
     dealt = published._replace(table=table)
     # A class is found by the quasi-identifiers of a person (section 4.1); the row that noise made of them is not.
-    asked = (dataset if release.provenance.noisy else release).table.iloc[key]
+    asked = (dataset if release.classes is None else release).table.iloc[key]
     true, rows = dataset.table[sensitive].to_numpy()[key], []
     for miner in able(miners_of(miners), values)[0]:
         attack = MinerInference(miner, sensitive, (*release.schema.quasi_identifiers, *known))

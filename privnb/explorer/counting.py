@@ -124,11 +124,11 @@ def _of_classes(row, release, made, original, setting):
     # All models of sensitive values count alike, so they are counted once.
     counts, sizes = MODELS["t"](0.5, sensitive).counted(release), np.bincount(release.classes)
     few = original.rarest < withholding.LIMIT and sizes.min() < withholding.LIMIT  # as `evaluation.tells_few`
-    names = ("buckets", "median_bucket_size") if release.form == "bucketized" else ("classes", "median_class_size")
+    names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
     suppressed, cells = release.suppressed, suppressed_cells(release)
     others = cells - suppressed * len(release.schema.quasi_identifiers)  # of people who keep some of theirs
     hidden = withholding.tells(suppressed, n) or withholding.few(cells) or withholding.few(others)
-    found = withholding.found(register_vulnerability(release.indistinguishable, original.true) * n, n)
+    found = withholding.found(register_vulnerability(release.equivalence_classes, original.true) * n, n)
     return [
         # Of exact cells the number of classes would give back how many people are not found, see `_found`.
         row(names[0], withholding.known(len(sizes), n)),
@@ -178,7 +178,7 @@ def _losses(row, release, made, counts, original, few, setting):
 def _guessed(row, release, counts, original, sensitive):
     """Rows of how many people's sensitive value is guessed right; of buckets also what the original would tell."""
     told, n = counts.max(axis=1).sum(), len(release)
-    if release.form != "bucketized":
+    if release.buckets is None:
         return [_share(row, "sensitive_vulnerability", told, original.commonest, sensitive, n)]
     return [
         _share(row, "bucket_vulnerability", told, original.commonest, sensitive, n),
@@ -188,14 +188,15 @@ def _guessed(row, release, counts, original, sensitive):
 
 def _of_noise(row, dataset, release, made, original, setting):
     rng, n = np.random.default_rng(stream(setting.seed, made, "identify")), len(release)
-    told = noise_channel.identification(dataset, release, made, rng=rng)
+    told = noise_channel.identification(dataset, release, rng=rng)
     rows = [
         row("displacement", displacement(dataset, release), better="lower"),
         row("identity_vulnerability", told[0], "", "identity", *told[1:], 1 / n, "lower"),
         _share(row, "sensitive_vulnerability_at_most", original.told, original.commonest, setting.sensitive, n),
     ]
-    for name in release.provenance.noisy:
-        people = noise_channel.cell_vulnerability(made, dataset.schema[name], dataset.table[name]) * n
+    for name in release.treated("noisy"):
+        law = release.columns[name].law
+        people = noise_channel.cell_vulnerability(law, dataset.schema[name], dataset.table[name]) * n
         rows.append(_share(row, "attribute_vulnerability", people, _commonest(dataset, name), name, n))
     return rows
 
@@ -221,6 +222,6 @@ def class_sizes(release):
     first = int(np.flatnonzero(people)[0])
     merged = merge_small(pd.Series(people[first:], index=labels[first : len(people)]))
     merged.index = [re.sub(r"^([\d,]+)(-[\d,]+)? to ([\d,]+-)?", r"\1-", label) for label in merged.index]
-    of = "bucket" if release.form == "bucketized" else "class"
+    of = "bucket" if release.buckets is not None else "class"
     table = merged.rename_axis(f"people in a {of}").rename("people").reset_index()
     return Aggregate(table, {name: name for name in table})

@@ -160,7 +160,7 @@ def _reading(dataset, setting):
     shown = "No rows are shown: each is one person's own record, as it is or with noise."
     if setting.sensitive in names:
         shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
-    elif not release.bare:
+    elif not release.has_unprotected_rows:
         # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
         shown = release.show(rng=stream(setting.seed, made, "show"))
     found = rows(data, setting, made, release)

@@ -42,14 +42,14 @@ def terms(dataset, setting, release):
     the terms say it.
     """
     expect.these(dataset=dataset, setting=setting, release=release)
-    schema, untouched = release.schema, release.provenance.untouched
+    schema, untouched = release.schema, release.treated("exact")
     # A label may happen to be the value; then it is the class that hides people, as behind any other label.
-    labels = release.form == "generalized"
+    labels = release.generalized
     known = [name for name in schema.quasi_identifiers if name in untouched and not labels]
     neutral = [name for name in schema.names(Role.NEUTRAL) if name in untouched]
     unique = [n for n in (*known, *neutral, *schema.sensitive) if len(_values(release, n)) > len(release) / 2]
     formulas = [name for name in schema.published if _formula(release, name)]
-    bucketized, exact = release.form == "bucketized", f"It has quasi-identifiers as they are: {', '.join(known)}."
+    bucketized, exact = release.buckets is not None, f"It has quasi-identifiers as they are: {', '.join(known)}."
     said = [
         (
             release.provenance.simulation,
@@ -83,9 +83,9 @@ def _formula(release, name):
 def alike(release):
     """The fewest people whose rows are alike in all that is not sensitive, as released and without noise."""
     expect.these(release=release)
-    noisy, schema = release.provenance.noisy, release.schema
+    noisy, schema = release.treated("noisy"), release.schema
     exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
-    columns = [release.table[name] for name in exact] + [release.indistinguishable] * (not noisy)
+    columns = [release.table[name] for name in exact] + [release.equivalence_classes] * (not noisy)
     return int(combinations(pd.DataFrame(dict(enumerate(columns)), index=release.table.index)).multiplicities.min())
 
 
@@ -94,19 +94,19 @@ def _refused(release, own, exact):
     columns that are not sensitive and as they are.
     """
     name = release.provenance.sanitizer
-    if release.form == "generalized" and release.bare:
+    if release.generalized and release.has_unprotected_rows:
         return (
             f"{name} is not saved: in it somebody's record stands alone, with nothing to hide behind. Choose another "
             "sanitizer, or a larger k."
         )
-    if release.form == "generalized" and own:
+    if release.generalized and own:
         return (
             f"{name} is not saved: it has {', '.join(own)} as they are, by which people can be found in it. Let an "
             "adversary know them, or give them another role in the description file."
         )
-    if release.form == "bucketized" or alike(release) > 1:
+    if release.buckets is not None or alike(release) > 1:
         return ""
-    noisy = release.provenance.noisy
+    noisy = release.treated("noisy")
     what = f"{', '.join(exact)}, which have no noise" if noisy else f"its labels together with {', '.join(exact)}"
     advice = "Choose a sanitizer that generalizes" if noisy else "Let an adversary know these columns"
     return (
@@ -183,20 +183,14 @@ def _provenance(release, files):
         "made by": f"privnb {importlib.metadata.version('privnb')}",
         "quasi-identifiers": release.schema.quasi_identifiers,
         "sensitive": release.schema.sensitive,
-        "columns": {name: _treatment(release, name) for name in release.schema.published},
         **release.provenance.public(),
+        "columns": {name: _treatment(release, name) for name in release.schema.published},
     }
 
 
 def _treatment(release, name):
-    if name in release.provenance.noisy:
-        return "with noise"
-    if name not in release.table:
-        return "by bucket"
-    if name in release.provenance.untouched:
-        return "as it is"
-    exact = name in release.labelled and release.hierarchies[name].exact
-    return "generalized or suppressed" + (", to ends that may be one person's own value" if exact else "")
+    exact = name in release.labelled and release.columns[name].kind != "exact" and release.hierarchies[name].exact
+    return f"{release.columns[name]}" + (", to ends that may be one person's own value" if exact else "")
 
 
 def _measured(release):

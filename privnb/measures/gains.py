@@ -32,12 +32,8 @@ def known_classes(release, knows=()):
     expect.these(release=release, knows=knows)
     for name in knows:
         release.schema[name]  # refuses a name that does not exist
-    if release.classes is None:
-        raise ValueError(
-            f"the adversary's gains are not defined for {release.provenance.sanitizer}: noise leaves no equivalence "
-            "classes. Attack the release with a miner instead."
-        )
-    if not knows or release.form == "bucketized":
+    release.check_classes("the adversary's gains are")
+    if not knows or release.buckets is not None:
         return release.classes
     return combinations(release.table[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
 
@@ -281,12 +277,12 @@ def _by_class(release, sensitive, knows):
     """The class and the sensitive value of n records, two arrays (n,), see `Release.by_class`."""
     classes = known_classes(release, knows)
     published, values = release.by_class(sensitive)
-    return (published if release.form == "bucketized" else classes), values
+    return (published if release.buckets is not None else classes), values
 
 
 def _groups(release, knows):
     """Whom the adversary could tell apart before: integer array (n,), one number for everybody without `knows`."""
-    if not knows or release.form == "bucketized":
+    if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
     return combinations(release.table[list(knows)]).index
 

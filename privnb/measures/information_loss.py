@@ -9,10 +9,10 @@ Three kinds of loss, each in a form that a search over a count table can call to
 - of the whole table: `kl_divergence`.
 
 A record is suppressed when every quasi-identifier of it is `*`; a cell at the root of its hierarchy is `*` too. All but
-`displacement` raise ValueError for a noisy release, whose cells are exact but wrong, and for one without
-quasi-identifiers. The exact cells of a bucketized release cost nothing: what it loses, `kl_divergence` and
-`classification_metric` of its buckets tell. Those that take the dataset read its records as the evaluator may: record i
-is row i of the release, and its cells cover the truth.
+`displacement` raise Unreadable for quasi-identifiers that are noisy, perturbed or synthetic, whose cells are exact but
+not true, and ValueError for a release without quasi-identifiers. The exact cells of a bucketized release cost nothing:
+what it loses, `kl_divergence` and `classification_metric` of its buckets tell. Of a subset of the records, the released
+ones are counted. Those that take the dataset read its records as the evaluator may, see `Release.originals`.
 """
 
 import math
@@ -26,6 +26,9 @@ from privnb.microdata import expect
 from privnb.microdata.counts import class_value_counts
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 from privnb.microdata.hierarchy.generalization import OnALine, text
+from privnb.microdata.treatment import Unreadable
+
+UNTRUE = ("noisy", "perturbed", "synthetic")  # treatments of which a cell does not cover its record's value
 
 
 def height(hierarchy, label):
@@ -267,8 +270,8 @@ def classification_metric(dataset, release, target):
     Source: Iyengar, KDD 2002 (CM); Aggarwal and Yu 2008, eq. 8.8.
     """
     expect.these(dataset=dataset, release=release, target=target)
-    _check_same(dataset, release)
-    suppressed = _stars(release)[1][release.indistinguishable] == len(release.schema.quasi_identifiers)
+    dataset = release.originals(dataset)
+    suppressed = _stars(release)[1][release.equivalence_classes] == len(release.schema.quasi_identifiers)
     counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
     hidden = np.zeros(len(counts), dtype=bool)
     hidden[release.classes[suppressed]] = True
@@ -302,11 +305,14 @@ def kl_divergence(dataset, release):
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
     expect.these(dataset=dataset, release=release)
-    _check_same(dataset, release)
-    names, schema = _quasi_identifiers(release), release.schema
+    dataset, names, schema = release.originals(dataset), _quasi_identifiers(release), release.schema
+    if untrue := release.treated(*UNTRUE):
+        raise Unreadable(
+            f"{release.provenance.sanitizer} is not compared with the original: cells of {untrue} are not true."
+        )
     others = [name for name in release.table if name not in names]  # a bucket's number among them
-    changed = [name for name in schema.published if name not in release.provenance.untouched]
-    seen = _grouped(release.indistinguishable, [release.table[name] for name in others])
+    changed = [name for name in schema.published if release.columns[name].kind != "exact"]
+    seen = _grouped(release.equivalence_classes, [release.table[name] for name in others])
     whole = _grouped(seen, [dataset.table[name] for name in changed])
     gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
     for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
@@ -364,17 +370,18 @@ def suppressed_cells(release):
     format="{:.1%} of the domain",
 )
 def displacement(dataset, release):
-    """Mean distance of a noisy number from the truth, as a share of its public domain's width; of a category, the share
-    of records where it is another one.
+    """Mean distance of a noisy or perturbed number from the truth, as a share of its public domain's width; of a
+    category, the share of records where it is another one.
 
-    0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises ValueError without
-    noisy columns.
+    0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises Unreadable without
+    such columns of the dataset, and where rows are nobody's.
     """
     expect.these(dataset=dataset, release=release)
-    if not release.provenance.noisy:
-        raise ValueError(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
-    _check_same(dataset, release)
-    return float(np.mean([_moved(dataset, release, name) for name in release.provenance.noisy]))
+    dataset = release.originals(dataset)
+    moved = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
+    if not moved:
+        raise Unreadable(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
+    return float(np.mean([_moved(dataset, release, name) for name in moved]))
 
 
 def _moved(dataset, release, name):
@@ -383,17 +390,14 @@ def _moved(dataset, release, name):
     return np.abs(noisy - original).mean() / attribute.domain.width if attribute.numeric else (noisy != original).mean()
 
 
-def _check_same(dataset, release):
-    if len(dataset) != len(release):
-        raise ValueError(
-            f"{release!r} is not of {dataset!r}, row by row. Give the dataset that the release was made of."
-        )
-
-
 def _quasi_identifiers(release):
     """Their names; refuses what has no generalized cells."""
-    if release.provenance.noisy:
-        raise ValueError(f"{release.provenance.sanitizer} generalizes nothing; see `displacement`.")
+    untrue = [name for name in release.schema.quasi_identifiers if release.columns[name].kind in UNTRUE]
+    if untrue:
+        kinds = " and ".join(dict.fromkeys(release.columns[name].kind for name in untrue))
+        raise Unreadable(
+            f"{release.provenance.sanitizer} generalizes nothing: {', '.join(untrue)} are {kinds}. See `displacement`."
+        )
     if not release.schema.quasi_identifiers:
         raise ValueError("the release has no quasi-identifier to generalize. Give one column or more that role.")
     return release.schema.quasi_identifiers
@@ -401,7 +405,7 @@ def _quasi_identifiers(release):
 
 def _labels(release):
     """(sizes, {quasi-identifier: its label}) of each set of records with equal quasi-identifiers, arrays (sets,)."""
-    names, alike = _quasi_identifiers(release), release.indistinguishable
+    names, alike = _quasi_identifiers(release), release.equivalence_classes
     sizes = np.bincount(alike)
     one = np.empty(len(sizes), dtype=np.intp)
     one[alike] = np.arange(len(alike))  # of several the last one stays; any will do
@@ -436,8 +440,7 @@ def _sizes(release):
 
 def _occurring(dataset, release):
     """{quasi-identifier: its values that occur in the original}."""
-    _check_same(dataset, release)
-    found = {}
+    dataset, found = release.originals(dataset), {}
     for name in release.schema.quasi_identifiers:
         hierarchy = release.hierarchies[name]
         # The dataset knows where its values stand, but the release may be by other hierarchies.

@@ -2,9 +2,12 @@
 
 import math
 
+import numpy as np
+
 from privnb.attacks import Linkage
 from privnb.measures.base import measure, wilson
 from privnb.microdata import expect
+from privnb.microdata.treatment import Unreadable
 
 
 @measure(
@@ -17,7 +20,7 @@ from privnb.microdata import expect
     format="{:.2%} of people",
 )
 def correct_links(attack, dataset, key):
-    """Expected share of people whom the attacker links to their own released row, with its 95 % interval.
+    """Expected share of the people of a release whom the attacker links to their own row, with its 95 % interval.
 
     Each person counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. Lower protects more; the
     baseline is 1 / n, a row at random. `attack`: a Linkage fitted to the release that `key` belongs to. Returns
@@ -26,7 +29,7 @@ def correct_links(attack, dataset, key):
     """
     expect.these(dataset=dataset)
     share = float(_chances(attack, dataset, key).mean())
-    return share, *wilson(share * len(dataset), len(dataset))
+    return share, *wilson(share * len(key), len(key))
 
 
 @measure(
@@ -51,5 +54,7 @@ def singled_out(attack, dataset, key):
 
 def _chances(attack, dataset, key):
     expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
+    if key is None:
+        raise Unreadable("the rows of this release are nobody's: no link is right. Choose another sanitizer.")
     expect.vector("key", key)
-    return attack.chance(dataset.table, attack.truth(dataset, key))
+    return attack.chance(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))

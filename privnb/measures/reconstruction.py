@@ -121,8 +121,8 @@ def _spread(release, name, line):
     """The label of each record, integer array (n,), and how likely each part of the line is under each label."""
     attribute, own, (hierarchy, part) = release.schema[name], release.hierarchies[name], line
     width = int(part.max()) + 1
-    if name in release.provenance.noisy and attribute.numeric:
-        # Noise leaves the domain and its steps: a reader takes the nearest value that there can be.
+    if release.columns[name].kind in ("noisy", "perturbed", "synthetic") and attribute.numeric:
+        # These leave the domain and its steps: a reader takes the nearest value that there can be.
         domain = attribute.domain
         codes, steps = coded(np.clip(domain.codes(release.table[name]), 0, domain.codes(domain.high)))
         own, labels = hierarchy, [domain.value(each) for each in steps]

@@ -46,11 +46,7 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     Raises ValueError for a noisy release, which has no classes. Source: section 4.1, P_loss(t).
     """
     expect.these(release=release, sensitive=sensitive)
-    if release.classes is None:
-        raise ValueError(
-            f"the privacy loss is not defined for {release.provenance.sanitizer}: noise leaves no equivalence classes. "
-            "Attack the release with a miner instead."
-        )
+    release.check_classes("the privacy loss is")
     model = _model(sensitive, distance)
     counts = model.counted(release)
     return model.level(counts, counts.sum(axis=0))[release.classes]
@@ -97,8 +93,7 @@ def privacy_losses_by_chance(release, sensitive, distance="Jensen-Shannon", *, r
 def dealt_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
     """Deal after deal without end what `privacy_losses_by_chance` gives of one; values are tallied once for all."""
     expect.these(release=release, sensitive=sensitive, rng=rng)
-    if release.classes is None:
-        privacy_losses(release, sensitive, distance)  # which refuses
+    release.check_classes("the privacy loss is")
     model, (groups, values) = _model(sensitive, distance), release.by_class(sensitive)
     codes, width = tally(model, values, release.schema[sensitive])
     generator = np.random.default_rng(rng)

@@ -14,6 +14,7 @@ from privnb.microdata import expect
 from privnb.microdata.counts import coded, combinations, distinct_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role, Schema
+from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
 
 PLAIN = (str, int, float, bool, dict, type(None))  # any other parameter, such as a model, leaves as it is written
 
@@ -53,9 +54,9 @@ class Provenance:
     """How a release was made, complete enough to make it again.
 
     `claims`: privacy models that every class keeps, re-checked by the tests from the labels. `promise`: a bound that
-    only the mechanism can give. `noisy`: columns with noise. `simulation`: something was drawn with a seed, which can
-    undo it, so not for publication. `note`: why the release came out as it did, in a sentence or two, where its labels
-    do not tell.
+    only the mechanism can give. `columns`: the `Treatment` of each published column, by name. `rows`: whose they are.
+    `simulation`: something was drawn with a seed, which can undo it, so not for publication. `note`: why the release
+    came out as it did, in a sentence or two, where its labels do not tell.
     """
 
     dataset: str
@@ -63,8 +64,8 @@ class Provenance:
     parameters: Mapping[str, object]
     claims: tuple = ()
     promise: Promise | None = None
-    noisy: tuple[str, ...] = ()
-    untouched: tuple[str, ...] = ()
+    columns: Mapping[str, Treatment] = field(default_factory=dict)
+    rows: Rows = Rows.RECORDS
     simulation: bool = False
     note: str = ""
     seed: object = field(default=None, repr=False)
@@ -75,7 +76,7 @@ class Provenance:
             if not callable(getattr(claim, "holds", None)):
                 raise TypeError(f"claims are privacy models, such as (KAnonymity(10),); got {expect.found(claim)}.")
         expect.kind("promise", self.promise, Promise, type(None))
-        expect.texts("noisy", self.noisy, "columns")
+        expect.kind("columns", self.columns, Mapping, instead="Give the Treatment of each by name.")
         expect.kind("note", self.note, str)
 
     def public(self):
@@ -88,19 +89,11 @@ class Provenance:
             },
             "claims": [repr(model) for model in self.claims],
             "promise": self.promise._asdict() if self.promise else None,
-            "published as they are": list(self.untouched),
+            "columns": {name: str(treatment) for name, treatment in self.columns.items()},
+            "rows": str(self.rows),
             "use": "simulation: not for publication" if self.simulation else "release",
             "note": self.note,
         }
-
-
-# What a release can look like: cells as they are or as labels of a hierarchy; some cells with noise; cells as they are
-# beside a bucket number, with the sensitive values by bucket in a table of their own.
-FORMS = ("generalized", "noisy", "bucketized")
-
-
-def _form(noisy, buckets):
-    return "noisy" if noisy else "generalized" if buckets is None else "bucketized"
 
 
 class Published(NamedTuple):
@@ -109,13 +102,12 @@ class Published(NamedTuple):
     table: pd.DataFrame
     schema: Schema
     hierarchies: Mapping[str, object]
-    noisy: tuple[str, ...]
+    columns: Mapping[str, Treatment]
     buckets: pd.DataFrame | None = None
 
-    @property
-    def form(self):
-        """One of `FORMS`."""
-        return _form(self.noisy, self.buckets)
+    def treated(self, *kinds):
+        """The names of the published columns that were treated in one of these ways: see `treatment.KINDS`."""
+        return treated(self.columns, *kinds)
 
     def __repr__(self):  # never the rows, see Release
         return f"Published({len(self.table)} rows of {', '.join(self.table)})"
@@ -126,15 +118,18 @@ expect.word("published", Published, instead="Release.publish() gives it.")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A sanitized table: n rows in the dataset's order, one a record, with every column but identifiers.
+    """A sanitized table with every column but identifiers, and how each column was treated.
 
-    A generalized cell is a label of the attribute's hierarchy; a suppressed one is `*` and keeps its place.
+    Its rows are the dataset's records in their order (n rows), a subset of them, or nobody's: whoever compares row i
+    with a record asks `originals`. Its columns are the dataset's, or new ones. A generalized cell is a label of the
+    attribute's hierarchy; a suppressed one is `*` and keeps its place.
 
     `buckets`: None, or the second table of a bucketized release, with the columns attribute, bucket, value, count: how
     often each value of each sensitive attribute stands in each bucket. `table` then has the number of each record's
     bucket in the column "bucket", from 0, instead of the sensitive attributes.
 
-    `shared`: as the dataset's, for the evaluator alone; what it lacks counts as shared by few.
+    `shared`: as the dataset's, for the evaluator alone; what it lacks counts as shared by few. `records`: of a subset
+    the record of each row, positions in the dataset, integer array (rows,); for the evaluator alone.
     """
 
     table: pd.DataFrame
@@ -143,6 +138,7 @@ class Release:
     provenance: Provenance
     buckets: pd.DataFrame | None = None
     shared: Mapping[str, np.ndarray] = field(default_factory=dict)
+    records: np.ndarray | None = None
 
     def __len__(self):
         return len(self.table)
@@ -150,13 +146,40 @@ class Release:
     def __repr__(self):  # never the rows: a notebook keeps what it shows; see `show`
         return f"Release({len(self)} rows of {self.provenance.dataset} by {self.provenance.sanitizer})"
 
-    @property
-    def form(self):
-        """One of `FORMS`: what an attack has to be able to read."""
-        return _form(self.provenance.noisy, self.buckets)
+    @cached_property
+    def columns(self):
+        """How each published column was treated: `{name: Treatment}`; where nothing is stated, cells are labels."""
+        unstated = {name: Treatment("generalized") for name in self.schema.published}
+        return unstated | dict(self.provenance.columns)
+
+    def treated(self, *kinds):
+        """The names of the published columns that were treated in one of these ways: see `treatment.KINDS`."""
+        return treated(self.columns, *kinds)
 
     @property
-    def indistinguishable(self):
+    def generalized(self):
+        """Whether every row is a record's, and every cell its value, a label that covers it, or `*`."""
+        return len(self.treated(*TRUE)) == len(self.columns)
+
+    def originals(self, dataset):
+        """The records of `dataset` that the rows are of, row by row: a Dataset, the same one if they are all.
+
+        Raises Unreadable for rows that are nobody's, and ValueError for another dataset.
+        """
+        if self.provenance.rows is Rows.NOBODY:
+            raise Unreadable(
+                f"the rows of {self.provenance.sanitizer} are nobody's: none has a record to compare with."
+            )
+        if self.records is not None:
+            return replace(dataset, table=dataset.table.iloc[self.records])
+        if len(dataset) != len(self):
+            raise ValueError(
+                f"{self!r} is not of {dataset!r}, row by row. Give the dataset that the release was made of."
+            )
+        return dataset
+
+    @property
+    def equivalence_classes(self):
         """Which records have equal quasi-identifiers *as released*: a number from 0 for each set, integer array (n,).
 
         Clusters that are released alike are one set, for nobody can tell them apart.
@@ -165,7 +188,7 @@ class Release:
 
     @property
     def labels_alike(self):
-        """How the sets of `indistinguishable` records are labelled, by quasi-identifier: which label each set has,
+        """How the sets of `equivalence_classes` of records are labelled, by quasi-identifier: which label each set has,
         integer array (sets,), and the labels that these numbers stand for, array (labels,).
         """
         return self._alike[1]
@@ -179,14 +202,33 @@ class Release:
 
     @cached_property
     def classes(self):
-        """The class of each record, integer array (n,) from 0, or None for a noisy release.
+        """The class of each record, integer array (n,) from 0, or None where a release has none: see `without_classes`.
 
-        Of whom in a class a sensitive value is, the release does not say. The classes are the equivalence classes,
-        those of `indistinguishable` records; of a bucketized release they are the buckets.
+        Of whom in a class a sensitive value is, the release does not say. The classes are the `equivalence_classes`; of
+        a bucketized release they are the buckets.
         """
-        if self.provenance.noisy:
+        if self.without_classes:
             return None
-        return self.indistinguishable if self.buckets is None else self.table["bucket"].to_numpy()
+        return self.equivalence_classes if self.buckets is None else self.table["bucket"].to_numpy()
+
+    @property
+    def without_classes(self):
+        """Why nobody's class can be looked up in the release, in words; empty where it can."""
+        if self.provenance.rows is Rows.NOBODY:
+            return "its rows are nobody's, so nobody has a class"
+        if self.treated("noisy"):
+            return "noise leaves no equivalence classes"
+        if moved := self.treated("perturbed", "synthetic"):
+            return f"values of {', '.join(moved)} were changed by no known law, so nobody's class can be looked up"
+        return ""
+
+    def check_classes(self, what):
+        """Raise Unreadable, saying that `what` is not defined, for a release without classes."""
+        if reason := self.without_classes:
+            raise Unreadable(
+                f"{what} not defined for {self.provenance.sanitizer}: {reason}. Attack the release with a miner "
+                "instead."
+            )
 
     def by_class(self, name):
         """What is published of an attribute by class: the class and the value of n records, two arrays (n,).
@@ -209,10 +251,10 @@ class Release:
     @property
     def labelled(self):
         """Names of the quasi-identifiers whose cells are labels of their hierarchies, be it of a single value."""
-        if self.form == "bucketized":
+        if self.buckets is not None:
             return []
-        kept = () if self.provenance.claims else self.provenance.untouched
-        return [n for n in self.schema.quasi_identifiers if n not in (*self.provenance.noisy, *kept)]
+        labels = self.treated(*(TRUE if self.provenance.claims else TRUE[1:]))
+        return [name for name in self.schema.quasi_identifiers if name in labels]
 
     def widened(self, names):
         """The same release, in which no label of the attributes `names` ends at a value that few people share: such
@@ -228,11 +270,12 @@ class Release:
         table, facts = self.table.copy(deep=False), self.provenance
         for name in moved:
             table[name] = found[name]
-        untouched = tuple(name for name in facts.untouched if name not in moved)
-        return replace(self, table=table, provenance=replace(facts, untouched=untouched))
+        columns = {**facts.columns, **dict.fromkeys(moved, Treatment("generalized"))}
+        return replace(self, table=table, provenance=replace(facts, columns=columns))
 
     def publish(self):
-        """The attacker's view and, apart from it, the key: for each published row the record that it came from.
+        """The attacker's view and, apart from it, the key: for each published row the record that it came from, or None
+        where the rows are nobody's.
 
         The order of the rows and the buckets' numbers are drawn from the operating system, which nobody can repeat:
         with a seed, two releases of the same people could be put side by side. The key is the evaluator's alone.
@@ -243,23 +286,28 @@ class Release:
             numbers = _drawn(int(buckets["bucket"].max()) + 1)
             table, buckets = (each.assign(bucket=numbers[each["bucket"]]) for each in (table, buckets))
             buckets = by_content(buckets)
-        return self._handed_out(table, buckets), key
+        return self._handed_out(table, buckets), self._records(key)
 
     def _published(self, rng):
         """As `publish`, for evaluations alone: rows in an order that the seed repeats, buckets as they are numbered."""
         key = np.random.default_rng(rng).permutation(len(self))
-        return self._handed_out(self.table.iloc[key], self.buckets), key
+        return self._handed_out(self.table.iloc[key], self.buckets), self._records(key)
+
+    def _records(self, key):
+        if self.provenance.rows is Rows.NOBODY:
+            return None
+        return key if self.records is None else self.records[key]
 
     def _handed_out(self, table, buckets):
-        return Published(_cells(table), self.schema, self.hierarchies, self.provenance.noisy, buckets)
+        return Published(_cells(table), self.schema, self.hierarchies, self.columns, buckets)
 
     @property
-    def bare(self):
+    def has_unprotected_rows(self):
         """Whether some row is one person's own record, with or without noise, because nothing generalizes it."""
         hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
-        if self.form == "bucketized" or not (self.provenance.claims or hidden):
+        if self.buckets is not None or not (self.provenance.claims or hidden):
             return True
-        return not hidden and np.bincount(self.indistinguishable).min() < 2
+        return not hidden and np.bincount(self.equivalence_classes).min() < 2
 
     def show(self, rows=12, *, rng=0):
         """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
@@ -267,13 +315,13 @@ class Release:
         Neutral attributes are published as they are and would single out people beside them, so they are left out.
         `rng` draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
         No label ends at a value that few people share, even where a study keeps such ends, see `widened`.
-        Raises ValueError for a `bare` release.
+        Raises ValueError for a release that `has_unprotected_rows`.
         """
         expect.these(rng=rng)
         if not (expect.is_whole(rows) and 0 <= rows <= 12):
             raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
         names = self.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-        if self.bare:
+        if self.has_unprotected_rows:
             raise ValueError(
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."

@@ -9,6 +9,7 @@ import pandas as pd
 from privnb.microdata import expect
 from privnb.microdata.counts import coded, tabulate, tabulated_in_parts
 from privnb.microdata.schema import SchemaError
+from privnb.microdata.treatment import Unreadable
 
 # Shares are quotients of whole numbers, rounded; a class exactly at its bound must not fall to the last bit.
 ROUNDING = 1e-12
@@ -55,7 +56,7 @@ class PrivacyModel(ABC):
         who look alike: a bucket's quasi-identifiers are exact, so it hides nobody among its other members.
         """
         if self.sensitive is None:
-            return np.bincount(release.indistinguishable)[:, None]
+            return np.bincount(release.equivalence_classes)[:, None]
         return tabulate(*self._places(release))
 
     def parts(self, release):
@@ -117,13 +118,25 @@ def tally(model, column, attribute=None):
     return places[codes], len(columns)
 
 
+def ungraded(model, release):
+    """Why a model says nothing of a release, in words; empty where it does.
+
+    Whose values were changed by no known law has no class to be looked up in, and yet may look like others: a model
+    that counts only who looks alike is graded.
+    """
+    alike = model.sensitive is None and not hasattr(model, "population")
+    return "" if alike and not release.treated("noisy", "synthetic") else release.without_classes
+
+
 def achieved(model, release):
     """The level of `model` that `release` reaches: that of its worst class, graded from the published labels alone.
 
-    Raises ValueError for a release without equivalence classes (noise makes nearly every record one of its own).
+    Raises Unreadable for a release without equivalence classes (noise makes nearly every record one of its own).
     """
     expect.these(model=model, release=release)
-    if release.classes is None:
-        raise ValueError(f"{model!r} cannot be graded: {release.provenance.sanitizer} has no equivalence classes.")
+    if reason := ungraded(model, release):
+        raise Unreadable(
+            f"{model!r} cannot be graded: {release.provenance.sanitizer} has no equivalence classes: {reason}."
+        )
     parts, whole = model.parts(release)
     return model.worst(np.array([model.worst(model.level(counts, whole)) for counts in parts]))

@@ -36,7 +36,7 @@ class _Against(PrivacyModel):
         names = release.schema.quasi_identifiers
         codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
-        sizes = np.bincount(release.indistinguishable)
+        sizes = np.bincount(release.equivalence_classes)
         counts = np.column_stack([np.zeros_like(sizes), sizes])
         covers = []
         for a, name in enumerate(names):

@@ -2,20 +2,21 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.hierarchy import Intervals, Taxonomy
+from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Taxonomy
 from privnb.microdata.release import Provenance, Release
 from privnb.microdata.schema import Role
+from privnb.microdata.treatment import Rows, Treatment, treated
 from privnb.privacy_models import PrivacyModel
 from privnb.privacy_models.requirement import Requirement
 from privnb.sanitizers.claims import refusal
 
-FACTS = ("claims", "promise", "noisy", "note", "buckets")  # what a sanitizer says of its release
+FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
 
 
 class SanitizationError(ValueError):
@@ -67,9 +68,8 @@ class Sanitizer(ABC):
         every label compared with its original (see `claims`).
         """
         expect.these(dataset=dataset, rng=rng)
-        original = dataset.table[dataset.schema.published]
-        table, facts = self._sanitize(dataset, original.copy(), rng)
-        release = self._released(dataset, original, table, dict(facts), rng)
+        table, facts = self._sanitize(dataset, dataset.table[dataset.schema.published].copy(), rng)
+        release = self._released(dataset, table, dict(facts), rng)
         self._refuse_unlike(dataset, release)
         public = with_public_ends(release)
         if public is not release:
@@ -80,37 +80,82 @@ class Sanitizer(ABC):
         if reason := refusal(dataset, release):
             raise SanitizationError(f"{self!r}: {reason}.")
 
-    def _released(self, dataset, original, table, facts, rng):
+    def _released(self, dataset, table, facts, rng):
         """The Release, not checked yet. `facts`: as `_sanitize` gives them."""
         if unknown := sorted(set(facts) - set(FACTS)):
             raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
-        buckets = facts.pop("buckets", None)
+        buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())
+        records = None if isinstance(rows, Rows) else _positions(rows, len(dataset))
+        rows = rows if records is None else Rows.SUBSET
+        stated = _stated(facts, rows, [attribute.name for attribute in new])
         provenance = Provenance(
             dataset=dataset.name,
             sanitizer=repr(self),
             parameters=self.get_params(),
-            # Noise that happens to change nothing is not published as it is: that it did is a secret.
-            untouched=tuple(
-                name
-                for name in original
-                if name in table and name not in facts.get("noisy", ()) and table[name].equals(original[name])
-            ),
-            simulation=bool(self.draws or facts.get("noisy")) and rng is not None,  # noise is drawn, whoever forgot it
+            columns=_treatments(dataset, table, rows, records) | stated,
+            rows=rows,
+            # Noise and rows of nobody are drawn, whoever forgot it.
+            simulation=bool(self.draws or treated(stated, "noisy", "synthetic")) and rng is not None,
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )
         schema = dataset.schema.with_roles(
             {a.name: a.role for a in dataset.schema.attributes if a.role != Role.IDENTIFIER}
         )
-        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared)
+        schema = replace(schema, attributes=(*schema.attributes, *new)) if new else schema
+        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):
         """The released table, made of `table`, a copy of the published columns; and facts for its Provenance.
 
-        Facts are some of `FACTS`: `buckets` is the Release's, the others are its Provenance's.
+        Facts are some of `FACTS`: `claims`, `promise` and `note` are the Provenance's, `buckets` the Release's. Most of
+        what was done to a column is seen in the table: exact, generalized, suppressed and bucketized ones need no word.
+        Said are `noisy`: `{name: Law}` of columns with noise; `perturbed`: names of columns that were changed in any
+        other way, such as means of groups; `new`: the `Attribute`s of columns that the dataset has not; `rows`: whose
+        the rows are, where they are not the records in order: an integer array, the positions of a subset of the
+        records, or `Rows.NOBODY`.
         """
+
+
+def _stated(facts, rows, new):
+    """What a sanitizer says of columns, which no table can show; takes it from `facts`: `{name: Treatment}`."""
+    noisy, perturbed = facts.pop("noisy", {}), facts.pop("perturbed", ())
+    expect.kind("noisy", noisy, Mapping, instead="Give the law of each column's noise, or name it in `perturbed`.")
+    expect.texts("perturbed", perturbed, "columns")
+    stated = {name: Treatment("noisy", law) for name, law in noisy.items()}
+    return stated | dict.fromkeys([*perturbed, *new], Treatment("synthetic" if rows is Rows.NOBODY else "perturbed"))
+
+
+def _positions(rows, n):
+    """The positions of a subset of `n` records, checked: integer array."""
+    found = np.asarray(expect.vector("rows", rows))
+    if found.dtype.kind not in "iu" or len(np.unique(found)) < len(found) or not 0 <= found.min() <= found.max() < n:
+        raise ValueError(f"rows must be positions of different records, from 0 to {n - 1}, got {expect.found(rows)}.")
+    return found
+
+
+def _treatments(dataset, table, rows, records):
+    """How each column of the dataset was treated, as the table shows it: `{name: Treatment}`."""
+    before = dataset.table[dataset.schema.published]
+    if rows is Rows.NOBODY:
+        return dict.fromkeys(before, Treatment("synthetic"))
+    if not table.columns.is_unique:
+        return {}  # the release is refused
+    if records is not None:
+        before, table = before.iloc[records].reset_index(drop=True), table.reset_index(drop=True)
+    return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in before}
+
+
+def _kind(before, cells):
+    if cells.equals(before):
+        return "exact"
+    hidden = cells.isin([SUPPRESSED])
+    if not hidden.any():
+        return "generalized"
+    kept = cells[~hidden].astype(object).equals(before[~hidden].astype(object))
+    return "suppressed" if kept else "generalized"
 
 
 expect.word("sanitizer", Sanitizer, several="sanitizers", instead="Give one such as KMember(10).")

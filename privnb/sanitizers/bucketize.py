@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.treatment import Rows
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 
 
@@ -44,10 +45,11 @@ class Bucketize(Sanitizer):
     def _sanitize(self, dataset, table, rng):
         source = np.random.default_rng(rng)
         release = self.partition.sanitize(dataset, rng=source)
-        if release.form != "generalized":
+        if not release.generalized or release.provenance.rows is not Rows.RECORDS:
+            kinds = ", ".join(dict.fromkeys(treatment.kind for treatment in release.columns.values()))
             raise SanitizationError(
-                f"{self!r}: the partition's release is {release.form} and has no equivalence classes to make buckets "
-                "of. Partition with a sanitizer that generalizes, such as KMember."
+                f"{self!r}: the partition's release ({kinds}; its rows are {release.provenance.rows}) has no "
+                "equivalence classes to make buckets of. Partition with a sanitizer that generalizes, such as KMember."
             )
         claims = release.provenance.claims
         sensitive = dataset.schema.sensitive

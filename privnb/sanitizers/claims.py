@@ -11,59 +11,65 @@ from privnb.microdata.counts import coded, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine, text
 from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.treatment import Rows
+from privnb.privacy_models.base import ungraded
 
 
 def refusal(dataset, release):
     """Why a release of `dataset` is not what its provenance says, in words; an empty text where it is.
 
-    One row a record and every published column; what is said to be generalized covers its original; other values are
-    as they were or `*`; buckets count the records that are in them; every claimed model holds in every class. The
-    models are graded from the published tables alone. Epsilon is promised for noise that nobody can draw again: that,
-    no table can show.
+    One row per record that it says it has, and every published column; what is exact equals its original, what is
+    generalized covers it; other values are as they were or `*`; buckets count the records that are in them; every
+    claimed model holds in every class. The models are graded from the published tables alone. Epsilon is promised for
+    noise that nobody can draw again: that, no table can show, and no more what is behind perturbed or synthetic values.
     """
-    checks = (_table, _promise, _labels, _values, _buckets, _claims)  # each may rely on those before
-    return next((reason for check in checks for reason in check(dataset, release)), "")
+    checks = (_table, _promise, _labels, _values, _buckets)  # each may rely on those before
+    if release.provenance.rows is Rows.NOBODY:
+        checks = (_columns, _promise)
+    elif release.records is not None:
+        dataset = release.originals(dataset)
+    return next((reason for check in (*checks, _claims) for reason in check(dataset, release)), "")
 
 
 def _table(dataset, release):
-    found, buckets = list(release.table), release.buckets
     if len(release.table) != len(dataset):
         yield (
             f"the release has {len(release.table)} rows and '{dataset.name}' {len(dataset)} records. Give every record "
             f"its row, in order; one that is suppressed has {SUPPRESSED} there"
         )
-    expected = [name for name in dataset.schema.published if buckets is None or name not in dataset.schema.sensitive]
+    yield from _columns(dataset, release)
+
+
+def _columns(dataset, release):
+    found, buckets = list(release.table), release.buckets
+    expected = [name for name in release.schema.published if buckets is None or name not in dataset.schema.sensitive]
     expected += [] if buckets is None else ["bucket"]
     if lost := [name for name in expected if name not in found]:
         yield f"the release lacks {lost}. Suppress a column by {SUPPRESSED}, or give it another role"
     if len(found) > len(expected):
         added = [name for name in found if name not in expected] or [name for name in found if found.count(name) > 1]
         yield f"the release has {added} besides {expected}. Leave out what is no published column"
-    if unknown := [name for name in release.provenance.noisy if name not in dataset.schema.published]:
-        yield f"{unknown} should be noisy and is no published column"
+    if unknown := [name for name in release.columns if name not in release.schema.published]:
+        yield f"{unknown} should be {release.columns[unknown[0]].kind} and is no published column"
 
 
 def _promise(dataset, release):
     facts = release.provenance
-    if facts.promise and (exact := [name for name in facts.promise.columns if name not in facts.noisy]):
+    drawn = release.treated("noisy", "synthetic")
+    if facts.promise and (exact := [name for name in facts.promise.columns if name not in drawn]):
         yield f"epsilon is promised for {exact}, which have no noise"
     if facts.promise and facts.simulation:
         yield "epsilon is promised for noise that a seed undoes. Promise it for `rng=None` alone"
 
 
-def _claimed_exact(release, names):
-    """Those of `names` that are in the table, without noise, and not the originals themselves."""
-    skipped = {*release.provenance.noisy, *release.provenance.untouched}
-    return [name for name in names if name in release.table and name not in skipped]
-
-
 def _labels(dataset, release):
-    for name in _claimed_exact(release, dataset.schema.quasi_identifiers):
-        if release.provenance.noisy:
+    labelled = release.treated("generalized", "suppressed")
+    for name in (each for each in dataset.schema.quasi_identifiers if each in labelled):
+        if release.classes is None:
             number, labels = coded(release.table[name])
         else:  # read already, where people were found to look alike
             of_sets, labels = release.labels_alike[name]
-            number = of_sets[release.indistinguishable]
+            number = of_sets[release.equivalence_classes]
         cells = release.table[name]
         if cells.dtype == object and len({*zip(number.tolist(), map(str, cells), strict=True)}) > len(labels):
             yield (
@@ -76,7 +82,7 @@ def _labels(dataset, release):
             yield (
                 f"'{name}' is published as '{text(labels[lost[0]])}' for {np.sum(lost == lost[0])} records whose value "
                 f"that does not cover; {len(lost)} of {len(dataset)} records have such a label of '{name}'. A label "
-                "covers every record that has it; a column with noise is named in `noisy`"
+                "covers every record that has it; a column whose values moved is named in `noisy` or `perturbed`"
             )
 
 
@@ -99,15 +105,19 @@ def _of_label(read, label, nothing):
 
 
 def _values(dataset, release):
-    others = [name for name in dataset.schema.published if name not in dataset.schema.quasi_identifiers]
-    for name in _claimed_exact(release, others):
+    for name in release.treated("exact"):
+        changed = np.asarray(release.table[name]) != np.asarray(dataset.table[name])
+        if changed.any():
+            yield f"'{name}' should be exact, and {changed.sum()} of {len(dataset)} records have another value"
+    others = release.treated("generalized", "suppressed")
+    for name in (each for each in others if each not in dataset.schema.quasi_identifiers):  # of these, labels are read
         here, before = (np.asarray(table[name], dtype=object) for table in (release.table, dataset.table))
         here = np.where(pd.isna(here), None, here)  # pandas' mark of a missing value is like nothing and unlike nothing
         changed = (here != before) & (here != SUPPRESSED)
         if changed.any():
             yield (
                 f"'{name}' was changed for {changed.sum()} of {len(dataset)} records and is no quasi-identifier. "
-                f"Publish it as it is or as {SUPPRESSED}, or name it in `noisy`"
+                f"Publish it as it is or as {SUPPRESSED}, or name it in `noisy` or `perturbed`"
             )
 
 
@@ -124,7 +134,7 @@ def _buckets(dataset, release):
     if not (_whole(held["bucket"]) and _whole(held["count"]) and held["bucket"].max() <= numbers.max()):
         yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 0"
     for name in dataset.schema.sensitive:
-        if name not in release.provenance.noisy:
+        if release.columns[name].kind == "bucketized":
             wrong = _miscounted(dataset.table[name], numbers, held[held["attribute"] == name])
             if wrong:
                 yield (
@@ -164,8 +174,8 @@ def _claims(dataset, release):
 def _nothing_to_grade(model, dataset, release):
     """Why a model cannot be kept by a release of this kind, whatever its classes are."""
     name, claimed = model.sensitive, f"{model!r} is claimed"
-    if release.classes is None:
-        yield f"{claimed}, and a release with noise has no equivalence classes"
+    if reason := ungraded(model, release):
+        yield f"{claimed}, and {reason}"
     if name is not None:
         hidden = [a.name for a in release.schema.attributes if a.role in (Role.SENSITIVE, Role.NEUTRAL)]
         if release.buckets is not None:
@@ -197,5 +207,5 @@ def _broken(model, release):
         yield (
             f"{model!r} is claimed, and {broken} of {number} classes of the published labels break it: the worst "
             f"reaches {model.worst(np.array(worst)):.4g}, the smallest class has "
-            f"{np.bincount(release.classes).min()} records{why if hasattr(model, 'population') else ''}"
+            f"{np.bincount(release.equivalence_classes).min()} records{why if hasattr(model, 'population') else ''}"
         )

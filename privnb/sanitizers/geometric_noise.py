@@ -7,6 +7,7 @@ import numpy as np
 
 from privnb.sanitizers.local_noise import NumericNoise
 from privnb.sanitizers.mechanisms import geometric
+from privnb.sanitizers.noise_channel import Geometric
 
 
 @dataclass(frozen=True)
@@ -29,3 +30,6 @@ class GeometricNoise(NumericNoise):
         if float(domain.low).is_integer() and float(domain.step).is_integer():
             return int(domain.low) + int(domain.step) * steps
         return np.round(domain.low + domain.step * steps, 10)
+
+    def _law(self, attribute):
+        return Geometric(self.scale(attribute), attribute.domain.step)

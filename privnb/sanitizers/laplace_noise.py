@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from privnb.sanitizers.local_noise import NumericNoise
 from privnb.sanitizers.mechanisms import laplace
+from privnb.sanitizers.noise_channel import Laplace
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,6 @@ class LaplaceNoise(NumericNoise):
 
     def _draw(self, values, attribute, rng):
         return laplace(values, self.scale(attribute), rng=rng)
+
+    def _law(self, attribute):
+        return Laplace(self.scale(attribute), attribute.domain.step)

@@ -30,8 +30,8 @@ class LocalNoise(Sanitizer):
         source = None if rng is None else np.random.default_rng(rng)
         for attribute in noisy:
             table[attribute.name] = self._draw(table[attribute.name], attribute, source)
-        names = tuple(attribute.name for attribute in noisy)
-        facts = {"noisy": names}
+        names = [attribute.name for attribute in noisy]
+        facts = {"noisy": {attribute.name: self._law(attribute) for attribute in noisy}}
         if rng is None and all(self._proven(attribute) for attribute in noisy):
             rest = [name for name in table if name not in names]
             facts["promise"] = Promise.local(dict.fromkeys(names, self.epsilon), rest)
@@ -44,6 +44,10 @@ class LocalNoise(Sanitizer):
     @abstractmethod
     def _draw(self, values, attribute, rng):
         """A column with noise."""
+
+    @abstractmethod
+    def _law(self, attribute):
+        """The `Law` by which the noise of a column is drawn."""
 
     def _proven(self, attribute):
         """Whether the noise covers the whole public domain, as the promise says."""

@@ -332,8 +332,8 @@ def _hierarchies(schema, given):
 
 
 def _of_release(release, records):
-    if release.form != "generalized" or len(release) != records:
-        raise ValueError(f"{release!r} is {release.form}. Give a generalized release of the {records} records.")
+    if not release.generalized or len(release) != records:
+        raise ValueError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
     return CountTable.of_labels(release.table)
 
 

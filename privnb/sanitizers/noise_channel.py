@@ -1,6 +1,7 @@
-"""What noise leaves to be guessed: the channel of a noisy cell in closed form, and whose a noisy row is.
+"""What noise leaves to be guessed: the laws of the mechanisms in closed form, and whose a noisy row is.
 
-The mechanisms are those of `mechanisms`. Numbers are in steps of their public domain from 0; `scale` is sensitivity /
+A noisy sanitizer states the `Law` of each column, and nothing here asks which sanitizer it was. The mechanisms are
+those of `mechanisms`. Numbers are in steps of their public domain from 0; `scale` is sensitivity /
 epsilon, in such steps. A closed form says what the mechanism leaks for given shares of the true values, not what one
 draw of it happened to show.
 
@@ -8,6 +9,7 @@ Source: Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi, Smith, "The Science
 Springer 2020, chapters 5 and 7 (vulnerability, capacity).
 """
 
+from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
@@ -16,7 +18,7 @@ import pandas as pd
 from privnb.measures.channel_matrix import Channel
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations, distinct_codes
-from privnb.sanitizers import GeometricNoise, LaplaceNoise, RandomizedResponse
+from privnb.microdata.treatment import Law, Unreadable
 from privnb.sanitizers.mechanisms import check_epsilon, kept
 
 LARGEST = 5_000  # values of a channel that is written out
@@ -97,54 +99,136 @@ def laplace_vulnerability(prior, scale, steps=None):
     return float((inside.sum() + right[0] + left[-1]) / 2)
 
 
-# The cells and rows of a sanitizer.
-
-NUMBERS = {GeometricNoise: geometric_vulnerability, LaplaceNoise: laplace_vulnerability}
+# The laws of columns.
 
 
-def cell_vulnerability(sanitizer, attribute, column):
-    """How likely a person's own value of an attribute is guessed from its noisy cell alone, by who knows the shares.
+@dataclass(frozen=True)
+class _OnNumbers(Law):
+    """Noise of a scale, in the unit of an attribute whose public domain has such a step."""
 
-    `column`: the values of n people, whose shares are the prior. Exact, for the mechanism and not for one draw of it.
+    scale: float
+    step: float
+
+    def __str__(self):
+        return f"{self.name}, scale {self.scale:g}"
+
+    @property
+    def in_steps(self):
+        return self.scale / self.step
+
+    def vulnerability(self, prior, positions):
+        return self.closed(prior, self.in_steps, positions)
+
+    def surprise(self, apart):
+        return 1 / self.in_steps * np.abs(apart)
+
+    def found(self, groups):
+        # On one line the groups stand so far apart that noise leads from none to another. Whole numbers of any size.
+        apart = max(int(group[-1]) for group in groups) + int(80 * self.in_steps) + 1
+        steps = np.concatenate([number * apart + group.astype(object) for number, group in enumerate(groups)])
+        return self.closed(np.ones(len(steps)), self.in_steps, steps)
+
+
+@dataclass(frozen=True)
+class Laplace(_OnNumbers):
+    """Laplace noise."""
+
+    name = "Laplace noise"
+    closed = staticmethod(laplace_vulnerability)
+
+    def capacity(self, size):
+        return float(1 + (size - 1) * -np.expm1(-1 / (2 * self.in_steps)))
+
+
+@dataclass(frozen=True)
+class Geometric(_OnNumbers):
+    """Two-sided geometric noise."""
+
+    name = "geometric noise in whole steps"
+    closed = staticmethod(geometric_vulnerability)
+
+    def capacity(self, size):
+        return float(1 + (size - 1) * np.tanh(1 / (2 * self.in_steps)))
+
+
+@dataclass(frozen=True)
+class Response(Law):
+    """Randomized response over `size` categories."""
+
+    epsilon: float
+    size: int
+
+    def __str__(self):
+        return f"randomized response, {self.size} values, each true one kept with {self._kept:.4g}"
+
+    @property
+    def _kept(self):
+        return kept(self.size, self.epsilon)
+
+    def vulnerability(self, prior, positions):
+        everybody = np.zeros(self.size)
+        everybody[positions] = prior
+        return response_vulnerability(everybody, self.epsilon)
+
+    def capacity(self, size):
+        return self.size * self._kept
+
+    def surprise(self, apart):
+        return self.epsilon * (apart != 0)
+
+    def found(self, groups):
+        people = sum(map(len, groups))
+        others = len(groups) * self.size - people
+        return people * self._kept + others * (1 - self._kept) / (self.size - 1)
+
+
+# Cells and rows.
+
+
+def cell_vulnerability(law, attribute, column):
+    """How likely a person's own value of an attribute is guessed from its noisy cell alone, for an adversary who knows
+    the shares.
+
+    `law`: of the column's noise, see `Release.columns`; `column`: the values of n people, whose shares are the prior.
+    Exact, for the mechanism and not for one draw of it. Raises Unreadable for a law without this closed form.
     """
-    expect.these(sanitizer=sanitizer, attribute=attribute)
+    expect.these(attribute=attribute)
     if not len(expect.kind("column", column, pd.Series, np.ndarray, list)):
         raise ValueError("column must have a value at least, and it has none.")
-    codes = attribute.domain.codes(column)
-    if isinstance(sanitizer, RandomizedResponse):
-        return response_vulnerability(np.bincount(codes, minlength=_size(attribute)) / len(codes), sanitizer.epsilon)
-    steps, people = np.unique(codes, return_counts=True)
-    return NUMBERS[type(sanitizer)](people / len(codes), _scale(sanitizer, attribute), steps)
+    positions, people = np.unique(attribute.domain.codes(column), return_counts=True)
+    return law.vulnerability(people / people.sum(), positions)
 
 
-def cell_capacity(sanitizer, attribute):
+def cell_capacity(law, attribute):
     """How many times more any adversary can gain from a noisy cell, whatever they knew and wanted: 1 and more.
 
     Multiplicative capacity, a factor: log2 of it is in bits. The capacities of independent cells multiply. Source:
     Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    expect.these(sanitizer=sanitizer, attribute=attribute)
-    size = _size(attribute)
-    if isinstance(sanitizer, RandomizedResponse):
-        return size * kept(size, sanitizer.epsilon)
-    half = 1 / (2 * _scale(sanitizer, attribute))
-    return float(1 + (size - 1) * (-np.expm1(-half) if isinstance(sanitizer, LaplaceNoise) else np.tanh(half)))
+    expect.these(attribute=attribute)
+    return law.capacity(_size(attribute))
 
 
-def identification(dataset, release, sanitizer, *, rng, rows=2000):
-    """How likely one noisy row is traced to its person by who has a register of everybody's true quasi-identifiers:
-    (share, low, high).
+def identification(dataset, release, *, rng, rows=2000):
+    """How likely one noisy row is traced to its person, for an adversary who has a register of everybody's true
+    quasi-identifiers: (share, low, high).
 
     They guess the person from whose values the row is likeliest to come; 1 / n to 1, lower protects more. Exact where
     one attribute has noise, and then without bounds; else the mean over at most `rows` released rows, drawn with `rng`,
-    with a 95 % interval. Whoever matches all rows together may do better.
+    with a 95 % interval. Whoever matches all rows together may do better. Raises Unreadable for a law without the
+    closed form that it takes, and where other quasi-identifiers are not exact.
     """
-    expect.these(dataset=dataset, release=release, sanitizer=sanitizer, rng=rng)
+    expect.these(dataset=dataset, release=release, rng=rng)
     expect.whole("rows", rows, 1)
-    names, noisy = dataset.schema.quasi_identifiers, release.provenance.noisy
+    dataset, names = release.originals(dataset), dataset.schema.quasi_identifiers
+    laws = {name: release.columns[name].law for name in names if name in release.treated("noisy")}
+    noisy, exact = list(laws), release.treated("exact")
+    if other := [name for name in names if name not in (*noisy, *exact)]:
+        raise Unreadable(f"whose a noisy row is cannot be said where {', '.join(other)} are neither noisy nor exact.")
     group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
     if len(noisy) == 1:
-        return _found(sanitizer, dataset, noisy[0], group) / len(dataset), np.nan, np.nan
+        codes = dataset.schema[noisy[0]].domain.codes(dataset.table[noisy[0]])
+        return _found(laws[noisy[0]], codes, group) / len(dataset), np.nan, np.nan
     true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
     seen = {name: _seen(dataset.schema[name], release.table[name]) for name in noisy}
     drawn = np.random.default_rng(rng).permutation(len(dataset))[:rows]
@@ -157,9 +241,7 @@ def identification(dataset, release, sanitizer, *, rng, rows=2000):
         person = members[np.arange(len(row)) + np.repeat(starts[some] - begins, size)]
         distance = np.zeros(len(row))
         for name in noisy:
-            apart = true[name][person] - seen[name][row]
-            far = np.abs(apart) if dataset.schema[name].numeric else apart != 0
-            distance += _rate(sanitizer, dataset.schema[name]) * far
+            distance += laws[name].surprise(true[name][person] - seen[name][row])
         # Each person's likelihood of a row falls by e for each unit of distance; the nearest one is guessed.
         nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
         shares.append(1 / np.add.reduceat(np.exp(nearest - distance), begins))
@@ -174,23 +256,13 @@ def _cuts(sizes):
     return np.flatnonzero(np.diff(total)) + 1
 
 
-def _found(sanitizer, dataset, name, group):
+def _found(law, codes, group):
     """How many people are found from a noisy value of one attribute, on average, who differ inside their group in it
-    alone. `group`: integer array (n,).
+    alone. `codes`, `group`: integer arrays (n,).
     """
-    attribute = dataset.schema[name]
-    codes = attribute.domain.codes(dataset.table[name])
     first, _ = distinct_codes([group, codes], [group.max() + 1, codes.max() + 1])
-    group, codes = group[first], codes[first]
-    if isinstance(sanitizer, RandomizedResponse):
-        size = _size(attribute)
-        true = kept(size, sanitizer.epsilon)
-        others = (group.max() + 1) * size - len(codes)
-        return len(codes) * true + others * (1 - true) / (size - 1)
-    # On one line the groups stand so far apart that noise leads from none to another. Whole numbers of any size.
-    scale = _scale(sanitizer, attribute)
-    steps = group.astype(object) * (int(codes.max()) + int(80 * scale) + 1) + codes
-    return NUMBERS[type(sanitizer)](np.ones(len(codes)), scale, steps)
+    group, codes = group[first], codes[first]  # sorted by group
+    return law.found(np.split(codes, np.flatnonzero(np.diff(group)) + 1))
 
 
 def _seen(attribute, cells):
@@ -198,15 +270,6 @@ def _seen(attribute, cells):
     if attribute.numeric:
         return (np.asarray(cells, dtype=float) - attribute.domain.low) / attribute.domain.step
     return attribute.domain.codes(cells)
-
-
-def _rate(sanitizer, attribute):
-    """By how much the logarithm of a likelihood falls: for each step away, or for another category."""
-    return 1 / _scale(sanitizer, attribute) if attribute.numeric else sanitizer.epsilon
-
-
-def _scale(sanitizer, attribute):
-    return sanitizer.scale(attribute) / attribute.domain.step
 
 
 def _size(attribute):

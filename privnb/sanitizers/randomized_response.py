@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.local_noise import LocalNoise
 from privnb.sanitizers.mechanisms import randomized_response
+from privnb.sanitizers.noise_channel import Response
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,6 @@ class RandomizedResponse(LocalNoise):
 
     def _draw(self, values, attribute, rng):
         return randomized_response(values, attribute.domain.values, self.epsilon, rng=rng)
+
+    def _law(self, attribute):
+        return Response(self.epsilon, len(attribute.domain.values))

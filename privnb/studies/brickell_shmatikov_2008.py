@@ -227,7 +227,7 @@ def _adversary(case, main, knows):
     data, sensitive, _ = case.data
     known = knows if knows == "all" else _there(data, knows, sensitive)
     asked = partial(workload.disclosure, data, sensitive=sensitive, knows=known)
-    noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).provenance.noisy]
+    noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
     yield partial(asked, [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy])
     miners = ", ".join(able(main.every, data.table[sensitive]))
     for sanitizer in noisy if miners else ():

@@ -142,7 +142,7 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
 def absent(dataset, sanitizers):
     """The sanitizers that publish `*` for all that noise among `sanitizers` blurs: what noise can destroy at most."""
     expect.these(dataset=dataset, sanitizers=sanitizers)
-    noisy = dict.fromkeys(s.sanitize(dataset, rng=1).provenance.noisy for s in sanitizers if s.randomized)
+    noisy = dict.fromkeys(s.sanitize(dataset, rng=1).treated("noisy") for s in sanitizers if s.randomized)
     return [Suppress(name_list(names)) for names in noisy if names]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import privnb.attacks as family
 from privnb.microdata.dataset import load
-from privnb.microdata.release import FORMS
+from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.miners import reference_set
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Suppress
 
@@ -59,14 +59,15 @@ def test_better_than_the_baseline_where_nothing_is_hidden(attack, adult):
 
 @every
 @pytest.mark.parametrize("sanitizer", [Suppress(), LaplaceNoise(1.0), Bucketize(Suppress())], ids=repr)
-def test_reads_the_forms_that_it_states_and_refuses_others(attack, adult, sanitizer):
+def test_reads_the_treatments_that_it_states_and_refuses_others(attack, adult, sanitizer):
     published, _ = sanitizer.sanitize(adult, rng=0)._published(1)
-    assert set(attack.reads) <= set(FORMS)
-    if published.form in attack.reads:
-        attack.fit(published)
-    else:
-        with pytest.raises(ValueError, match=rf"reads .* releases, and this one is {published.form}\. Choose"):
+    assert set(attack.supported_treatments) <= set(KINDS)
+    unread = {each.kind for each in published.columns.values()} - set(attack.supported_treatments)
+    if unread:
+        with pytest.raises(Unreadable, match=rf"reads columns that are .*; this release has .*{unread.pop()}\. Choose"):
             attack.fit(published)
+    else:
+        attack.fit(published)
 
 
 @every

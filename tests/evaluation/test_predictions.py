@@ -30,7 +30,7 @@ def release(adult, request):
 
 
 def names(release):
-    return NUMBERS if release.provenance.noisy else LABELS
+    return NUMBERS if release.treated("noisy") else LABELS
 
 
 def same(guesses):
@@ -85,8 +85,8 @@ def test_the_unseen_are_guessed_from_others_alone(release):
 
 def test_who_cannot_guess_such_a_column_is_left_out(release):
     able = mined.mine(release, "age", "naive Bayes, linear regression", rng=1).guesses
-    assert list(able) == ["linear regression" if release.provenance.noisy else "naive Bayes"]
-    other = "naive Bayes" if release.provenance.noisy else "linear regression"
+    assert list(able) == ["linear regression" if release.treated("noisy") else "naive Bayes"]
+    other = "naive Bayes" if release.treated("noisy") else "linear regression"
     with pytest.raises(ValueError, match=rf"\['{other}'\] cannot predict 'age' .* Add another miner to MINERS"):
         mined.mine(release, "age", other, rng=1)
 
@@ -140,7 +140,7 @@ def raising(error):
 @pytest.mark.parametrize("of", ["mine", "unseen"])
 def test_who_says_nothing_keeps_what_was_released(release, monkeypatch, of):
     """Every second guess is None, or NaN of numbers: the released cell of that very person stands there."""
-    nothing, said, kind = (np.nan, 33.5, float) if release.provenance.noisy else (None, "30-34", object)
+    nothing, said, kind = (np.nan, 33.5, float) if release.treated("noisy") else (None, "30-34", object)
 
     def half(encoded):
         return np.array([nothing if row % 2 == 0 else said for row in encoded.row], dtype=kind)

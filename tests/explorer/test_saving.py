@@ -86,8 +86,8 @@ def test_a_saved_release_keeps_what_was_asked(clinic, tmp_path, setting):
     assert text["claims"][0] == "KAnonymity(k=5)"
     assert text["measured"]["k"] == graded["k achieved"] == text["measured"]["claims"]["KAnonymity(k=5)"]
     assert {*text["measured"]["claims"]} == {*text["claims"]}
-    assert text["columns"]["age"] == "generalized or suppressed"
-    assert text["columns"]["diagnosis"] == "as it is"
+    assert text["columns"]["age"] == "generalized"
+    assert text["columns"]["diagnosis"] == "exact"
     assert "patient" not in found
 
 
@@ -113,8 +113,9 @@ def test_noise_is_drawn_afresh_and_promises_its_epsilon(blurred, tmp_path):
     assert text["use"] == "release"
     assert text["promise"]["epsilon"] == 4
     assert "Each further noisy release" in text["promise"]["statement"]
-    assert text["published as they are"] == ["ward", "diagnosis"]
-    assert text["columns"]["age"] == "with noise"
+    assert [name for name, treatment in text["columns"].items() if treatment == "exact"] == ["ward", "diagnosis"]
+    assert text["columns"]["age"] == "noisy: Laplace noise, scale 18"
+    assert text["rows"] == "the records"
     assert text["measured"]["k"] is None
 
 
@@ -131,7 +132,7 @@ def test_buckets_are_a_third_file(clinic, tmp_path, setting):
     )
     assert "who knows a person's can find their row" in text["note"]
     assert text["use"] == "release"
-    assert text["columns"]["diagnosis"] == "by bucket"
+    assert text["columns"]["diagnosis"] == "bucketized"
     # Of the exact quasi-identifiers, counted by other means.
     assert text["measured"]["k"] == rows[EVERYTHING.split(", ")].value_counts().min() == 1
     for claim, level in text["measured"]["claims"].items():

@@ -15,6 +15,7 @@ from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.release import Provenance, Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.treatment import Law, Treatment
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 
 SCHEMA = Schema(
@@ -485,7 +486,7 @@ def test_a_fine_domain_costs_no_memory():
 def test_displacement_by_hand():
     table = pd.DataFrame({"age": [20, 40], "town": ["a", "b"]})
     data = Dataset("toy", table, SCHEMA, HIERARCHIES)
-    noisy = Provenance("toy", "by hand", {}, noisy=("age",))
+    noisy = Provenance("toy", "by hand", {}, columns={"age": Treatment("noisy", Law())})
     for index in ([0, 1], [1, 0]):
         moved = Release(table.assign(age=[30.0, 20.0]).set_axis(index), SCHEMA, HIERARCHIES, noisy)
         assert displacement(data, moved) == pytest.approx((10 + 20) / 2 / 100)

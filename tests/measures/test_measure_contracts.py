@@ -75,7 +75,7 @@ def values():
             "singled_out": linkage.singled_out(attack, adult, key),
             "good_utility": people,
             "utility_decline": mining.utility_decline(500, people),
-            "register_vulnerability": vulnerability.register_vulnerability(release.indistinguishable, values),
+            "register_vulnerability": vulnerability.register_vulnerability(release.equivalence_classes, values),
             "anti_utility": mining.anti_utility(guessed == (truth == ">50K")),
         }
         for name, value in one.items():

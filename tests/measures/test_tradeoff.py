@@ -190,7 +190,7 @@ def test_bounds(rows, seed):
         release = sanitizer.sanitize(data, rng=seed)
         losses = utility_losses(populations, release)
         assert losses.between(-1e-12, math.log(2) + 1e-12).all()
-        if not release.provenance.noisy:
+        if not release.treated("noisy"):
             assert -1e-12 <= privacy_loss(release, "disease") <= math.log(2) + 1e-12
     assert utility_loss(populations, Identity().sanitize(data, rng=0)) == 0
     assert privacy_loss(Suppress().sanitize(data, rng=0), "disease") == pytest.approx(0)

@@ -71,7 +71,7 @@ def test_rows_are_linked_without_listing_a_domain():
     release = Mondrian(KAnonymity(100)).sanitize(incomes(), rng=1)
     attack = Linkage().fit(release.publish()[0])
     used, found = peak(lambda: attack.candidates(incomes().table[["income"]]))
-    assert set(found) == set(np.bincount(release.indistinguishable))
+    assert set(found) == set(np.bincount(release.equivalence_classes))
     assert used < 2**26
 
 

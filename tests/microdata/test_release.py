@@ -9,7 +9,6 @@ import pytest
 
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat, with_exact_ends
-from privnb.microdata.release import FORMS
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import TCloseness
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Mondrian, Suppress
@@ -45,11 +44,15 @@ def ward(rows=30):
     return Dataset("ward", table, SCHEMA, {name: flat(SCHEMA[name]) for name in SCHEMA.quasi_identifiers})
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_release_and_what_it_publishes_have_one_form(form):
-    for sanitizer in SANITIZERS[form]:
+@pytest.mark.parametrize("kind", SANITIZERS)
+def test_a_release_and_what_it_publishes_say_the_same_of_their_columns(kind):
+    for sanitizer in SANITIZERS[kind]:
         release = sanitizer.sanitize(ward(), rng=1)
-        assert release.form == release._published(2)[0].form == form
+        published, _ = release._published(2)
+        assert release.columns == published.columns == release.provenance.columns
+        assert release.treated(kind) == published.treated(kind)
+        assert bool(release.treated(kind)) == (sanitizer not in (Identity(), Suppress()))
+        assert release.generalized == (kind == "generalized")
 
 
 def test_what_is_published_by_class():
@@ -71,9 +74,9 @@ def test_classes_are_buckets_and_look_alikes_are_not():
     release = Bucketize(Suppress()).sanitize(ward(), rng=1)
     assert set(release.classes) == {0}
     alike = release.table.groupby(["age", "sex"]).ngroup()
-    assert len(set(release.indistinguishable)) == alike.nunique() > 1
+    assert len(set(release.equivalence_classes)) == alike.nunique() > 1
     clustered = KMember(3).sanitize(ward(), rng=1)
-    assert clustered.classes is clustered.indistinguishable
+    assert clustered.classes is clustered.equivalence_classes
     assert LaplaceNoise(1.0).sanitize(ward(), rng=1).classes is None
 
 
@@ -81,13 +84,13 @@ def test_classes_are_buckets_and_look_alikes_are_not():
 def test_labels_of_those_who_look_alike_are_those_of_the_rows(sanitizer):
     release = sanitizer.sanitize(ward(), rng=1)
     for name, (number, labels) in release.labels_alike.items():
-        assert np.array_equal(labels[number][release.indistinguishable], release.table[name])
+        assert np.array_equal(labels[number][release.equivalence_classes], release.table[name])
 
 
 def test_nobody_is_told_from_anybody_without_quasi_identifiers():
     schema = SCHEMA.with_roles({"disease": "sensitive", "room": "neutral"})
     release = Identity().sanitize(Dataset("ward", ward().table[["disease", "room"]], schema, {}), rng=1)
-    assert set(release.indistinguishable) == {0}
+    assert set(release.equivalence_classes) == {0}
     assert not release.labels_alike
 
 
@@ -111,10 +114,10 @@ def test_rows_beside_a_bucket_number_are_not_shown():
     """They hold people's own quasi-identifiers, whatever the buckets are claimed to keep."""
     for sanitizer in SANITIZERS["bucketized"] + SANITIZERS["noisy"]:
         release = sanitizer.sanitize(ward(), rng=1)
-        assert release.bare
+        assert release.has_unprotected_rows
         with pytest.raises(ValueError, match="are not shown"):
             release.show()
-    assert not KMember(3).sanitize(ward(), rng=1).bare
+    assert not KMember(3).sanitize(ward(), rng=1).has_unprotected_rows
 
 
 def test_the_note_leaves_with_the_release():

@@ -11,6 +11,7 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.release import Promise
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.treatment import Law
 from privnb.privacy_models import (
     AlphaKAnonymity,
     DistinctDiversity,
@@ -150,8 +151,8 @@ def test_a_claim_about_nothing_that_is_hidden_is_refused(by_hand, claim, reason)
 
 
 def test_noise_has_no_classes_to_claim(by_hand):
-    noisy = by_hand(lambda table: (table.assign(age=0.5), {"claims": (KAnonymity(2),), "noisy": ("age",)}))
-    with pytest.raises(SanitizationError, match=r"KAnonymity\(k=2\) is claimed, and a release with noise has no equiv"):
+    noisy = by_hand(lambda table: (table.assign(age=0.5), {"claims": (KAnonymity(2),), "noisy": {"age": Law()}}))
+    with pytest.raises(SanitizationError, match=r"KAnonymity\(k=2\) is claimed, and noise leaves no equiv"):
         noisy.sanitize(clinic(), rng=1)
 
 
@@ -267,10 +268,19 @@ def test_single_values_may_be_suppressed(by_hand):
     [
         ({"claim": ()}, TypeError, r"Identity\._sanitize gives the facts \['claim'\]; they are claims, promise"),
         ({"dataset": "other"}, TypeError, r"gives the facts \['dataset'\]"),
-        ({"noisy": ("wait",)}, SanitizationError, r"\['wait'\] should be noisy and is no published column"),
-        ({"noisy": "age"}, ValueError, "noisy must be a list of columns, each as text, got 'age'"),
-        ({"claims": KAnonymity(2)}, TypeError, "claims must be a list, of PrivacyModel each, got a KAnonymity"),
-        ({"claims": ("10-anonymity",)}, TypeError, r"claims\[0\] must be a PrivacyModel, got '10-anonymity'"),
+        ({"noisy": {"wait": Law()}}, SanitizationError, r"\['wait'\] should be noisy and is no published column"),
+        ({"perturbed": ("wait",)}, SanitizationError, r"\['wait'\] should be perturbed and is no published column"),
+        (
+            {"noisy": "age"},
+            TypeError,
+            "noisy must be a Mapping, got 'age'. Give the law of each column's noise",
+        ),
+        ({"noisy": {"age": "Laplace"}}, TypeError, "law must be a Law or NoneType, got 'Laplace'. Subclass "),
+        ({"perturbed": "age"}, ValueError, "perturbed must be a list of columns, each as text, got 'age'"),
+        ({"rows": [0, 1, 1]}, ValueError, "rows must be positions of different records, from 0 to 59"),
+        ({"rows": [60]}, ValueError, "rows must be positions of different records, from 0 to 59"),
+        ({"claims": KAnonymity(2)}, TypeError, "claims must be a tuple or list, got a KAnonymity"),
+        ({"claims": ("10-anonymity",)}, TypeError, "claims are privacy models, such as .*; got '10-anonymity'"),
         ({"promise": "epsilon 1"}, TypeError, "promise must be a Promise or NoneType, got 'epsilon 1'"),
         ({"note": None}, TypeError, "note must be a str, got None"),
     ],
@@ -313,7 +323,7 @@ def test_values_that_are_not_told_keep_no_model(by_hand):
 
 
 def test_noise_from_a_seed_is_a_simulation_whatever_the_sanitizer_says_of_itself(by_hand):
-    forgetful = by_hand(lambda table: (table.assign(age=table["age"] + 0.5), {"noisy": ("age",)}))
+    forgetful = by_hand(lambda table: (table.assign(age=table["age"] + 0.5), {"noisy": {"age": Law()}}))
     assert not forgetful.draws
     assert [forgetful.sanitize(clinic(), rng=rng).provenance.simulation for rng in (1, None)] == [True, False]
 
@@ -327,7 +337,7 @@ def test_noise_from_a_seed_is_a_simulation_whatever_the_sanitizer_says_of_itself
 )
 def test_a_promise_is_of_noise_that_nobody_can_undo(by_hand, noisy, rng, reason):
     promise = Promise.local({"age": 1}, ["town"])
-    cheat = by_hand(lambda table: (table.assign(**{noisy[0]: 0.5}), {"noisy": noisy, "promise": promise}))
+    cheat = by_hand(lambda table: (table.assign(**{noisy[0]: 0.5}), {"noisy": {noisy[0]: Law()}, "promise": promise}))
     with pytest.raises(SanitizationError, match=reason):
         cheat.sanitize(clinic(), rng=rng)
 
@@ -350,9 +360,9 @@ def with_value(buckets, column, value, row=0):
 
 def test_true_buckets_are_taken(by_hand):
     made = by_hand(lambda t: in_buckets(t, lambda rows, buckets: facts(rows, buckets, DistinctDiversity(2, "illness"))))
-    assert made.sanitize(clinic(), rng=1).form == "bucketized"
+    assert made.sanitize(clinic(), rng=1).buckets is not None
     hidden = by_hand(lambda t: in_buckets(t, lambda rows, b: facts(rows, with_value(b, "value", "*"))))
-    assert hidden.sanitize(clinic(), rng=1).form == "bucketized"
+    assert hidden.sanitize(clinic(), rng=1).buckets is not None
 
 
 @pytest.mark.parametrize(

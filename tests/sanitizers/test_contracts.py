@@ -81,7 +81,7 @@ def test_one_row_a_record_without_identifiers(sanitizer):
     columns = ["age", "weight", "town", "disease", "ward"]
     assert release.schema.names() == columns
     by_bucket = ["age", "weight", "town", "ward", "bucket"]
-    assert list(release.table) == (by_bucket if release.form == "bucketized" else columns)
+    assert list(release.table) == (by_bucket if release.buckets is not None else columns)
     pd.testing.assert_frame_equal(data.table, before)
 
 
@@ -138,7 +138,7 @@ def test_claims_hold_in_the_published_labels(sanitizer, rows, seed, town):
     for model in release.provenance.claims:
         assert keeps(model, **published(release, model))
     for name in release.schema.quasi_identifiers:
-        if name in release.provenance.noisy:
+        if name in release.treated("noisy"):
             continue
         generalization = HIERARCHIES[name]
         codes = generalization.codes(data.table[name])
@@ -150,9 +150,9 @@ def test_claims_hold_in_the_published_labels(sanitizer, rows, seed, town):
 def test_untouched_columns_are_named(sanitizer):
     data = toy()
     release = sanitizer.sanitize(data, rng=1)
-    both = [name for name in release.table if name in data.table and name not in release.provenance.noisy]
+    both = [name for name in release.table if name in data.table and name not in release.treated("noisy")]
     same = tuple(name for name in both if list(release.table[name]) == list(data.table[name]))
-    assert release.provenance.untouched == same
+    assert release.treated("exact") == same
     assert "ward" in same
 
 
@@ -220,7 +220,7 @@ def test_unknown_suppression(what, named):
 def test_suppression_by_name(what):
     release = family.Suppress(what).sanitize(toy(), rng=0)
     assert (release.table[["age", "ward"]] == "*").all(axis=None)
-    assert release.provenance.untouched == ("weight", "town", "disease")
+    assert release.treated("exact") == ("weight", "town", "disease")
     assert release.suppressed == 0, "nobody has lost all quasi-identifiers"
 
 

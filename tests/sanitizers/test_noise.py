@@ -119,10 +119,11 @@ def test_columns_do_not_share_their_noise():
 
 @EVERY
 def test_the_budget_is_composed_and_shown(noise):
-    provenance = noise(0.5).sanitize(clinic(20), rng=None).provenance
+    release = noise(0.5).sanitize(clinic(20), rng=None)
+    provenance = release.provenance
     expected = ("town", "sex") if noise is RandomizedResponse else ("age", "dose")
     promise = provenance.promise
-    assert promise.columns == provenance.noisy == expected
+    assert promise.columns == release.treated("noisy") == expected
     assert promise.epsilon == 1.0
     assert f"epsilon 0.5 ({expected[0]}) + 0.5 ({expected[1]}) = 1 a record" in promise.statement
     assert promise.neighbours in promise.statement

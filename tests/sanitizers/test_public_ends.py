@@ -126,7 +126,7 @@ def test_exact_ends_are_kept_where_a_study_asks_for_them_and_not_shown(sanitizer
 
 def test_widening_joins_classes_and_divides_none():
     data = toy(200, 3, 0.5)
-    fine, wide = (KMember(2).sanitize(each, rng=1).indistinguishable for each in (exactly(data), data))
+    fine, wide = (KMember(2).sanitize(each, rng=1).equivalence_classes for each in (exactly(data), data))
     pairs = len(set(zip(fine.tolist(), wide.tolist(), strict=True)))
     assert pairs == len(set(fine)) > len(set(wide))
 
@@ -137,7 +137,7 @@ def test_a_single_value_that_few_share_becomes_its_interval():
     data = Dataset("ages", table, schema, {"age": flat(schema["age"])})
     release = FullDomain(KAnonymity(2)).sanitize(data, rng=0)
     assert release.table["age"].tolist() == ["5-9"] * 9 + ["31"] * 10 + ["30-34"] * 2
-    assert release.provenance.untouched == ("ill",)
+    assert release.treated("exact") == ("ill",)
 
 
 def test_an_ordered_end_moves_to_the_next_value_that_many_share():
@@ -158,7 +158,7 @@ def test_a_category_that_stands_as_it_was_is_a_label_too():
     data = Dataset("grades", table, schema, {"grade": KINDS["grade"]})
     release = Mondrian(KAnonymity(2)).sanitize(data, rng=0)
     assert release.table["grade"].tolist() == ["10th"] * 10 + ["10th|11th|12th|BA|MA|PhD"] * 2
-    assert release.provenance.untouched == ("ill",)
+    assert release.treated("exact") == ("ill",)
 
 
 def test_numbers_beside_labels_are_text(monkeypatch):
@@ -244,7 +244,7 @@ def test_planted_values_end_no_label_of_a_release(people):
                 assert not ends_of_its_own(people, release.table, name)
             old = sanitizer.sanitize(exact, rng=1)
             told += [tells_planted(cell, name) for name in PLANTED for cell in old.table[name].unique()]
-            if not old.bare:
+            if not old.has_unprotected_rows:
                 shown = pd.concat(old.show(rng=seed) for seed in range(40))
                 assert not any(tells_planted(cell, name) for name in PLANTED for cell in shown[name])
     assert sum(told) > 20, "there was something to hide"

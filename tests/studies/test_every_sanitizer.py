@@ -161,7 +161,7 @@ def exact(people, sanitizer, populations):
     """
     release = sanitizer.sanitize(people, rng=1)
     names, sensitive = people.schema.quasi_identifiers, people.table["occupation"].to_numpy()
-    if release.form == "bucketized":
+    if release.buckets is not None:
         cells = release.table["bucket"].astype(str)
     else:
         cells = release.table[names].astype(str).agg("|".join, axis=1)

@@ -1,0 +1,91 @@
+"""How a release treats each column, and whose its rows are: what attacks and measures ask before they read it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from privnb.microdata import expect
+
+# What a published cell says of the record that its row is of.
+KINDS = {
+    "exact": "the record's own value",
+    "generalized": "a label that covers the record's value",
+    "suppressed": "the record's own value or *",
+    "bucketized": "no cell: the values stand by bucket in a table of their own",
+    "noisy": "drawn from the record's value by a law that everybody knows",
+    "perturbed": "changed, by no law that is known",
+    "synthetic": "nothing: the row is nobody's",
+}
+TRUE = ("exact", "generalized", "suppressed")  # kinds of which every cell is true of its record
+
+
+class Unreadable(ValueError):
+    """An attack or a measure cannot speak of a release that treats its columns or rows so."""
+
+
+class Rows(StrEnum):
+    """Whose the rows of a release are."""
+
+    RECORDS = "the records"  # row i is record i
+    SUBSET = "a subset of the records"
+    NOBODY = "nobody's"
+
+
+class Law:
+    """The law of the noise in one column. It is public: whoever knows it can weigh what a noisy cell may stand for.
+
+    A subclass is a frozen dataclass of its parameters, states itself in `__str__`, and gives the closed forms that it
+    has; measures that need another one are absent. Positions count steps of the public domain, or categories, from 0.
+    """
+
+    def vulnerability(self, prior, positions):
+        """How likely the true value is guessed from a noisy cell: a number from `max(prior)` to `sum(prior)`.
+
+        `prior`: float array (m,), how likely each of the ascending `positions`, integer array (m,), is.
+        """
+        raise self._without("how likely a cell is guessed")
+
+    def capacity(self, size):
+        """How many times more any adversary can gain from a cell of a domain of `size` values: 1 and more."""
+        raise self._without("what a cell can tell at most")
+
+    def surprise(self, apart):
+        """-ln of the likelihood of a noisy cell that lies `apart` from the true position, up to a constant: array."""
+        raise self._without("how likely a row is anybody's")
+
+    def found(self, groups):
+        """How many people are found by their noisy cell, on average, among people of different values.
+
+        `groups`: the positions in each group of people who are known apart, a list of ascending integer arrays.
+        """
+        return float(sum(self.vulnerability(np.ones(len(group)), group) for group in groups))
+
+    def _without(self, what):
+        return Unreadable(f"{self} has no closed form of {what}. Give {type(self).__name__} one.")
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What was done to a column: one of `KINDS`, and the `Law` of noise.
+
+    >>> str(Treatment("generalized"))
+    'generalized'
+    """
+
+    kind: str
+    law: Law | None = None
+
+    def __post_init__(self):
+        expect.one_of("kind", self.kind, KINDS)
+        expect.kind("law", self.law, Law, type(None), instead="Subclass privnb.microdata.treatment.Law.")
+        if (self.kind == "noisy") != (self.law is not None):
+            raise ValueError(f"a noisy column has a law and no other one has, got {self.kind!r} with {self.law}.")
+
+    def __str__(self):
+        return f"{self.kind}: {self.law}" if self.law else self.kind
+
+
+def treated(columns, *kinds):
+    """The names of the columns, of `{name: Treatment}`, that were treated in one of these ways: a tuple."""
+    return tuple(name for name, treatment in columns.items() if treatment.kind in kinds)

@@ -1,0 +1,371 @@
+"""Releases of kinds that no sanitizer of the package makes yet: each number is right or absent with its reason, and
+nothing is 0 because a cell or a row was taken for what it is not.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb.attacks import Linkage, MinerInference
+from privnb.evaluation.leakage import known_subsets, leakage
+from privnb.evaluation.predictions import mine
+from privnb.evaluation.releases import costs, linked
+from privnb.measures import gains, linkage
+from privnb.measures import information_loss as loss
+from privnb.measures.tradeoff import privacy_loss
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.treatment import Law, Rows, Treatment, Unreadable
+from privnb.miners import reference_set
+from privnb.privacy_models import KAnonymity, TCloseness, achieved
+from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer
+
+SCHEMA = Schema(
+    "two numbers",
+    (
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)),
+        Attribute("height", Role.QUASI_IDENTIFIER, Numbers(100, 220)),
+        Attribute("illness", Role.SENSITIVE, Categories(("cough", "flu", "gout"))),
+    ),
+)
+TREE = reference_set("decision tree")[0]
+
+
+# Private names: what begins with _ is of no family, so that these are in no list of sanitizers.
+
+
+@dataclass(frozen=True)
+class _Means(Sanitizer):
+    """Microaggregation by the textbook: the means of groups of k who stand side by side."""
+
+    k: int = 10
+
+    def _sanitize(self, dataset, table, rng):
+        place = np.lexsort([table["height"], table["age"]])
+        group = np.empty(len(table), dtype=int)
+        group[place] = np.minimum(np.arange(len(table)) // self.k, len(table) // self.k - 1)
+        for name in ("age", "height"):
+            table[name] = table.groupby(group)[name].transform("mean")
+        return table, {"perturbed": ("age", "height"), "claims": (KAnonymity(self.k),)}
+
+
+@dataclass(frozen=True)
+class _Half(Sanitizer):
+    """Every second record as it is."""
+
+    order_free = False
+
+    def _sanitize(self, dataset, table, rng):
+        rows = np.arange(1, len(table), 2)
+        return table.iloc[rows], {"rows": rows}
+
+
+@dataclass(frozen=True)
+class _NobodysRows(Sanitizer):
+    """Rows drawn from the public domains alone, with a column of their own."""
+
+    randomized = True
+    draws = True
+
+    def _sanitize(self, dataset, table, rng):
+        source = np.random.default_rng(rng)
+        rows = {
+            "age": source.integers(0, 100, 50),
+            "height": source.integers(100, 221, 50),
+            "illness": source.choice(["cough", "flu", "gout"], 50),
+            "weight": source.choice(["light", "heavy"], 50),
+        }
+        new = Attribute("weight", Role.NEUTRAL, Categories(("light", "heavy")))
+        return pd.DataFrame(rows), {"rows": Rows.NOBODY, "new": (new,)}
+
+
+@dataclass(frozen=True)
+class _Uniform(Law):
+    """Any whole number of steps up to `reach` in either direction, all alike."""
+
+    reach: int
+
+    def __str__(self):
+        return f"uniform noise, up to {self.reach}"
+
+    def vulnerability(self, prior, positions):
+        outputs = np.arange(positions[0] - self.reach, positions[-1] + self.reach + 1)
+        near = np.abs(outputs[:, None] - positions) <= self.reach
+        return float((near * prior).max(axis=1).sum() / (2 * self.reach + 1))
+
+    def capacity(self, size):
+        return (size + 2 * self.reach) / (2 * self.reach + 1)
+
+    def surprise(self, apart):
+        return np.where(np.abs(apart) <= self.reach, 0, np.inf)
+
+
+@dataclass(frozen=True)
+class _Shaken(Sanitizer):
+    """A fourth kind of noise, with a law of its own."""
+
+    law: Law
+    columns: tuple = ("age",)
+    randomized = True
+    order_free = False
+
+    def _sanitize(self, dataset, table, rng):
+        source = np.random.default_rng(rng)
+        for name in self.columns:
+            table[name] += source.integers(-3, 4, len(table))
+        return table, {"noisy": dict.fromkeys(self.columns, self.law)}
+
+
+def people(rows=600):
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, rows),
+            "height": rng.integers(140, 200, rows),
+            "illness": rng.choice(["cough", "flu", "gout"], rows, p=[0.5, 0.3, 0.2]),
+        }
+    )
+    return Dataset("two numbers", table, SCHEMA, {name: flat(SCHEMA[name]) for name in SCHEMA.quasi_identifiers})
+
+
+@pytest.fixture(scope="module")
+def data():
+    return people()
+
+
+def of(results, measure):
+    return results[results.measure == measure].set_index("target").value
+
+
+# What a release says
+
+
+@pytest.mark.parametrize(
+    ("sanitizer", "kinds", "rows"),
+    [
+        (_Means(), ["perturbed", "perturbed", "exact"], "the records"),
+        (_Half(), ["exact"] * 3, "a subset of the records"),
+        (_NobodysRows(), ["synthetic"] * 4, "nobody's"),
+        (_Shaken(_Uniform(3)), ["noisy: uniform noise, up to 3", "exact", "exact"], "the records"),
+        (KMember(10), ["generalized", "generalized", "exact"], "the records"),
+        (Bucketize(KMember(10)), ["exact", "exact", "bucketized"], "the records"),
+    ],
+    ids=repr,
+)
+def test_what_leaves_says_how_each_column_was_treated(data, sanitizer, kinds, rows):
+    public = sanitizer.sanitize(data, rng=1).provenance.public()
+    assert list(public["columns"].values()) == kinds
+    assert public["rows"] == rows
+    assert json.loads(json.dumps(public)) == public
+
+
+def test_suppressed_cells_and_exact_ones_are_one_treatment_and_labels_another(data):
+    def treated(change, name="age"):
+        @dataclass(frozen=True)
+        class _Once(Sanitizer):
+            def _sanitize(self, dataset, table, rng):
+                table[name] = change(table[name])
+                return table, {}
+
+        return _Once().sanitize(data, rng=1).columns[name].kind
+
+    old = data.table["age"] > 80
+    assert treated(lambda ages: ages) == "exact"
+    assert treated(lambda ages: "*") == "suppressed"
+    assert treated(lambda ills: ills.mask(old, "*"), "illness") == "suppressed"
+    # Beside `*` an age that few people have is moved to a public end, as in any label.
+    assert treated(lambda ages: ages.astype(object).mask(old, "*")) == "generalized"
+    assert treated(lambda ages: ages.astype(object).mask(old, "0-99")) == "generalized"
+    assert treated(lambda ages: ages.astype(object).mask(old, "*").mask(~old, "0-99")) == "generalized"
+
+
+def test_only_noise_has_a_law():
+    with pytest.raises(ValueError, match="a noisy column has a law and no other one has"):
+        Treatment("noisy")
+    with pytest.raises(ValueError, match="a noisy column has a law and no other one has"):
+        Treatment("perturbed", Law())
+    with pytest.raises(ValueError, match="kind must be one of exact, generalized"):
+        Treatment("blurred")
+
+
+def test_nobody_can_claim_classes_of_nobodys_rows(data):
+    @dataclass(frozen=True)
+    class _Boast(_NobodysRows):
+        def _sanitize(self, dataset, table, rng):
+            table, facts = super()._sanitize(dataset, table, rng)
+            return table.assign(age=1, height=101), facts | {"claims": (KAnonymity(50),)}
+
+    with pytest.raises(SanitizationError, match=r"KAnonymity\(k=50\) is claimed, and its rows are nobody's"):
+        _Boast().sanitize(data, rng=1)
+
+
+def test_a_subset_is_compared_with_its_own_records(data):
+    @dataclass(frozen=True)
+    class _Mistaken(_Half):
+        def _sanitize(self, dataset, table, rng):
+            table, facts = super()._sanitize(dataset, table, rng)
+            return table, facts | {"rows": facts["rows"] - 1}
+
+    with pytest.raises(SanitizationError, match=r"is published as .* whose value that does not cover"):
+        _Mistaken().sanitize(data, rng=1)
+
+
+# Group means: perturbed
+
+
+def test_group_means_have_no_penalty_of_labels_but_a_displacement(data):
+    release = _Means().sanitize(data, rng=1)
+    for measure in (loss.certainty_penalty, loss.precision, loss.discernibility):
+        with pytest.raises(Unreadable, match=r"_Means\(k=10\) generalizes nothing: age, height are perturbed"):
+            measure(release)
+    with pytest.raises(Unreadable, match="generalizes nothing: age, height are perturbed"):
+        loss.kl_divergence(data, release)
+    moved = [(release.table[n] - data.table[n]).abs().mean() / SCHEMA[n].domain.width for n in ("age", "height")]
+    assert loss.displacement(data, release) == pytest.approx(np.mean(moved))
+    assert of(costs(data, [_Means()]), "displacement").tolist() == pytest.approx([np.mean(moved)])
+
+
+def test_group_means_are_linked_by_distance_not_by_labels(data):
+    """Counted anew: of the nearest rows one is taken at random."""
+    release = _Means().sanitize(data, rng=1)
+    apart = sum(
+        np.abs(release.table[n].to_numpy() - data.table[n].to_numpy()[:, None]) / SCHEMA[n].domain.width
+        for n in ("age", "height")
+    )
+    nearest = np.isclose(apart, apart.min(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    expected = (np.diag(nearest) / nearest.sum(axis=1)).mean()
+    published, key = release._published(2)
+    share, *_ = linkage.correct_links(Linkage().fit(published), data, key)
+    assert share == pytest.approx(expected)
+    assert share > 10 / len(data), "ten times what a random row reaches"
+
+
+def test_people_who_look_alike_are_counted_and_classes_are_not(data):
+    release = _Means().sanitize(data, rng=1)
+    assert release.classes is None
+    assert achieved(KAnonymity(2), release) >= 10
+    assert not release.has_unprotected_rows
+    reason = "values of age, height were changed by no known law"
+    with pytest.raises(Unreadable, match=reason):
+        achieved(TCloseness(0.5, "illness"), release)
+    with pytest.raises(Unreadable, match=reason):
+        gains.class_counts(release, "illness")
+    with pytest.raises(Unreadable, match=reason):
+        privacy_loss(release, "illness")
+    with pytest.raises(Unreadable, match="age, height were changed by no known law"):
+        leakage(data, [_Means()])
+    with pytest.raises(Unreadable, match="is not counted for _Means"):
+        known_subsets(data, [_Means()])
+    with pytest.raises(SanitizationError, match="perturbed, exact; its rows are the records"):
+        Bucketize(_Means()).sanitize(data, rng=1)
+
+
+# A subset
+
+
+def test_a_subset_is_attacked_and_measured_as_the_records_that_it_is_of(data):
+    release = _Half().sanitize(data, rng=1)
+    kept = Dataset("two numbers", data.table.iloc[1::2], SCHEMA, data.hierarchies)
+    alone = Identity().sanitize(kept, rng=1)
+    published, key = release._published(2)
+    assert sorted(key) == list(range(1, 600, 2))
+    pd.testing.assert_frame_equal(published.table, data.table.iloc[key].reset_index(drop=True))
+    theirs, own = alone._published(2)
+    expected = linkage.correct_links(Linkage().fit(theirs), kept, own)
+    assert linkage.correct_links(Linkage().fit(published), data, key) == pytest.approx(expected)
+    assert loss.certainty_penalty(release) == 0, "released cells are exact"
+    for measure in (loss.loss_metric, loss.non_uniform_entropy, loss.kl_divergence):
+        assert measure(data, release) == measure(kept, alone)
+    assert gains.accuracy_gain(gains.class_counts(release, "illness")) == pytest.approx(
+        gains.accuracy_gain(gains.class_counts(alone, "illness"))
+    )
+    found = linked(data, [_Half()])
+    assert found.value[0] == pytest.approx(expected[0])
+    assert found.baseline[0] == 1 / 300
+    assert of(costs(data, [_Half()]), "k_achieved").tolist() == [achieved(KAnonymity(2), alone)]
+
+
+def test_who_compares_row_by_row_is_told_that_rows_are_a_subset(data):
+    with pytest.raises(Unreadable, match="its rows are a subset of the records"):
+        leakage(data, [_Half()])
+    with pytest.raises(Unreadable, match=r"the rows of _Half.* are a subset of the records"):
+        mine(_Half().sanitize(data, rng=1), "age", "decision tree", rng=1)
+
+
+# Nobody's rows
+
+
+def test_nobodys_rows_teach_miners_and_link_nobody(data):
+    release = _NobodysRows().sanitize(data, rng=1)
+    assert len(release) == 50
+    assert release.schema.names() == ["age", "height", "illness", "weight"]
+    assert release.provenance.simulation
+    published, key = release.publish()
+    assert key is None
+    with pytest.raises(
+        Unreadable, match=r"Linkage reads columns .* age, height, illness, weight, synthetic. .*MinerInf"
+    ):
+        Linkage().fit(published)
+    guesses = MinerInference(TREE, "illness", ("age", "height")).fit(published).predict(data.table)
+    assert len(guesses) == len(data)
+    with pytest.raises(Unreadable, match="are nobody's"):
+        mine(release, "age", "decision tree", rng=1)
+
+
+@pytest.mark.parametrize("evaluated", [costs, linked, leakage, known_subsets])
+def test_what_is_of_people_is_absent_of_nobodys_rows(data, evaluated):
+    with pytest.raises(Unreadable, match=r"nobody's|synthetic"):
+        evaluated(data, [_NobodysRows()])
+
+
+def test_nobodys_rows_cost_no_label_and_hide_nobody(data):
+    release = _NobodysRows().sanitize(data, rng=1)
+    for measure in (loss.certainty_penalty, loss.discernibility):
+        with pytest.raises(Unreadable, match="generalizes nothing: age, height are synthetic"):
+            measure(release)
+    for measure in (loss.displacement, loss.kl_divergence, loss.loss_metric):
+        with pytest.raises(Unreadable, match="are nobody's"):
+            measure(data, release)
+    with pytest.raises(Unreadable, match="its rows are nobody's, so nobody has a class"):
+        achieved(KAnonymity(2), release)
+    with pytest.raises(ValueError, match="are not shown"):
+        release.show()
+
+
+# A fourth kind of noise
+
+
+def test_a_law_of_its_own_is_all_that_noise_needs(data):
+    """Against counts of 7 outcomes for each person, without the law's methods."""
+    found = leakage(data, [_Shaken(_Uniform(3))])
+    ages = data.table["age"].to_numpy()
+    people = np.bincount(ages, minlength=110)
+    right = sum(max(people[max(cell - 3, 0) : cell + 4]) for cell in range(110)) / 7 / len(data)
+    assert of(found, "attribute_vulnerability")["age"] == pytest.approx(right)
+    assert of(found, "attribute_capacity")["age"] == pytest.approx(np.log2((100 + 6) / 7))
+    rows = 0
+    for _, group in data.table.groupby("height")["age"]:
+        rows += len({cell for age in group for cell in range(age - 3, age + 4)}) / 7
+    assert of(found, "identity_vulnerability")["identity"] == pytest.approx(rows / len(data))
+
+
+def test_several_noisy_columns_are_weighed_by_their_laws(data):
+    sanitizer = _Shaken(_Uniform(3), ("age", "height"))
+    found = of(leakage(data, [sanitizer]), "identity_vulnerability")["identity"]
+    table, true = sanitizer.sanitize(data, rng=9).table, data.table
+    near = np.ones((len(data), len(data)), dtype=bool)
+    for name in ("age", "height"):
+        near &= np.abs(table[name].to_numpy()[:, None] - true[name].to_numpy()) <= 3
+    assert found == pytest.approx((1 / near.sum(axis=1)).mean(), rel=0.15), "another draw of the noise"
+
+
+def test_a_law_without_a_closed_form_says_which_one_it_lacks(data):
+    with pytest.raises(Unreadable, match=r"has no closed form of how likely a cell is guessed\. Give Law one"):
+        leakage(data, [_Shaken(Law())])
+    with pytest.raises(Unreadable, match="has no closed form of how likely a row is anybody's"):
+        leakage(data, [_Shaken(Law(), ("age", "height"))])
+    assert of(costs(data, [_Shaken(Law())]), "displacement").notna().all()
