@@ -41,6 +41,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.reporting.charts import Aggregate
 from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, TopDownSpecialization
 from privnb.sanitizers.marginals import anonymized_marginals
+from privnb.sanitizers.noise_channel import Laplace
 from privnb.studies.askari_2012.enumeration.errata import errata
 
 # Where they are, by the names that stand below.
@@ -196,7 +197,7 @@ def legal():
 @cache
 def of_one():
     """Legal arguments of one callable, where the name says something else there."""
-    given, noise = legal(), LaplaceNoise(1)
+    given, noise, law = legal(), LaplaceNoise(1), Laplace(41, 1)
     dataset, release = given["dataset"], given["release"]
     codes, region = Categories(("011", "012")), dataset.schema["region"]
     published = release.publish()[0]
@@ -240,8 +241,10 @@ def of_one():
         "measures.noise.geometric_vulnerability.prior": np.array([0.5, 0.5]),
         "measures.noise.laplace_vulnerability.prior": np.array([0.5, 0.5]),
         "measures.noise.cell_vulnerability.column": dataset.table["age"],
-        "measures.noise.cell_vulnerability.sanitizer": noise, "measures.noise.cell_capacity.sanitizer": noise,
-        "measures.noise.identification.sanitizer": noise,
+        "measures.noise.cell_vulnerability.law": law,
+        "measures.noise.cell_capacity.law": law,
+        "measures.noise.Response.size": 3, "measures.noise.Laplace.scale": 1, "measures.noise.Geometric.scale": 1,
+        "measures.noise.Laplace.step": 1, "measures.noise.Geometric.step": 1,
         "information_loss.displacement.release": noise.sanitize(dataset, rng=1),
         "measures.noise.identification.release": noise.sanitize(dataset, rng=1),
         "measures.mining.accept_false_alarms.case": "ill", "measures.mining.cost_matrix.worth": pd.DataFrame(np.eye(2)),

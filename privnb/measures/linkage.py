@@ -55,6 +55,8 @@ def singled_out(attack, dataset, key):
 def _chances(attack, dataset, key):
     expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
     if key is None:
-        raise Unreadable("the rows of this release are nobody's: no link is right. Choose another sanitizer.")
+        raise Unreadable(
+            "key is None: the rows of this release are nobody's, so no link is right. Choose another sanitizer."
+        )
     expect.vector("key", key)
     return attack.chance(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))

@@ -65,6 +65,9 @@ class Law:
         return Unreadable(f"{self} has no closed form of {what}. Give {type(self).__name__} one.")
 
 
+expect.word("law", Law, instead="A release has that of each noisy column: release.columns[name].law.")
+
+
 @dataclass(frozen=True)
 class Treatment:
     """What was done to a column: one of `KINDS`, and the `Law` of noise.

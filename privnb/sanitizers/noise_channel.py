@@ -109,6 +109,10 @@ class _OnNumbers(Law):
     scale: float
     step: float
 
+    def __post_init__(self):
+        expect.positive("scale", self.scale)
+        expect.positive("step", self.step)
+
     def __str__(self):
         return f"{self.name}, scale {self.scale:g}"
 
@@ -158,6 +162,10 @@ class Response(Law):
     epsilon: float
     size: int
 
+    def __post_init__(self):
+        check_epsilon(self.epsilon)
+        expect.whole("size", self.size, 2)
+
     def __str__(self):
         return f"randomized response, {self.size} values, each true one kept with {self._kept:.4g}"
 
@@ -192,7 +200,7 @@ def cell_vulnerability(law, attribute, column):
     `law`: of the column's noise, see `Release.columns`; `column`: the values of n people, whose shares are the prior.
     Exact, for the mechanism and not for one draw of it. Raises Unreadable for a law without this closed form.
     """
-    expect.these(attribute=attribute)
+    expect.these(law=law, attribute=attribute)
     if not len(expect.kind("column", column, pd.Series, np.ndarray, list)):
         raise ValueError("column must have a value at least, and it has none.")
     positions, people = np.unique(attribute.domain.codes(column), return_counts=True)
@@ -205,7 +213,7 @@ def cell_capacity(law, attribute):
     Multiplicative capacity, a factor: log2 of it is in bits. The capacities of independent cells multiply. Source:
     Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    expect.these(attribute=attribute)
+    expect.these(law=law, attribute=attribute)
     return law.capacity(_size(attribute))
 
 

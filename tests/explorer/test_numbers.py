@@ -156,7 +156,7 @@ def test_class_sizes_hold_everybody_and_no_few(case):
 
 def sized(*sizes):
     class Made:
-        form = "generalized"
+        buckets = None
         classes = np.repeat(np.arange(len(sizes)), sizes)
 
         def __len__(self):

@@ -114,7 +114,7 @@ def test_noise_is_drawn_afresh_and_promises_its_epsilon(blurred, tmp_path):
     assert text["promise"]["epsilon"] == 4
     assert "Each further noisy release" in text["promise"]["statement"]
     assert [name for name, treatment in text["columns"].items() if treatment == "exact"] == ["ward", "diagnosis"]
-    assert text["columns"]["age"] == "noisy: Laplace noise, scale 18"
+    assert text["columns"]["age"] == "noisy: Laplace noise, scale 40.5"
     assert text["rows"] == "the records"
     assert text["measured"]["k"] is None
 
@@ -144,7 +144,7 @@ def test_buckets_are_a_third_file(clinic, tmp_path, setting):
 def test_a_release_in_which_somebody_stands_alone_is_not_saved(clinic, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"Identity\(\) is not saved"):
         save(clinic, Setting("Identity"), tmp_path)
-    monkeypatch.setattr(release.Release, "bare", True)
+    monkeypatch.setattr(release.Release, "has_unprotected_rows", True)
     with pytest.raises(ValueError, match="stands alone"):
         save(clinic, FIVE, tmp_path)
     assert not list(tmp_path.iterdir())
@@ -258,9 +258,8 @@ def test_exact_quasi_identifiers_beside_noise_are_said_and_refused_where_somebod
     aged = people(age=np.repeat([30, 40], 200), cost=0)
     _, provenance = save(aged, setting, tmp_path)
     text = json.loads(provenance.read_text())
-    assert text["columns"] == {
-        "age": "as it is", "town": "with noise", "cost": "as it is", "job": "as it is", "pay": "as it is"
-    }  # fmt: skip
+    response = "noisy: randomized response, 3 values, each true one kept with 0.5761"
+    assert text["columns"] == dict.fromkeys(["age", "town", "cost", "job", "pay"], "exact") | {"town": response}
     assert (
         "It has quasi-identifiers as they are: age. Nothing hides from those who know them whose row it is."
         in text["said"]
