@@ -348,7 +348,7 @@ ACCEPTED = {
     "sanitized": {"zero", "half", "huge", "below"}, "original": {"half", "huge"},
     "min_good": {"zero"}, "suppress": {"huge"}, "fewest": {"huge"},
     "origin": {"below"}, "about": {"huge"}, "rows": {"zero", "huge"}, "dimension": {"huge"}, "repeats": {"huge"},
-    "runners_up": {"huge"},
+    "runners_up": {"huge"}, "measures.noise.*.step": {"half", "huge"}, "measures.noise.Response.size": {"huge"},
     # A seed is any whole number from 0; no seed, and None, are fresh entropy, or OpenDP's.
     "seed": {"zero", "huge"}, "rng": {"none", "zero", "huge"}, "start": {"none", "huge"},
     # How many: 0 of records are all, of seeds the profile's.
