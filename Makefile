@@ -3,9 +3,11 @@
 PYTHON ?= python3
 BIN    := .venv/bin
 STAMP  := .venv/.installed
+# Each of many processes would else compile the libraries' modules again, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: report test lab app bench lock weka
+.PHONY: report test check lab app bench lock weka
 
 # make report PROFILE=full DATASET=mine. A profile's notebooks run one by one: each uses all cores, and finds what an
 # earlier one has evaluated. After a kill the same command goes on where it stopped.
@@ -14,6 +16,10 @@ report: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
+
+# All but the tests that need a kernel, a browser or Java.
+check: $(STAMP)
+	$(BIN)/python -m pytest -m 'not kernel and not browser and not java'
 
 lab: $(STAMP)
 	$(BIN)/privnb lab

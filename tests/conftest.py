@@ -1,8 +1,11 @@
-"""What several tests share: a browser without network, a JupyterLab, notebooks made up; the slowest file first; what
-was skipped, in a line at the end."""
+"""What several tests share: a browser without network, a JupyterLab, notebooks made up, Java; which tests need them;
+the slowest file first; what was skipped, in a line at the end."""
 
+import asyncio
 import os
+import shutil
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from privnb.microdata import dataset
+from privnb.miners import weka
 
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.
@@ -41,7 +45,29 @@ def _once(read):
 dataset._read_files = _once(dataset._read_files)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
+SLOWEST = [
+    "test_notebooks_adult.py", "test_notebooks.py", "test_explorer_browser.py", "test_report.py", "test_payloads.py",
+    "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_places.py", "test_board.py",
+    "test_brickell_shmatikov.py", "test_askari.py", "test_sramka.py", "test_keep.py", "test_lab.py",
+    "test_pages_live.py",
+]  # fmt: skip
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
+
+
+# `make check` leaves out the tests that ask for one of these fixtures, if only through another fixture. They are marked
+# with its name.
+MARKS = "kernel", "browser", "java"
+# The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
+COMMANDS = {
+    "privnb.reporting.execution": "kernel", "ipykernel_launcher": "kernel", "privnb.cli report": "kernel",
+    "privnb.cli lab": "kernel", "privnb.cli app": "kernel", "jupyterlab": "kernel", "playwright": "browser",
+}  # fmt: skip
+_now = {"marks": MARKS}  # the marks of the test that runs, and the loop of a browser
+
+
+@pytest.fixture(scope="session")
+def kernel():
+    """For what runs notebooks in kernels of their own, be it in a report or in JupyterLab."""
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +77,19 @@ def browser():
         if chromium is None:
             reason = "there is no Chromium: apt-get install chromium"
             pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+        _now["loop"] = asyncio._get_running_loop()
         yield chromium
+        asyncio._set_running_loop(_now["loop"])
+
+
+@pytest.fixture(scope="session")
+def java():
+    """The real Weka, in a Java of this process. Without it the test is skipped; in CI with Java, it fails."""
+    lacks = weka.missing()
+    if lacks:
+        hidden = os.environ.get("CI") == "true" and shutil.which("java")
+        pytest.fail(lacks) if hidden else pytest.skip(lacks)
+    return weka.java.machine(weka.version())
 
 
 @pytest.fixture
@@ -62,7 +100,7 @@ def offline(browser):
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory):
+def lab(tmp_path_factory, kernel):
     """A JupyterLab on small copies of the notebooks, see `browsing.lab`."""
     root = tmp_path_factory.mktemp("lab")
     for path in browsing.NOTEBOOKS.glob("*.ipynb"):
@@ -122,9 +160,29 @@ def skipped(reasons):
     return f"{len(reasons)} skipped. {told}."
 
 
+@pytest.hookimpl(tryfirst=True)  # ahead of pytest's own, which leaves out by marks
 def pytest_collection_modifyitems(items):
-    """The slowest files first, so that no core waits for them at the end; those with a browser last, because its loop
-    runs in the worker from then on, and no test of ours could start one of its own.
-    """
-    browsing = {item.path for item in items if "browser" in item.fixturenames}
-    items.sort(key=lambda item: (item.path in browsing, not item.path.name.startswith("test_notebooks")))
+    """Mark what needs a kernel, a browser or Java; the slowest files first, so that no core waits at the end."""
+    for item in items:
+        for name in set(MARKS) & set(item.fixturenames):
+            item.add_marker(name)
+    order = {name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: order.get(item.path.name, len(order)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """The loop of the browser runs for as long as there is one, and is in the way of tests with loops of their own."""
+    _now["marks"] = [name for name in MARKS if item.get_closest_marker(name)]
+    asyncio._set_running_loop(_now.get("loop") if "browser" in _now["marks"] else None)
+
+
+def _start_what_is_marked(event, given):
+    if event == "subprocess.Popen":
+        command = " ".join(map(str, given[1])) if isinstance(given[1], (list, tuple)) else str(given[1])
+        for words, mark in COMMANDS.items():
+            if words in command and mark not in _now["marks"]:
+                pytest.fail(f"a test starts `{words}` and is not marked: let it ask for the fixture `{mark}`")
+
+
+sys.addaudithook(_start_what_is_marked)

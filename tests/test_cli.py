@@ -141,7 +141,7 @@ def test_help_names_the_commands():
     assert "lab" in done.stdout
 
 
-def test_lab_serves_this_machine_only_and_asks_for_its_token(project):
+def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
     environment = os.environ | {name: str(project / name) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
     command = [sys.executable, "-m", "privnb.cli", "lab", "--", "--no-browser", "--port=0"]
     server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

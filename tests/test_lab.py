@@ -20,7 +20,6 @@ DRAWN = """canvas => {
 }"""
 
 
-@pytest.mark.browser
 def test_runs_and_draws_without_a_network(lab, offline):
     """One notebook: papermill runs all of them, and the pages of a report draw their charts."""
     name, charts, page = "01_load_adult", 2, offline.page
@@ -43,7 +42,6 @@ def test_runs_and_draws_without_a_network(lab, offline):
     assert offline.errors == []
 
 
-@pytest.mark.browser
 def test_nothing_is_answered_without_the_token(lab):
     for path in ("api/contents", "api/kernels", "api/contents/01_load_adult.ipynb"):
         with pytest.raises(urllib.error.HTTPError, match="403"):

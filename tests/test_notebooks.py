@@ -46,7 +46,7 @@ def test_every_parameter_is_explained(path):
 
 
 @pytest.fixture(scope="module")
-def clinic(tmp_path_factory):
+def clinic(tmp_path_factory, kernel):
     """The report of the made-up table, built as `privnb report` builds it."""
     out = tmp_path_factory.mktemp("clinic") / "report"
     report.build(out, parameters={"DATASET": str(CLINIC), "K": "5, 20", "EPSILON": "0.5, 0.1"})

@@ -12,7 +12,7 @@ from privnb.reporting import report
 
 
 @pytest.fixture(scope="module")
-def adult(tmp_path_factory):
+def adult(tmp_path_factory, kernel):
     """The report of a sample of Adult."""
     out = tmp_path_factory.mktemp("adult") / "report"
     report.build(out, parameters={"RECORDS": "1200", "K": "10, 50", "EPSILON": "0.5"})
@@ -31,7 +31,7 @@ report.save(results, OUT, "{name}")
 
 
 @pytest.fixture(scope="module")
-def by_jobs(tmp_path_factory, write_notebook):
+def by_jobs(tmp_path_factory, write_notebook, kernel):
     """Two experiments as notebooks, one at a time and both at once, each with a store of its own."""
     folder = tmp_path_factory.mktemp("jobs")
     for name, kind in (("03_utility", "users"), ("04_attack", "adversaries")):
@@ -74,7 +74,6 @@ def test_every_risk_has_its_baseline(adult):
     assert risks[~withheld].baseline.notna().all()
 
 
-@pytest.mark.browser
 def test_pages_draw_without_a_network(adult, offline):
     for path in adult.glob("*.html"):
         offline.page.goto(path.as_uri())

@@ -12,7 +12,7 @@ import browsing
 import payloads
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.usefixtures("kernel")
 # As an owner's own code might switch it off, in every process that is started.
 PAST_THE_REFUSAL = """\
 try:

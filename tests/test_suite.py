@@ -1,6 +1,8 @@
 """The tests themselves: they need nothing beside the project, and say what they left out."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,3 +57,10 @@ def test_no_test_looks_outside_the_project():
     outside = re.compile(r"\b(PROJECT|ROOT)\s*\.parent|Path\.home|expanduser")
     found = [path.name for path in TESTS.rglob("*.py") if outside.search(path.read_text(encoding="utf-8"))]
     assert found == [Path(__file__).name]
+
+
+def test_a_test_that_is_not_marked_starts_no_kernel(monkeypatch):
+    monkeypatch.setitem(conftest._now, "marks", ["browser"])
+    with pytest.raises(pytest.fail.Exception, match="ask for the fixture `kernel`"):
+        subprocess.run([sys.executable, "-m", "privnb.cli", "report"], check=True)
+    assert subprocess.run([sys.executable, "-c", ""]).returncode == 0

@@ -13,10 +13,8 @@ import math
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -270,44 +268,12 @@ def _start(notebook, work, out, environment, theirs):
     values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
     copy = work / "executed" / notebook.path.name
     return subprocess.Popen(
-        [sys.executable, "-m", "privnb.reporting.notebooks", notebook.path, copy, json.dumps(values)],
+        [sys.executable, "-m", "privnb.reporting.execution", notebook.path, copy, json.dumps(values)],
         env=environment | {progress.FILE: str(work / "notes" / notebook.name)},
         stdin=theirs,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-
-
-def _execute(source, copy, values):
-    """Run one notebook, in a process made for it: papermill changes the working folder of its whole process."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
-    threading.Thread(target=_end_with_the_report, daemon=True).start()
-    try:
-        import papermill
-
-        papermill.execute_notebook(
-            source,
-            copy,
-            json.loads(values),
-            kernel_name="python3",
-            language="python",  # whatever the notebook says of itself, or does not say
-            progress_bar=False,
-            cwd=Path(source).parent,
-            iopub_timeout=60,  # its own 4 s are too few on a busy machine
-            record_timing=False,
-            store_widget_state=False,
-            coalesce_streams=True,
-            on_cell_start=lambda cell, cell_index: progress.note(cell=cell_index, step=""),
-        )
-    except Exception as error:
-        progress.note(error=f"{type(error).__name__}: {' '.join(str(error).split())}")
-        sys.exit(1)
-
-
-def _end_with_the_report():
-    os.read(0, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _stop(processes):
@@ -427,7 +393,3 @@ def _without_paths(notebook, work, out, text):
             start = r"(?:(?<![\w/])|(?<=\dm))"  # not inside a longer path; or after a colour, in a traceback
             text = re.sub(rf"{start}{re.escape(str(place))}(?![\w-])", places[place], text)
     return re.sub(r"/[\w/.-]*/ipykernel_\d+/\d+\.py", "cell", text)  # where a warning comes from
-
-
-if __name__ == "__main__":
-    _execute(*sys.argv[1:])

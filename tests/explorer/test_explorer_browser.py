@@ -22,7 +22,7 @@ from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
 from privnb.microdata.dataset import load
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.usefixtures("kernel")
 NAME = "09_explore"
 # What the board's mark says, once all that was asked is counted.
 TOLD = """asked => {

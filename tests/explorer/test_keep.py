@@ -253,7 +253,7 @@ def test_the_notebook_reads_the_command_as_the_setting(adult, setting):
     assert (values["study"], values["records"]) == ("sramka", 100)
 
 
-def test_the_command_reports_the_numbers_of_the_board(clinic, tmp_path):
+def test_the_command_reports_the_numbers_of_the_board(clinic, tmp_path, kernel):
     """Every number that the board shows, counted or mined, is in the report's `results.csv`."""
     setting = Setting("Mondrian", k=6, t=0.6, scenario="B", miner="decision stump", seed=3)
     words = shlex.split(command(clinic, setting, source=CLINIC))

@@ -409,7 +409,7 @@ work.warm()
 """
 
 
-def test_a_notebook_sees_results_and_ends_with_its_processes(write_notebook, log, tmp_path):
+def test_a_notebook_sees_results_and_ends_with_its_processes(write_notebook, log, tmp_path, kernel):
     """In the same manner as a report runs it; the last cell leaves a task at work."""
     write_notebook(
         tmp_path,
@@ -436,7 +436,7 @@ def test_a_notebook_sees_results_and_ends_with_its_processes(write_notebook, log
     asyncio.run(until(lambda: not any(map(alive, pids(log)))))
 
 
-def test_a_kernel_answers_widgets_in_a_subshell_and_leaves_nothing_when_killed(log):
+def test_a_kernel_answers_widgets_in_a_subshell_and_leaves_nothing_when_killed(log, kernel):
     manager, client = start_new_kernel(kernel_name="python3")
 
     def execute(code, subshell=None):

@@ -41,15 +41,6 @@ from privnb.miners.weka import (
 )
 
 
-@pytest.fixture(scope="module")
-def java():
-    lacks = weka.missing()
-    if lacks:
-        hidden = os.environ.get("CI") == "true" and shutil.which("java")
-        pytest.fail(lacks) if hidden else pytest.skip(lacks)
-    return weka.java.machine(weka.version())
-
-
 def made_up_jar(folder, version="9-8-7", *schemes):
     """A jar that states a version and names miners, and has no code."""
     folder.mkdir(parents=True, exist_ok=True)

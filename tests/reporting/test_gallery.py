@@ -9,7 +9,7 @@ from made_up import CLINIC
 from privnb.microdata.dataset import Dataset, load
 from privnb.reporting import charts, gallery
 from privnb.reporting.findings import what_detail_remains
-from privnb.sanitizers import Anatomy, KMember, Mondrian
+from privnb.sanitizers import Anatomy, KMember, Mondrian, catalogue
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_where_everybody_is_taken_nobody_can_be_made_up(adult):
 
 
 def test_every_kind_publishes_the_same_people(adult):
-    family = gallery.family(adult, k=5)
+    family = catalogue.family(adult, k=5)
     page = gallery.side_by_side(adult, family)
     assert list(page.table) == ["made up", *(type(s).__name__ for s in family)]
     assert len(page.table) == 3 * 9
@@ -54,7 +54,7 @@ def test_what_is_not_possible_says_why(adult):
 
 
 def test_each_sanitizer_is_described_in_a_sentence(adult):
-    table = gallery.described(gallery.family(adult)).table
+    table = gallery.described(catalogue.family(adult)).table
     assert table["what it does"].str.endswith(".").all()
     assert (table["what it does"].str.len() < 200).all()
     assert table["what it does"].is_unique
@@ -88,5 +88,5 @@ def test_the_chart_and_the_answer_say_the_numbers(losses):
     title = " ".join(chart["title"]["text"])
     assert f"{losses.value.min():.1%}" in title
     assert f"{widest.value:.1%} ({widest.sanitizer} {bound})" in title
-    assert isinstance(gallery.family(load(CLINIC))[2], KMember)
+    assert isinstance(catalogue.family(load(CLINIC))[2], KMember)
     assert isinstance(losses, pd.DataFrame)

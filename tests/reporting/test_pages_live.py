@@ -117,7 +117,6 @@ def test_the_saved_numbers_change_from_step_to_step(built):
     assert len(set(numbers)) == 3
 
 
-@pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width, scheme):
     page = offline.page
@@ -169,7 +168,6 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
     assert offline.errors == []
 
 
-@pytest.mark.browser
 def test_tables_below_hold_what_the_chart_shows(built, offline):
     offline.page.goto((built.folder / f"{NAME}.html").as_uri())
     offline.page.get_by_text("Mondrian: k: 3 settings").click()
@@ -177,7 +175,6 @@ def test_tables_below_hold_what_the_chart_shows(built, offline):
     assert said(built, "Mondrian k=20", "accuracy_gain") in row.inner_text()
 
 
-@pytest.mark.browser
 def test_without_javascript_the_still_picture_stays(built, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -187,7 +184,6 @@ def test_without_javascript_the_still_picture_stays(built, browser):
     context.close()
 
 
-@pytest.mark.browser
 def test_no_other_script_runs(built, offline, tmp_path):
     planted = tmp_path / "page.html"
     attack = "<script>document.title = 'taken'</script><img src=x: onerror=\"document.title = 'taken'\">"

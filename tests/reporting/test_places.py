@@ -41,7 +41,7 @@ def gone(pid):
 
 
 @pytest.fixture
-def project(tmp_path, write_notebook):
+def project(tmp_path, write_notebook, kernel):
     """A notebook that waits until there is a file `go`, a `tmp`, and an older report."""
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), NOTEBOOK)
     (tmp_path / "tmp").mkdir()

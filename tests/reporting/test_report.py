@@ -93,7 +93,7 @@ def folder(tmp_path_factory, write_notebook):
 
 
 @pytest.fixture(scope="module")
-def built(folder):
+def built(folder, kernel):
     """The report of both notebooks, run at the same time; the progress that stderr showed lies beside it."""
     out = folder.parent / "reports" / "small"
     with open(folder.parent / "progress.txt", "w+") as file, pytest.MonkeyPatch.context() as patch:
@@ -250,7 +250,6 @@ def outputs(path):
     return [output for cell in json.loads(path.read_text())["cells"] for output in cell.get("outputs", [])]
 
 
-@pytest.mark.browser
 def test_report_opens_from_disk_without_network(built, offline):
     requested = []
     offline.page.on("request", lambda request: requested.append(request.url))
@@ -276,7 +275,6 @@ HINT = "frame => getComputedStyle(frame, '::after').visibility"
 WIDEST = "body => Math.max(...[...body.querySelectorAll('table, svg')].map(e => e.getBoundingClientRect().right))"
 
 
-@pytest.mark.browser
 def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
     page = offline.page
     page.set_viewport_size({"width": 390, "height": 900})
@@ -387,7 +385,7 @@ def test_an_out_that_is_no_report_is_left_alone(folder, tmp_path, monkeypatch):
 # --- a notebook that fails ---
 
 
-def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write_notebook):
+def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write_notebook, kernel):
     folder, out = tmp_path / "notebooks", tmp_path / "out"
     imports = "import os, time; from pathlib import Path\n"
     wait = imports + "Path('pid').write_text(str(os.getpid()))\ntime.sleep(300)"
@@ -437,7 +435,7 @@ for _ in track(range(24), "steady"):
 """
 
 
-def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, write_notebook):
+def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, write_notebook, kernel):
     """Six seconds in a cell, with a limit of five: nothing slow is imported, so that the limit is no busy machine's."""
     row = {"dataset": "small", "sanitizer": "Identity()", "measure": "k", "value": "2"}
     text = ",".join(COLUMNS) + "\n" + ",".join(row.get(name, "") for name in COLUMNS) + "\n"
@@ -446,7 +444,7 @@ def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, w
     assert build(tmp_path / "out", folder=tmp_path / "notebooks", seconds=5).exists()
 
 
-def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook):
+def test_a_kernel_that_dies_fails_the_notebook(tmp_path, write_notebook, kernel):
     die = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), die)
     with pytest.raises(ReportError, match=r"(?s)01_a.ipynb failed in cell .*\nDeadKernelError.*for want of memory"):
@@ -490,7 +488,7 @@ def gone(pid):
 
 
 @pytest.mark.parametrize("stop", ["kill -9 of the report alone", "Ctrl-C"])
-def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook):
+def test_a_stopped_report_goes_on_where_it_was(stop, tmp_path, write_notebook, kernel):
     folder, out = tmp_path / "notebooks", tmp_path / "reports" / "small"
     write_notebook(folder, "01_a", ("parameters", "OUT = ''\nSTORE = '../reports/store'  # kept"), RESUMED)
     (folder / "counted.py").write_text(COUNTED)
@@ -572,7 +570,7 @@ def test_pages_of_one_report_never_show_two_tables(older, tmp_path, write_notebo
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ages.csv", "ages.toml", "notebooks", "out"]
 
 
-def test_troubles_of_the_store_are_said_once_and_on_no_page(tmp_path, write_notebook, capsys):
+def test_troubles_of_the_store_are_said_once_and_on_no_page(tmp_path, write_notebook, capsys, kernel):
     said = "from privnb.microdata import progress\nprogress.say('the store is full')"
     end = f"DATASET, K, NAME = 'small', 2, '{{}}'\n{SAVE}"
     for name in ("01_a", "02_b"):

@@ -1,8 +1,5 @@
 """What is compared; that it comes out of its parts as if it were made at once; what the ledger finds of it."""
 
-import os
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -205,10 +202,7 @@ def test_miners_that_cannot_guess_a_target_are_left_out(sets, here, monkeypatch)
     assert set(found.miner) == {"", "majority"}
 
 
-def test_wekas_other_miners_take_part_in_the_baseline_of_a_neutral_workload(sets, here, monkeypatch):
-    if lacks := weka.missing():
-        hidden = os.environ.get("CI") == "true" and shutil.which("java")
-        pytest.fail(lacks) if hidden else pytest.skip(lacks)
+def test_wekas_other_miners_take_part_in_the_baseline_of_a_neutral_workload(sets, here, monkeypatch, java):
     quick = ("bayes.NaiveBayes", "trees.J48")
     monkeypatch.setitem(weka.SETS, "three", quick)
     monkeypatch.setitem(

@@ -1,8 +1,5 @@
 """Which evaluations an experiment runs, what its averages are over, and that it goes on where it stopped."""
 
-import os
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -296,12 +293,8 @@ def test_a_task_of_two_experiments_is_computed_once(adult, small, tmp_path):
 
 
 @pytest.fixture
-def with_weka(monkeypatch):
+def with_weka(monkeypatch, java):
     """Two quick miners of each of the paper's sets, and one that 3.6.14 lacks."""
-    lacks = weka.missing()
-    if lacks:
-        hidden = os.environ.get("CI") == "true" and shutil.which("java")
-        pytest.fail(lacks) if hidden else pytest.skip(lacks)
     monkeypatch.setitem(weka.SETS, "three", ("rules.ZeroR", "bayes.NaiveBayes"))
     monkeypatch.setitem(weka.SETS, "categorical", ("rules.ZeroR", "bayes.NaiveBayes", "misc.OLM"))
     monkeypatch.setitem(weka.SETS, "numerical", ("rules.ZeroR", "functions.LinearRegression"))

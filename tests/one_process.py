@@ -1,0 +1,62 @@
+"""A report whose notebooks run one after the other in one process, without kernels: what is in their cells is run, and
+shown, as there. `python tests/one_process.py OUT PARAMETERS` builds it, the parameters as JSON.
+"""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+
+from privnb.reporting import notebooks, report
+
+
+def build(out, **parameters):
+    """The report at `out`, built in a process of its own, so that nothing of a notebook is left in this one."""
+    subprocess.run([sys.executable, __file__, str(out), json.dumps(parameters)], check=True)
+    return out
+
+
+def run(chosen, work, out, **_):
+    """In the place of `notebooks.run`."""
+    for name in ("executed", "numbers"):
+        (work / name).mkdir()
+    for notebook in chosen:
+        asyncio.run(_execute(notebook, work, out))
+    return {notebook.name: notebooks._cleaned(notebook, work, out) for notebook in chosen}
+
+
+async def _execute(notebook, work, out):
+    import nbformat
+    from IPython.core.displayhook import CapturingDisplayHook
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+    from papermill.iorw import load_notebook_node
+    from papermill.parameterize import parameterize_notebook
+    from traitlets.config import Config
+
+    own = {"OUT": work / "numbers", "STORE": notebooks.store_folder(out)}
+    values = notebook.asked | {name: str(path) for name, path in own.items() if name in notebook.parameters}
+    read = load_notebook_node(str(notebook.path))
+    read = parameterize_notebook(read, values, kernel_name="python3", language="python")
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    with contextlib.chdir(notebook.path.parent):
+        for number, cell in enumerate((cell for cell in read.cells if cell.cell_type == "code"), 1):
+            results = []
+            shell.display_trap.hook = CapturingDisplayHook(shell, results)
+            with capture_output() as captured:
+                done = await shell.run_cell_async(cell.source, transformed_cell=shell.transform_cell(cell.source))
+            done.raise_error()
+            cell.execution_count, new = number, nbformat.v4.new_output
+            shown = [{"data": output.data, "metadata": output.metadata} for output in captured.outputs]
+            cell.outputs = [new("display_data", **each) for each in shown]
+            cell.outputs += [new("execute_result", execution_count=number, **each) for each in results]
+            said = {name: getattr(captured, name) for name in ("stdout", "stderr")}
+            cell.outputs += [new("stream", name=name, text=text) for name, text in said.items() if text]
+    InteractiveShell.clear_instance()
+    nbformat.write(read, work / "executed" / notebook.path.name)
+
+
+if __name__ == "__main__":
+    report.run = run
+    report.build(sys.argv[1], parameters=json.loads(sys.argv[2]))
