@@ -18,7 +18,7 @@ def test_the_loop_runs(monkeypatch):
     code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
     names = {}
     exec(compile(code, "README.md", "exec"), names)
-    assert set(names["links"].measure) == {"correct_links"}
+    assert set(names["links"].measure) == {"reidentification_rate"}
 
 
 def test_ten_lines():

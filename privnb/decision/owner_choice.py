@@ -1,50 +1,60 @@
 """Which sanitizer an owner would choose, by what honest users keep and what adversaries gain, and how firmly."""
 
+from functools import partial
+
 import numpy as np
 
-from privnb.evaluation.results import COLUMNS, check_results, tidy
+from privnb.evaluation.results import SETTING, SUMMARIES, check_results, measured, row, tidy
 from privnb.measures.base import t_interval
 from privnb.measures.mining import interest_of
 from privnb.microdata import expect
 
 SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary has
-SETTING = ["sanitizer", "parameters"]
+CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
+WORST = ("", "worst", "")  # the paper's own criterion
+GUESS, PERMUTED = "guess", "permuted"  # what a criterion may take off
 
 
 def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     """Of the sanitizers that keep enough good utility, the one that gives adversaries least, by several criteria.
 
     `kept`: rows `utility_decline` of `experiments.users`; enough is a largest decline, averaged over seeds, of at most
-    1 - `min_good` (0..1). `attacked`: rows of `experiments.adversaries`. A criterion is a row of these: the worst
-    miner of a set, the average, a fusion, each person's own worst miner; or `worst less the guess` and `worst less
-    chance`, the people beyond the guess without the release, and beyond the worst miner's guesses dealt at random,
-    0 where there are none. Of equal sanitizers the one with the smaller decline is chosen; a withheld count stands at
-    its upper bound.
+    1 - `min_good` (0..1). `attacked`: rows of `studies.adversaries`. A criterion is a row of these: the worst
+    miner of a set, the average, a fusion, each person's own worst miner; or, with a `control`, the people that the
+    worst miner gains beyond it: beyond the "guess" without the release, or beyond its guesses dealt at random
+    ("permuted"), 0 where there are none. Of equal sanitizers the one with the smaller decline is chosen; a withheld
+    count stands at its upper bound.
 
-    Rows `chosen_<scenario>`, miner: the criterion, value: the share of the seeds in which it is this sanitizer; and
-    `more_than_chosen_<scenario>`: for how many more people the worst miner comes nearer under each other acceptable
-    sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by seed. No rows
-    where no sanitizer is acceptable.
+    Rows `chosen`, by `scenario`, `miner_set`, `miner` and `control`: the share of the seeds in which it is this
+    sanitizer; and `excess_over_choice`: for how many more people the worst miner comes nearer under each other
+    acceptable sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by seed.
+    No rows where no sanitizer is acceptable.
     """
     check_results("kept", kept)
     check_results("attacked", attacked)
-    asked = check(scenarios, min_good, there=set(_scenario_of(attacked).dropna()))
-    decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst")].groupby(SETTING).value.mean()
+    attacked = measured(attacked[attacked.measure == "anti_utility"])
+    attacked = attacked.assign(feared=_named(attacked))
+    asked = check(scenarios, min_good, there=set(attacked.feared))
+    decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
+    decline = decline.groupby(SETTING).value.mean()
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
+    releases = kept.drop_duplicates(SETTING).set_index(SETTING)[["dataset", "parameter", "bound"]]
     rows = []
-    for scenario in asked:
-        of_it = attacked[_scenario_of(attacked) == scenario]
+    for feared in asked:
+        of_it = attacked[attacked.feared == feared]
+        scenario, distinct = of_it.scenario.iloc[0], of_it.variant.iloc[0] == "distinct"
+        case = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan, "better": "lower"}
         for criterion, (values, told) in _criteria(of_it, enough.index).items():
+            made = partial(_row, releases, **case, **dict(zip(CRITERION, criterion, strict=True)))
             picked = values.idxmin(axis=1).value_counts(normalize=True)
-            rows += [_row(kept, setting, f"chosen_{scenario}", criterion, share) for setting, share in picked.items()]
-            if criterion != "worst":
+            rows += [made(setting, "chosen", share) for setting, share in picked.items()]
+            if criterion != WORST:
                 continue
             more = told.sub(told[picked.index[0]], axis=0).drop(columns=[picked.index[0]])
             for setting in more:
                 known = more[setting].notna().all()
                 bounds = t_interval(more[setting]) if known else (np.nan, np.nan)
-                mean = more[setting].mean(skipna=False)
-                rows.append(_row(kept, setting, f"more_than_chosen_{scenario}", criterion, mean, *bounds))
+                rows.append(made(setting, "excess_over_choice", more[setting].mean(skipna=False), interval=bounds))
     return tidy(rows)
 
 
@@ -69,34 +79,35 @@ def check(scenarios, min_good, *, weights="", there=None):
     return asked
 
 
-def _scenario_of(attacked):
-    return attacked.measure.str.extract("^(?:weighted_)?anti_utility_(.*)$", expand=False)
+def _named(attacked):
+    """The scenario of each row as an owner names it: "A", or of distinct records "A_distinct"."""
+    return attacked.scenario + np.where(attacked.variant == "distinct", "_distinct", "")
 
 
 def _criteria(rows, settings):
-    """`{criterion: (anti-utilities to compare, those that are told)}`, frames with a row a seed and a column a setting.
+    """`{criterion: (anti-utilities to compare, those that are told)}`, frames with a row a seed and a column a setting;
+    a criterion is (set of miners, miner, control).
 
     `settings`: the acceptable ones, cheapest first; those that were attacked are compared. A criterion is left out
     where one of their numbers is withheld without a bound.
     """
-    rows = rows[
-        rows.miner.str.endswith(("worst", "average", "worst by person")) | rows.miner.str.contains("fusion: |by chance")
-    ]
+    rows = rows[(rows.miner.isin(SUMMARIES) & (rows.control == "")) | (rows.control == PERMUTED)]
     # Scenario W's bound of a withheld number is no more than that it is one.
-    filled = rows.value if rows.measure.str.endswith("_W").any() else rows.value.fillna(rows.high)
+    filled = rows.value if (rows.scenario == "W").any() else rows.value.fillna(rows.high)
     rows = rows.assign(compared=filled, guess=rows.baseline.fillna(0))
+    parts = {key: part for key, part in rows.groupby([*CRITERION], sort=False)}
     wide = {
-        miner: (_wide(part, "compared", settings), _wide(part, "value", settings))
-        for miner, part in rows.groupby("miner", sort=False)
+        key: (_wide(part, "compared", settings), _wide(part, "value", settings))
+        for key, part in parts.items()
+        if key[2] == ""
     }
-    controls = {"worst less the guess": _wide(rows[rows.miner == "worst"], "guess", settings)}
-    if "control: by chance" in wide:  # one of Weka's miners has none
-        controls["worst less chance"] = wide["control: by chance"][0]
-    wide = {name: both for name, both in wide.items() if "control" not in name}
-    for name, control in controls.items():
-        beyond = (wide["worst"][0] - control).dropna(how="all").clip(lower=0)
-        wide[name] = beyond, beyond
-    return {name: both for name, both in wide.items() if both[0].size and both[0].notna().all(axis=None)}
+    controls = {GUESS: _wide(parts[WORST], "guess", settings)}
+    if ("", "", PERMUTED) in parts:  # one of Weka's miners has none
+        controls[PERMUTED] = _wide(parts["", "", PERMUTED], "compared", settings)
+    for control, numbers in controls.items():
+        beyond = (wide[WORST][0] - numbers).dropna(how="all").clip(lower=0)
+        wide["", "worst", control] = beyond, beyond
+    return {key: both for key, both in wide.items() if both[0].size and both[0].notna().all(axis=None)}
 
 
 def _wide(rows, column, settings):
@@ -104,12 +115,5 @@ def _wide(rows, column, settings):
     return wide[[setting for setting in settings if setting in wide]]
 
 
-def _row(kept, setting, measure, criterion, value, low=np.nan, high=np.nan):
-    dataset, target = kept.dataset.iloc[0], ""
-    return dict(
-        zip(
-            COLUMNS,
-            (dataset, *setting, np.nan, measure, criterion, target, value, low, high, np.nan, "lower"),
-            strict=True,
-        )
-    )
+def _row(releases, setting, measure, value, **columns):
+    return row(measure, value, **dict(zip(SETTING, setting, strict=True)), **releases.loc[setting], **columns)

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from privnb import sanitizers
+from privnb.evaluation.results import SETTING, measured
 from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
 
-SETTING = ["sanitizer", "parameters"]
 AXES = ("privacy", "utility")
 SEEDS = 10  # fewer repeats say too little about what a random release loses
 ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of", "_measure")
@@ -34,18 +34,21 @@ expect.WORDS["releases"] = check_points
 class Loss:
     """What an axis shows: one measure of the results, as a loss: lower is better.
 
-    `miner`, `target`: whose rows; None: the only one there is, of several miners the `worst`. A measure of which higher
-    is better counts down from `best`; None: from the best of the releases at hand.
+    `scenario`, `miner`, `target`: whose rows; None: the only one there is, of several miners the `worst` of the main
+    set. A measure of which higher is better counts down from `best`; None: from the best of the releases at hand.
+    `variant`: how it is measured.
     """
 
     measure: str
     miner: str | None = None
     target: str | None = None
     best: float | None = None
+    scenario: str | None = None
+    variant: str = ""
 
     def __post_init__(self):
         expect.text("measure", self.measure, "a measure")
-        for name in ("miner", "target"):
+        for name in ("miner", "target", "scenario"):
             value = getattr(self, name)
             if value is not None:
                 expect.kind(name, value, str, instead="None: the only one that there is.")
@@ -53,7 +56,7 @@ class Loss:
             expect.number("best", self.best)
 
     def __str__(self):
-        of = ", ".join(filter(None, (self.miner, self.target)))
+        of = ", ".join(filter(None, (self.scenario, self.variant, self.miner, self.target)))
         return facts(self.measure).phrase + (f" ({of})" if of else "")
 
 
@@ -132,14 +135,16 @@ def check_loss(axis, loss):
 
 def _selected(results, loss):
     """The rows of one measure, miner and target: one a release and seed."""
-    rows = results[results.measure == loss.measure]
+    rows = results[(results.measure == loss.measure) & (results.control == "") & (results.variant == loss.variant)]
+    rows = measured(rows)
     if rows.empty:
         there = ", ".join(sorted(results.measure.unique()))
         raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
-    for column, wanted in (("miner", loss.miner), ("target", loss.target)):
-        there = list(dict.fromkeys(rows[column].fillna("")))
+    usual = {"miner": "worst", "miner_set": ""}
+    for column in ("scenario", "miner", "miner_set", "target"):
+        there, wanted = list(dict.fromkeys(rows[column].fillna(""))), getattr(loss, column, None)
         if wanted is None:
-            wanted = there[0] if len(there) == 1 else "worst" if column == "miner" and "worst" in there else None
+            wanted = there[0] if len(there) == 1 else usual.get(column) if usual.get(column) in there else None
         if wanted not in there:
             named = ", ".join(map(repr, there))
             raise ValueError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")

@@ -4,6 +4,7 @@ Each person is the input of a channel: see `measures.vulnerability`. A generaliz
 their bucket, noise a random row. The baseline is always the prior vulnerability, the best guess without the release.
 """
 
+from functools import partial
 from itertools import chain, combinations
 
 import numpy as np
@@ -11,7 +12,7 @@ import pandas as pd
 
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import sensitive_name
-from privnb.evaluation.results import rows_of, tidy
+from privnb.evaluation.results import row_builder, tidy
 from privnb.evaluation.workload import released
 from privnb.measures import channel
 from privnb.measures.base import state
@@ -104,9 +105,9 @@ state(
 def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What someone can tell of a person of whom they know some quasi-identifiers, for every set of these.
 
-    Rows for each set, in `target`: `identity_vulnerability` "age, sex", how likely a guess at the person's row is right
-    (rows found / people; baseline: a row at random); `sensitive_vulnerability` "occupation from age, sex", how likely a
-    guess at their sensitive value is; baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1
+    Rows for each set, in `knows`: `identity_vulnerability`, how likely a guess at the person's row is right (rows found
+    / people; baseline: a row at random); `sensitive_vulnerability`, how likely a guess at their sensitive value is;
+    baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1
     to 3, and all.
 
     They know the person's values and so their released cells. Where labels of one attribute overlap, values do not say
@@ -122,7 +123,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
     prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
     for sanitizer in track(sanitizers, "every set of quasi-identifiers"):
-        release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        release, row = released(dataset, sanitizer, seed), row_builder(dataset, sanitizer, seed)
         if reason := release.without_classes:
             raise Unreadable(
                 f"what some of a person's attributes tell is not counted for {sanitizer!r}: {reason}. Ask `leakage`, "
@@ -133,11 +134,12 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
             told = _by_subset(dataset, release, sensitive, subsets)
         for subset in subsets:
             groups, guessed = np.minimum(told[subset], original[subset])
-            known = name_list(subset)
+            knowing = partial(row, knows=name_list(subset), better="lower")
             found, share = withholding.found(groups, n, fewest), withholding.share(guessed, n, fewest)
-            rows.append(row("identity_vulnerability", found[0], "", known, *found[1:], 1 / n, "lower"))
-            label = f"{sensitive} from {known}"
-            rows.append(row("sensitive_vulnerability", share[0], "", label, *share[1:], prior, "lower"))
+            rows += [
+                knowing("identity_vulnerability", found[0], target="identity", interval=found[1:], baseline=1 / n),
+                knowing("sensitive_vulnerability", share[0], target=sensitive, interval=share[1:], baseline=prior),
+            ]
     return tidy(rows)
 
 
@@ -154,24 +156,24 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
       most what the row tells. Exact, for noise in closed form.
     - `sensitive_...`: what is a person's sensitive value? For who knows their quasi-identifiers. Exact for classes. Of
       buckets how often the guess of `known_subsets` is right, which others may beat. Of buckets and noise also rows
-      `sensitive_..._at_most`: what the original tells, which nobody beats who knows quasi-identifiers alone.
+      of variant "at most": what the original tells, which nobody beats who knows quasi-identifiers alone.
     - `bucket_...`, of buckets alone: the same for who knows the person's bucket. People alike in quasi-identifiers may
       be in different buckets, so this takes more than those.
 
     `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is known
     of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell leaks to
-    anybody, whatever they knew and wanted. A sanitizer that this table cannot have has a row `classes` of 0, and no
-    other. Shares of fewer than `fewest` people, and of all but so few, have only bounds, and no number that would tell
-    them has a value.
+    anybody, whatever they knew and wanted. A sanitizer that this table cannot have has a row `classes` of status "not
+    possible", and no other. Shares of fewer than `fewest` people, and of all but so few, have only bounds, and no
+    number that would tell them has a value.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     sensitive, rows = _asked(dataset, sensitive, fewest), []
     for sanitizer in track(sanitizers, "leakage"):
-        row = rows_of(dataset, sanitizer, seed)
+        row = row_builder(dataset, sanitizer, seed)
         try:
             release = released(dataset, sanitizer, seed)
         except SanitizationError:
-            rows.append(row("classes", 0, target=sensitive))
+            rows.append(row("classes", np.nan, target=sensitive, status="not possible"))
             continue
         _check_readable(release)
         rows += _of_identity(row, dataset, release, sanitizer, seed, fewest)
@@ -203,7 +205,7 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
 
     `gain`: DataFrame, a row a guess (or any other action), a column a value of the attribute: what each guess gains for
     each true value, in any unit. Rows `expected_gain`, mean over people, of the best guess of who knows the person's
-    class or bucket; baseline: the best one without the release. Of noise `expected_gain_at_most`, see `leakage`.
+    class or bucket; baseline: the best one without the release. Of noise of variant "at most", see `leakage`.
     A sanitizer that this table cannot have has no row. Without value where the share of right guesses has none, see
     `leakage`. Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
     """
@@ -212,7 +214,7 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
     sensitive, rows = _asked(dataset, sensitive, fewest), []
     for sanitizer in track(sanitizers, "worth of guesses"):
         try:
-            release, row = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+            release, row = released(dataset, sanitizer, seed), row_builder(dataset, sanitizer, seed)
         except SanitizationError:
             continue
         told = _channel(dataset, release, sensitive)
@@ -226,8 +228,8 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
         shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
         kept = [not withholding.tells(share * len(dataset), len(dataset), fewest) for share in shares]
         before, after = np.where(kept, (before, after), np.nan)
-        measure = "expected_gain_at_most" if release.classes is None else "expected_gain"
-        rows.append(row(measure, after, "", sensitive, baseline=before, better="lower"))
+        variant = "at most" if release.classes is None else ""
+        rows.append(row("expected_gain", after, variant=variant, target=sensitive, baseline=before, better="lower"))
     return tidy(rows)
 
 
@@ -304,7 +306,7 @@ def _of_attribute(row, dataset, release, name, fewest):
     if law := release.columns[name].law:
         told = noise_channel.cell_vulnerability(law, attribute, values)
         most = np.log2(noise_channel.cell_capacity(law, attribute))
-        rows.append(row("attribute_capacity", most, "", name, baseline=0, better="lower"))
+        rows.append(row("attribute_capacity", most, target=name, baseline=0, better="lower"))
     else:
         told = channel.posterior_vulnerability(record_channel(release.table[name], values))
     prior = withholding.share(values.value_counts().max(), n, fewest)[0]
@@ -315,11 +317,11 @@ def _of_sensitive(row, dataset, release, sensitive, fewest):
     n, bucketized, rows = len(dataset), sensitive not in release.table, []
     prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
 
-    def pair(what, share, suffix=""):
-        return _pair(row, what, withholding.share(share * n, n, fewest), prior, sensitive, suffix)
+    def pair(what, share, variant=""):
+        return _pair(row, what, withholding.share(share * n, n, fewest), prior, sensitive, variant)
 
     if bucketized or release.treated("noisy"):
-        rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "_at_most")
+        rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "at most")
     if bucketized:
         names = tuple(dataset.schema.quasi_identifiers)
         rows += pair("sensitive", _by_subset(dataset, release, sensitive, [names])[names][1] / n)
@@ -329,14 +331,15 @@ def _of_sensitive(row, dataset, release, sensitive, fewest):
         rows += pair(what, guessed)
         # With the shares of the values it would tell what is withheld.
         moved = np.nan if withholding.tells(guessed * n, n, fewest) else channel.additive_capacity(told)
-        rows.append(row(f"{what}_additive_capacity", moved, "", sensitive, baseline=0, better="lower"))
+        rows.append(row(f"{what}_additive_capacity", moved, target=sensitive, baseline=0, better="lower"))
     return rows
 
 
-def _pair(row, what, told, prior, target, suffix=""):
+def _pair(row, what, told, prior, target, variant=""):
     """The rows of a vulnerability (share, low, high) and of its leakage in bits."""
     bits = np.log2(np.maximum(np.asarray(told) / prior, 1))  # rounding must not make a leakage of nothing negative
+    row = partial(row, variant=variant, target=target, better="lower")
     return [
-        row(f"{what}_vulnerability{suffix}", told[0], "", target, *told[1:], prior, "lower"),
-        row(f"{what}_leakage{suffix}", bits[0], "", target, *bits[1:], 0, "lower"),
+        row(f"{what}_vulnerability", told[0], interval=told[1:], baseline=prior),
+        row(f"{what}_leakage", bits[0], interval=bits[1:], baseline=0),
     ]

@@ -12,21 +12,22 @@ import pandas as pd
 
 from privnb.evaluation.predictions import fused, mine, miners_of, published_name, stream, unseen
 from privnb.evaluation.releases import first_number, gain_rows, groups, reordered, sensitive_name
-from privnb.evaluation.results import join, rows_of, tidy, withheld
-from privnb.evaluation.utilities import AntiUtility, bad_rows, told_baseline, unit
+from privnb.evaluation.results import SUMMARIES, join, mark_withheld, row_builder, tidy, withheld
+from privnb.evaluation.utilities import AntiUtility, bad_rows, failed_rows, told_baseline, unit
 from privnb.measures import mining
 from privnb.measures.base import state, wilson
 from privnb.microdata import expect, withholding
 from privnb.microdata.hierarchy import flat
-from privnb.miners import weka
 
 DEALS = 20  # how often the worst miner's guesses are dealt to the people
 DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
 TOGETHER = "worst by person"
 GUESS = "the guess"
+FIRST = "with predictions"  # those of the first record of each distinct released row
+A, B, C, W = (("A", ""), ("B", ""), ("C", ""), ("W", ""))  # scenario and variant
 # The scenarios whose people are among those of others.
-WITHIN = {"A": (), "A_distinct": ("A",), "B": ("A",), "C": ("A",), "C_distinct": ("C", "A")}
+WITHIN = {A: (), ("A", "distinct"): (A,), B: (A,), C: (A,), ("C", "distinct"): (C, A)}
 
 
 state(
@@ -58,11 +59,11 @@ def anti_utility(
     """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
 
     `seed` says the noise and the order of the records. Each miner learns from the release and predicts the released
-    records themselves. Rows `anti_utility_<scenario>`, see `scenarios`, in people, with the guess without the release
-    as baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR,
-    the worst miner's guesses dealt to the people at random, and its guesses of people whom it did not learn from. Rows
-    `nearer_share`: whom the worst miner of scenario A hits, by group. Of Weka's miners, which are run one by one, their
-    own rows alone, or a row `unfinished`, `unavailable` or `refused` with the CPU seconds that a miner was given.
+    records themselves. Rows `anti_utility` of each scenario, see `scenarios`, in people, with the guess without the
+    release as baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls:
+    ZeroR, the worst miner's guesses dealt to the people at random ("permuted"), and its guesses of people whom it did
+    not learn from ("held-out"). Rows `nearer_share`: whom the worst miner of scenario A hits, by `group`. Of Weka's
+    miners, which are run one by one, their own rows alone, or a row whose `status` says why there is none.
     """
     expect.these(
         dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
@@ -74,29 +75,32 @@ def anti_utility(
     members = [miner.name for miner in miners_of(miners) if not miner.name.startswith("fusion")]
     bare, members = members[0].startswith("Weka "), ", ".join(members)
     found = mine(release, target, members, rng=order)
-    row = rows_of(dataset, sanitizer, seed)
-    parts = [tidy([row(why, weka.SECONDS, name, target) for name, why in found.failed.items()])]
+    row = partial(row_builder(dataset, sanitizer, seed), target=target)
+    parts = [tidy(failed_rows(row, "anti_utility", found))]
     if not found.guesses:
         return parts[0]
     if not bare:
         fusions = fused(release, target, members, found.guesses)
-        zero = {"control: ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
+        zero = {"ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
         blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
-    for scenario, idea in feared.items():
-        scores = idea.score({target: found}, dataset, release)
-        parts.append(_told(scenario, bad_rows(row, target, scores, fewest, scenario), scores, fewest))
+    for case, idea in feared.items():
+        scores, (scenario, variant) = idea.score({target: found}, dataset, release), case
+        made = partial(row, scenario=scenario, variant=variant)
+        parts.append(_told(scenario, bad_rows(made, scores, fewest), scores, fewest))
         if bare:
             continue
         _, _, worst = mining.average_and_worst(scores.utilities)
-        others = fusions | zero | {"control: unseen": blind(worst)}
-        worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
-        worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
-        beside = scores._replace(by_miner=worths)
-        parts.append(_told(scenario, bad_rows(row, target, beside, fewest, scenario), beside, fewest))
-        lots = np.random.default_rng(stream(seed, sanitizer, f"deal {scenario}"))
+        for others, column in ((fusions, "miner"), (zero | {"held-out": blind(worst)}, "control")):
+            worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
+            if column == "miner":
+                worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
+            beside = scores._replace(by_miner=worths)
+            rows = _told(scenario, bad_rows(made, beside, fewest), beside, fewest)
+            parts.append(rows if column == "miner" else rows.assign(control=rows.miner, miner=""))
+        lots = np.random.default_rng(stream(seed, sanitizer, f"deal {'_'.join(filter(None, case))}"))
         dealt = [idea.worth({target: lots.permutation(found.guesses[worst])}, dataset, release) for _ in range(DEALS)]
-        parts.append(_by_chance(row, target, scores, worst, dealt, fewest, scenario))
-        if scenario == "A":
+        parts.append(_permuted(made, scores, worst, dealt, fewest, scenario))
+        if case == A:
             parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
     return _apart(join(*(part for part in parts if len(part))), fewest)
 
@@ -106,74 +110,73 @@ def _apart(results, fewest):
     records beside all, of scenarios B and C beside A, of each miner beside each person's own worst miner.
     """
     results = results.copy()
-    counts = results[results.measure.isin([f"anti_utility_{scenario}" for scenario in WITHIN])]
-    guess = counts.drop_duplicates("measure").assign(miner=GUESS, value=lambda rows: rows.baseline)
-    told = pd.concat([counts, guess]).set_index(["measure", "miner"]).value.dropna()
-    margins = []
-    for measure, miner in told.index:
-        larger = [f"anti_utility_{scenario}" for scenario in WITHIN[measure.removeprefix("anti_utility_")]]
-        within = [(each, miner) for each in larger]
-        if not miner.startswith((GUESS, "control", "fusion", TOGETHER)):
-            within += [(each, TOGETHER) for each in (measure, *larger)]
-        margins += [withholding.Margin(each, ((measure, miner),)) for each in within if each in told.index]
-    order = sorted(told.index, key=lambda cell: (cell[1] == TOGETHER, list(WITHIN).index(cell[0][13:])))
+    case, who = ["scenario", "variant"], ["miner", "control"]
+    counts = results[(results.measure == "anti_utility") & pd.MultiIndex.from_frame(results[case]).isin(WITHIN)]
+    guess = counts.drop_duplicates(case).assign(miner=GUESS, control="", value=lambda rows: rows.baseline)
+    cells = pd.concat([counts, guess]).dropna(subset="value")
+    told = {(row[:2], row[2:4]): row[4] for row in cells[[*case, *who, "value"]].itertuples(index=False, name=None)}
+    margins, together = [], (TOGETHER, "")
+    for cell in told:
+        feared, (miner, control) = cell
+        within = [(each, cell[1]) for each in WITHIN[feared]]
+        if not control and miner not in (GUESS, *SUMMARIES):
+            within += [(each, together) for each in (feared, *WITHIN[feared])]
+        margins += [withholding.Margin(each, (cell,)) for each in within if each in told]
+    order = sorted(told, key=lambda cell: (cell[1] == together, list(WITHIN).index(cell[0])))
     hidden = withholding.suppress({cell: told[cell] for cell in order}, margins, fewest)
-    untold = [key in hidden for key in zip(results.measure, results.miner, strict=True)]
-    results.loc[untold, ["value", "low", "high"]] = np.nan
-    unguessed = results.measure.isin([measure for measure, miner in hidden if miner == GUESS])
-    return results.assign(baseline=results.baseline.mask(unguessed))
+    of = [(row[:2], row[2:]) for row in results[[*case, *who]].itertuples(index=False, name=None)]
+    of_it = results.measure == "anti_utility"
+    results.loc[of_it & np.array([cell in hidden for cell in of]), ["value", "low", "high"]] = np.nan
+    unguessed = of_it & np.array([(feared, (GUESS, "")) in hidden for feared, _ in of])
+    return mark_withheld(results.assign(baseline=results.baseline.mask(unguessed)))
 
 
-def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner=""):
+def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner_set=""):
     """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into
     the release (Table 3).
 
-    Rows of `accuracy_gain` and `knowledge_gain`: of the release; `..._with_predictions`, those of the first record of
-    each distinct released row, the count that fits the paper; `..._with_all_predictions`, those of all people; and a
-    control of either, `..._with_random_labels` and `..._with_as_many_random_labels`: the same labels dealt at random
-    to as many records whose own label is longer, right or wrong (the mean of 39 draws, with the smallest and the
-    largest: by chance one in forty lies above). An increase that the control shows as well is no evidence of an attack.
-    `miner`: the name that rows give the miners; with one, the release's own gains are left out.
+    Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
+    record of each distinct released row, the count that fits the paper; "with all predictions", those of all people;
+    and of either the control "random labels": the same labels dealt at random to as many records whose own label is
+    longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty lies above).
+    An increase that the control shows as well is no evidence of an attack.
+    `miner_set`: the name that rows give the miners; with one, the release's own gains are left out.
     """
     expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
-    expect.kind("miner", miner, str)
+    expect.kind("miner_set", miner_set, str)
     target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
-    sensitive, row = sensitive_name(dataset, sensitive), rows_of(dataset, sanitizer, seed)
+    sensitive, row = sensitive_name(dataset, sensitive), row_builder(dataset, sanitizer, seed)
     release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
     deal, found = stream(seed, sanitizer, "deal"), mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
     if not found.guesses:
-        return tidy([row(why, weka.SECONDS, name, sensitive) for name, why in found.failed.items()])
+        return tidy(failed_rows(row, "accuracy_gain", found, target=sensitive, variant=FIRST, miner_set=miner_set))
     idea, hierarchy = AntiUtility(target), release.hierarchies.get(target) or flat(release.schema[target])
     near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
-    rows = [] if miner else gain_rows(row, release, sensitive, rng=deal)
+    rows = [] if miner_set else gain_rows(row, release, sensitive, rng=deal)
     readings = {
-        ("predictions", "random_labels"): mining.first_occurrences(release.table),
-        ("all_predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
+        (FIRST, "random_labels"): mining.first_occurrences(release.table),
+        ("with all predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
     }
-    for (mined, random), among in readings.items():
+    for (variant, purpose), among in readings.items():
         _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
         put = near[worst] & among
-        attacked = _relabelled(release, target, put, found.guesses[worst])
-        rows += gain_rows(row, attacked, sensitive, f"_with_{mined}", rng=deal, miner=miner)
-        lots, told = (
-            np.random.default_rng(stream(seed, sanitizer, random)),
-            partial(gain_rows, row, sensitive=sensitive),
-        )
+        labels, told = found.guesses[worst][put], partial(row, variant=variant, miner_set=miner_set)
+        rows += gain_rows(told, _relabelled(release, target, put, found.guesses[worst]), sensitive, rng=deal)
+        lots, control = np.random.default_rng(stream(seed, sanitizer, purpose)), partial(told, control="random labels")
         draws = tidy(
             drawn
             for _ in range(DRAWS)
-            for drawn in told(
-                release=_relabelled(
-                    release, target, *_dealt_out(release, target, among, found.guesses[worst][put], hierarchy, lots)
-                ),
-                suffix=f"_with_{random}",
+            for drawn in gain_rows(
+                control,
+                _relabelled(release, target, *_dealt_out(release, target, among, labels, hierarchy, lots)),
+                sensitive,
                 rng=deal,
-                miner=miner,
             )
         )
         for measure, part in draws.groupby("measure", sort=False):
-            bounds = part.value.min(), part.value.max()
-            rows.append(row(measure, part.value.mean(), miner, sensitive, *bounds, part.baseline.mean(), "lower"))
+            bounds, baseline = (part.value.min(), part.value.max()), part.baseline.mean()
+            drawn = control(measure, part.value.mean(), target=sensitive, interval=bounds, baseline=baseline)
+            rows.append(drawn | {"better": "lower"})
     return tidy(rows)
 
 
@@ -201,11 +204,11 @@ def _dealt_out(release, target, among, labels, hierarchy, rng):
 
 
 def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
-    """What the owner fears, by name: `{scenario: AntiUtility}` (section 4.4).
+    """What the owner fears, by scenario and variant: `{(scenario, variant): AntiUtility}` (section 4.4).
 
     A: everybody, any prediction that is `c` %-nearer (0-100). B: everybody, exact predictions. C: as A, of a `share` of
     the `n` people, chosen by lot, the same for all sanitizers. W, if there are `weights`: as A, with the interest
-    weights of `mining.interest_of`. `A_distinct`, `C_distinct`: each distinct released record counted once, by the
+    weights of `mining.interest_of`. Variant "distinct" of A and C: each distinct released record counted once, by the
     first person of it, as the paper's numbers suggest that it did.
     """
     expect.these(share=share, seed=seed)
@@ -215,13 +218,13 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
     nearer = {target: partial(mining.nearer, c=c)}
     chosen = mining.selected(n, share, rng=stream(seed, None, "scenario C"))
     feared = {
-        "A": AntiUtility(nearer),
-        "A_distinct": AntiUtility(nearer, weights=partial(_distinct, np.ones(n))),
-        "B": AntiUtility({target: partial(mining.nearer, c=100)}),
-        "C": AntiUtility(nearer, weights=chosen),
-        "C_distinct": AntiUtility(nearer, weights=partial(_distinct, chosen)),
+        A: AntiUtility(nearer),
+        ("A", "distinct"): AntiUtility(nearer, weights=partial(_distinct, np.ones(n))),
+        B: AntiUtility({target: partial(mining.nearer, c=100)}),
+        C: AntiUtility(nearer, weights=chosen),
+        ("C", "distinct"): AntiUtility(nearer, weights=partial(_distinct, chosen)),
     }
-    return feared | ({"W": AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
+    return feared | ({W: AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
 
 
 def _distinct(chosen, table, released):
@@ -249,17 +252,17 @@ def _told(scenario, rows, scores, fewest):
     return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
 
 
-def _by_chance(row, target, scores, worst, dealt, fewest, scenario):
+def _permuted(row, scores, worst, dealt, fewest, scenario):
     """The control's row: the mean over deals of what they are worth, and the range that 95 % of them keep."""
-    measure, _ = unit("anti_utility", scores, scenario)
+    variant, _ = unit(scores)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
-    told = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
+    told, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
     if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
-        told = [np.nan] * 3
-    made = row(measure, told[0], "control: by chance", target, *told[1:], told_baseline(scores, fewest), "lower")
+        told, *bounds = [np.nan] * 3
+    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), better="lower", **variant)
+    rows = withheld(tidy([made(told, miner=worst, interval=bounds)]), fewest, scores.of)
     # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
-    same = scores._replace(by_miner={"control: by chance": scores.by_miner[worst]})
-    return _told(scenario, withheld(tidy([made]), fewest, scores.of), same, fewest)
+    return _told(scenario, rows, scores, fewest).assign(control="permuted", miner="")
 
 
 def _who_is_hit(row, dataset, scores, worst, fewest):
@@ -279,7 +282,8 @@ def _who_is_hit(row, dataset, scores, worst, fewest):
             if not np.isnan(share):
                 share, *bounds = (np.nan,) * 3 if label in untold["hit"] else (share, *wilson(int(hit), int(number)))
             baseline = np.nan if label in untold["guess"] else guess / number
-            rows.append(row("nearer_share", share, "worst", f"{name} {label}", *bounds, baseline, "lower"))
+            hit = partial(row, "nearer_share", share, miner="worst", group=f"{name} {label}", better="lower")
+            rows.append(hit(interval=bounds, baseline=baseline))
     return tidy(rows)
 
 

@@ -6,23 +6,23 @@ seed of its own, derived from the run's seed and the sanitizer, so that two sett
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from privnb.attacks import Linkage
 from privnb.evaluation.predictions import published_name, stream
-from privnb.evaluation.results import join, rows_of, tidy, withheld
-from privnb.evaluation.utilities import GoodUtility, good_rows
+from privnb.evaluation.results import join, row_builder, tidy, withheld
+from privnb.evaluation.utilities import GoodUtility, failed_rows, good_rows
 from privnb.measures import gains, linkage
 from privnb.measures.base import state, wilson
-from privnb.measures.information_loss import certainty_penalty, displacement
+from privnb.measures.information_loss import certainty_penalty, noise_losses
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import combinations
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
 from privnb.microdata.sentences import say
-from privnb.miners import weka
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 
@@ -117,14 +117,14 @@ state(
 def describe(dataset):
     """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
     expect.these(dataset=dataset)
-    row, n = rows_of(dataset, Identity(), ""), len(dataset)
+    row, n = row_builder(dataset, Identity(), ""), len(dataset)
     sizes = {name: withholding.known(dataset.table[name].nunique(), n) for name in dataset.schema.published}
     rows = [row("records", n), *(row("domain_size", size, target=name) for name, size in sizes.items())]
     for name in dataset.schema.sensitive:
         commonest = int(dataset.table[name].value_counts().max())
         share, *interval = withholding.share(commonest, n)
         interval = interval if np.isnan(share) else wilson(commonest, n)
-        rows.append(row("prior_accuracy", share, "", name, *interval, better="lower"))
+        rows.append(row("prior_accuracy", share, target=name, interval=interval, better="lower"))
     return tidy(rows)
 
 
@@ -171,13 +171,13 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
 
 
 def uniqueness(dataset, *, fewest=withholding.LIMIT):
-    """Share of people whom a set of quasi-identifiers singles out, for every set; `target` names the set.
+    """Share of people whom a set of quasi-identifiers singles out, for every set, which stands in `knows`.
 
     A share of fewer than `fewest` people, or of all but so few, has no value, only bounds. Who stands out by some
     attributes does so by more: a share has neither where another set's would tell so few by it.
     """
     expect.these(dataset=dataset, fewest=fewest)
-    row = rows_of(dataset, Identity(), "")
+    row = row_builder(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
     subsets = [s for size in sizes for s in itertools.combinations(names, size)]
@@ -191,7 +191,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
         share, *interval = withholding.share(people, n, fewest)
         if not np.isnan(share):
             share, *interval = (np.nan,) * 3 if subset in hidden else (share, *wilson(people, n))
-        rows.append(row("unique", share, "", name_list(subset), *interval, 0, "lower"))
+        rows.append(row("unique", share, knows=name_list(subset), interval=interval, baseline=0, better="lower"))
     return tidy(rows)
 
 
@@ -260,7 +260,7 @@ state(
 
 def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     """What each sanitizer publishes and costs: classes or buckets, k, suppressed records, certainty penalty or
-    displacement.
+    how far noise moves a number and how often it changes a category.
 
     The k of a bucketized release is that of its exact quasi-identifiers, and its certainty penalty is 0: what it costs
     is the link to the sensitive values, which no penalty of cells counts.
@@ -268,9 +268,9 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     rows = []
     for release, sanitizer, seed in releases(dataset, sanitizers):
-        row = rows_of(dataset, sanitizer, seed)
+        row = row_builder(dataset, sanitizer, seed)
         if release.classes is None:
-            rows.append(row("displacement", displacement(dataset, release), better="lower"))
+            rows += [row(*loss, better="lower") for loss in noise_losses(dataset, release).items()]
             continue
         sizes = np.bincount(release.classes)
         names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
@@ -291,9 +291,10 @@ def linked(dataset, sanitizers, *, seeds=1):
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
         published, key = release._published(stream(seed, sanitizer, "publish"))
         attack = Linkage().fit(published)
-        share, low, high = linkage.correct_links(attack, dataset, key)
-        row = rows_of(dataset, sanitizer, seed)
-        rows.append(row("correct_links", share, low=low, high=high, baseline=1 / len(release), better="lower"))
+        share, low, high = linkage.reidentification_rate(attack, dataset, key)
+        row = row_builder(dataset, sanitizer, seed)
+        found = partial(row, "reidentification_rate", share, interval=(low, high), better="lower")
+        rows.append(found(baseline=1 / len(release)))
     return tidy(rows)
 
 
@@ -315,8 +316,8 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
 
     `target` defaults to the sensitive attribute. `seed` says the noise, the order of the records and the folds. Rows of
     each miner for the original and for each sanitizer: `good_utility` (people; baseline: the commonest value) and
-    `utility_decline` against the original; or why it has no guess, see `mined.Mined`, with the CPU seconds that it was
-    given. Where no miner has one on the original, the releases are not mined.
+    `utility_decline` against the original; or, in `status`, why it has no guess, see
+    `predictions.Mined`. Where no miner has one on the original, the releases are not mined.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, miners=miners, target=target, seed=seed, folds=folds)
     target = sensitive_name(dataset, target)
@@ -326,8 +327,8 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
     others = [sanitizer for sanitizer in sanitizers if sanitizer != Identity()]
     for sanitizer in track([Identity(), *others], "sanitize and measure"):
         release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
-        found, row = idea.mined(dataset, release, seed, sanitizer), rows_of(dataset, sanitizer, seed)
-        rows += [row(why, weka.SECONDS, name, target) for name, why in found[target].failed.items()]
+        found, row = idea.mined(dataset, release, seed, sanitizer), row_builder(dataset, sanitizer, seed)
+        rows += failed_rows(row, "good_utility", found[target], target=target)
         if found[target].guesses:
             scores = idea.score(found, dataset, release)
             original = original or scores  # the first release is the original
@@ -344,8 +345,12 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds)
     sensitive, rows = sensitive_name(dataset, sensitive), []
     for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        rows += gain_rows(rows_of(dataset, sanitizer, seed), release, sensitive, rng=stream(seed, sanitizer, "deal"))
+        rows += _gains(dataset, release, sanitizer, seed, sensitive)
     return tidy(rows)
+
+
+def _gains(dataset, release, sanitizer, seed, sensitive):
+    return gain_rows(row_builder(dataset, sanitizer, seed), release, sensitive, rng=stream(seed, sanitizer, "deal"))
 
 
 def gains_at_the_ends(datasets):
@@ -357,8 +362,8 @@ def gains_at_the_ends(datasets):
     return join(*(part for data in datasets for part in (describe(data), adversary_gains(data, trivial))))
 
 
-def gain_rows(row, release, sensitive, suffix="", *, rng, miner=""):
-    """Rows of both gains of a release, their measures' names followed by `suffix`.
+def gain_rows(row, release, sensitive, *, rng):
+    """Rows of both gains of a release.
 
     Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
     """
@@ -369,7 +374,7 @@ def gain_rows(row, release, sensitive, suffix="", *, rng, miner=""):
     hidden, rows = withholding.tells(right, counts.sum()).any(), []
     for name, (measure, chance) in found.items():
         value, chance = (np.nan, np.nan) if hidden else (measure(counts), chance)
-        rows.append(row(f"{name}{suffix}", value, miner, sensitive, baseline=chance, better=measure.facts.better))
+        rows.append(row(name, value, target=sensitive, baseline=chance, better=measure.facts.better))
     return rows
 
 

@@ -1,9 +1,22 @@
-"""Tidy results: one row a number, with the columns `COLUMNS`.
+"""Tidy results: one row per number, with the columns `COLUMNS`. What a number is stands in columns, never in a name.
 
-`low` and `high` bound a 95 % interval where a number could have come out otherwise; `baseline` is what is reached
-without the release; `better` says which direction is. A number without a value was withheld, because it counts too few
-people.
+| column | what it says |
+|---|---|
+| `dataset`, `seed` | whose table; which repeat, empty where nothing was drawn |
+| `sanitizer`, `parameters` | what made the release; the parameters as text to print |
+| `parameter`, `bound` | the main parameter's letter, such as "k" or "epsilon", and its number |
+| `measure`, `variant` | what was measured; how, where there are several ways: "distinct", "weighted", "at most", ... |
+| `scenario` | what the owner fears: "A", "B", "C", "W" |
+| `knows` | what the adversary or user is assumed to know, where that varies |
+| `control` | which control it is: "ZeroR", "permuted", "held-out", "random labels"; of a choice, what is taken off |
+| `miner_set`, `miner` | "" the main set, or its name; a miner, or one of `SUMMARIES` |
+| `target`, `group` | which attribute is guessed or counted; of which people or of which value alone |
+| `value`, `low`, `high` | the number, and a 95 % interval where it could have come out otherwise |
+| `baseline`, `better` | what is reached without the release; "higher", "lower", or "" of what is no score |
+| `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
 """
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,14 +24,20 @@ import pandas as pd
 from privnb.measures.base import facts, t_interval, wilson
 from privnb.microdata import expect, withholding
 
-COLUMNS = [
-    "dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target",
-    "value", "low", "high", "baseline", "better",
-]  # fmt: skip
-
+# What a number is of; with dataset, setting and seed the key of a row.
+QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "miner", "target", "group"]
+SETTING = ["sanitizer", "parameters"]
+KEY = ["dataset", *SETTING, "seed", *QUESTION]
 NUMBERS = ["value", "low", "high", "baseline"]
+COLUMNS = ["dataset", *SETTING, "parameter", "bound", "seed", *QUESTION, *NUMBERS, "better", "status"]
+TEXTS = [column for column in COLUMNS if column not in ("bound", "seed", *NUMBERS)]
 
-CASE = ["dataset", "sanitizer", "parameters", "measure", "target"]  # what miners and seeds are compared in
+# Why a number was not measured: a miner takes no such data, ran out of time, or is not there; no such release exists.
+REASONS = ("refused", "unfinished", "unavailable", "not possible")
+STATUSES = ("", "withheld", *REASONS)
+# Miners that are several: their numbers are a set's.
+SUMMARIES = ("worst", "average", "worst by person", "fusion: vote", "fusion: stacked")
+LETTERS = ("k", "l", "t", "delta", "epsilon")
 
 
 def check_results(name, value, columns=COLUMNS):
@@ -28,9 +47,6 @@ def check_results(name, value, columns=COLUMNS):
 
 expect.WORDS["results"] = check_results
 
-DIFFERENCES = ("_gain", "_decline")  # measures that may be below 0 end with one of these
-PEOPLE = ("anti_utility", "good_utility", "suppressed_records")  # measures that count people start with one of these
-
 
 def join(*results):
     """Several tables of results as one."""
@@ -39,66 +55,93 @@ def join(*results):
     return pd.concat(results, ignore_index=True)
 
 
-def rows_of(dataset, sanitizer, seed):
-    """A function that makes one row of results: `row(measure, value, miner, target, low, high, baseline, better)`."""
+def row(
+    measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, seed=1,
+    variant="", scenario="", knows="", control="", miner_set="", miner="", target="", group="",
+    interval=(np.nan, np.nan), baseline=np.nan, better="", status="",
+):  # fmt: skip
+    """One row of results, by name; without `better` the direction that the measure's facts state.
 
-    def row(measure, value, miner="", target="", low=np.nan, high=np.nan, baseline=np.nan, better=""):
-        return (
-            dataset.name, type(sanitizer).__name__, sanitizer.changed_params(), seed, measure, miner, target,
-            float(value), float(low), float(high), float(baseline), better or facts(measure).better,
-        )  # fmt: skip
+    `dataset`, `sanitizer`: texts, see `row_builder`. `interval`: `low` and `high`.
+    """
+    return {
+        "dataset": dataset, "sanitizer": sanitizer, "parameters": parameters, "parameter": parameter,
+        "bound": float(bound), "seed": seed,
+        "measure": measure, "variant": variant, "scenario": scenario, "knows": knows, "control": control,
+        "miner_set": miner_set, "miner": miner, "target": target, "group": group,
+        "value": float(value), "low": float(interval[0]), "high": float(interval[1]), "baseline": float(baseline),
+        "better": better or facts(measure).better, "status": status,
+    }  # fmt: skip
 
-    return row
+
+def row_builder(dataset, sanitizer, seed):
+    """A function that makes one row of a release's results: `row(measure, value, **columns)`."""
+    return partial(row, dataset=dataset.name, seed=seed, **setting(sanitizer))
+
+
+def setting(sanitizer):
+    """How results name a sanitizer: `sanitizer`, `parameters`, `parameter` and `bound`.
+
+    >>> from privnb.sanitizers import KMember
+    >>> setting(KMember(10))
+    {'sanitizer': 'KMember', 'parameters': 'k=10', 'parameter': 'k', 'bound': 10}
+    """
+    letter, bound = main_parameter(sanitizer)
+    name, parameters = type(sanitizer).__name__, sanitizer.changed_params()
+    return {"sanitizer": name, "parameters": parameters, "parameter": letter, "bound": bound}
+
+
+def main_parameter(sanitizer):
+    """The letter and number of a sanitizer's main parameter; of several models the first one's; ("", NaN) without."""
+    made = getattr(sanitizer, "partition", sanitizer)  # buckets keep the bound of their partition
+    for part in (made, *getattr(made, "models", ())):
+        for letter in LETTERS:
+            if expect.is_number(bound := getattr(part, letter, None)):
+                return letter, bound
+    return "", np.nan
 
 
 def tidy(rows):
-    """Rows made by `rows_of` as a table of results."""
-    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(NUMBERS, float))
+    """Rows made by `row` as a table of results."""
+    return mark_withheld(pd.DataFrame(list(rows), columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBERS], float)))
 
 
-def summary(results, prefix="", *, averages=True):
+def mark_withheld(results):
+    """The results; whatever has no value, and no reason why, was withheld."""
+    return results.assign(status=results.status.mask(results.value.isna() & (results.status == ""), "withheld"))
+
+
+def measured(results):
+    """The rows of what was measured, withheld or not: without those that say why there is no number."""
+    return results[~results.status.isin(REASONS)]
+
+
+def of_one_miner(results):
+    """Which rows are a single miner's own: boolean Series."""
+    return ~results.miner.isin(("", *SUMMARIES)) & (results.control == "")
+
+
+def summary(results, miner_set="", *, averages=True):
     """The worst case over miners, and their average, of each sanitizer, seed, measure and target: rows of miner
-    `worst` and `average`, with `prefix` before.
+    `worst` and `average`, of that `miner_set`.
 
     `results`: rows of all the miners of one set, and of no other, where the worst is the highest. A worst case whose
     value is withheld keeps its bounds; an average that would tell a withheld number has no value, but the bounds that
     follow from those told. Where a withheld number has no bounds, it may be the worst, and nothing is told.
     """
-    expect.these(results=results, prefix=prefix)
+    expect.these(results=results)
+    expect.kind("miner_set", miner_set, str)
     expect.kind("averages", averages, bool)
-    rows = []
-    for _, part in results.groupby([*CASE, "seed"], sort=False, dropna=False):
+    rows, case = [], [column for column in KEY if column not in ("miner_set", "miner")]
+    for _, part in measured(results).groupby(case, sort=False, dropna=False):
         worst = part.loc[part.value.fillna(part.high).fillna(np.inf).idxmax()]
-        rows.append({**worst, "miner": f"{prefix}worst"})
+        rows.append({**worst, "miner_set": miner_set, "miner": "worst"})
         if averages:
-            average = {"value": part.value.mean(skipna=False), "low": np.nan, "high": np.nan}
+            average = {"value": part.value.mean(skipna=False), "low": np.nan, "high": np.nan, "status": ""}
             if part.value.isna().any():
                 average |= {bound: part.value.fillna(part[bound]).mean(skipna=False) for bound in ("low", "high")}
-            rows.append({**worst, "miner": f"{prefix}average", **average})
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def set_of(results):
-    """The set of miners that each row of a single miner belongs to, by name: "" is the main one. Series of text.
-
-    A set's miners stand before its worst case, which names the set. A miner of two sets stands in the first alone.
-
-    >>> set_of(pd.DataFrame({"miner": ["naive Bayes", "worst", "tuned forest", "modern worst"]})).tolist()
-    ['', '', 'modern', 'modern']
-    """
-    check_results("results", results, ["miner"])
-    worst = results.miner.where(results.miner.str.endswith("worst"))
-    return worst.str.removesuffix("worst").str.strip().bfill().fillna("")
-
-
-def bound(results):
-    """The number that the main parameter of each row asks for, such as k or epsilon; missing where it is none.
-
-    >>> bound(pd.DataFrame({"parameters": ["k=10, start=3", "epsilon=0.5", "what=age", ""]})).tolist()
-    [10.0, 0.5, nan, nan]
-    """
-    check_results("results", results, ["parameters"])
-    return results.parameters.str.extract(r"^\w+=([0-9][0-9.e+-]*)")[0].astype(float)
+            rows.append({**worst, "miner_set": miner_set, "miner": "average", **average})
+    return tidy(rows)
 
 
 def over_seeds(results):
@@ -109,27 +152,29 @@ def over_seeds(results):
     but the widest bounds.
     """
     expect.these(results=results)
-    keys = [*CASE, "miner", "better"]
+    results = measured(results)
+    keys = [column for column in COLUMNS if column not in ("seed", *NUMBERS, "status")]
     repeated = results.duplicated(keys, keep=False)
     means = [
         dict(zip(keys, key, strict=True)) | _mean(part)
         for key, part in results[repeated].groupby(keys, sort=False, dropna=False)
     ]
     order = results.drop_duplicates(keys)[keys]
-    together = pd.concat([results[~repeated], pd.DataFrame(means, columns=COLUMNS)]) if means else results
+    together = pd.concat([results[~repeated], tidy(means)]) if means else results
     return order.merge(together, on=keys, how="left", validate="one_to_one")[COLUMNS]
 
 
 def _mean(part):
-    value = part.value.mean(skipna=False)
+    value, measure = part.value.mean(skipna=False), facts(part.measure.iloc[0])
     low, high = t_interval(part.value.tolist()) if part.value.notna().all() else (part.low.min(), part.high.max())
     return {
         "seed": np.nan,
         "value": value,
         # No count or share is below 0, and Student's t does not know it; what is a difference may be.
-        "low": max(low, 0) if part.value.min() >= 0 and not part.measure.iloc[0].endswith(DIFFERENCES) else low,
+        "low": max(low, 0) if part.value.min() >= 0 and (measure.counts_people or measure.bounds[0] >= 0) else low,
         "high": high,
         "baseline": part.baseline.mean(skipna=False),
+        "status": "",
     }
 
 
@@ -140,10 +185,18 @@ def withheld(results, fewest, of=np.inf):
     expect.these(results=results, fewest=fewest)
     if not (isinstance(of, float) and of == np.inf):
         expect.whole("of", of, 1)
-    counts, results = results.measure.str.startswith(PEOPLE), results.copy()
+    counts, results = counts_people(results), results.copy()
     for place, value in results.value[counts & withholding.tells(results.value, of, fewest)].items():
         results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)
-    return results.assign(baseline=results.baseline.mask(counts & withholding.tells(results.baseline, of, fewest)))
+    return mark_withheld(
+        results.assign(baseline=results.baseline.mask(counts & withholding.tells(results.baseline, of, fewest)))
+    )
+
+
+def counts_people(results):
+    """Which rows count people: boolean Series."""
+    people = [measure for measure in results.measure.unique() if facts(measure).counts_people]
+    return results.measure.isin(people) & (results.variant != "weighted")
 
 
 def bounded(low, high):

@@ -5,12 +5,14 @@ Both losses stand against an end of the scale: privacy against the release witho
 the original. Populations and queries are found once for all the sanitizers of a call.
 """
 
+from functools import partial
+
 import numpy as np
 
 from privnb.evaluation import workload
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import sensitive_name, tells_few
-from privnb.evaluation.results import join, rows_of, tidy
+from privnb.evaluation.results import join, row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import READINGS, CountQueries, relative_errors
@@ -38,18 +40,17 @@ state(
     baseline="by chance",
 )
 state(
-    "scale_reached",
+    "certain_disclosure_share",
     kind="privacy",
     better="lower",
     bounds=(0, 1),
-    title="Reach the scale",
     sentence="Share of people who lose as much as somebody whose value, the commonest, is disclosed for certain.",
     source="after Li and Li, KDD 2009, section 5.1",
     unit="share of people",
     format="{:.2%} of people",
 )
 state(
-    "misled",
+    "worse_than_trivial",
     kind="utility",
     better="lower",
     bounds=(0, 1),
@@ -73,17 +74,17 @@ def trade_off(
 ):
     """Privacy loss and utility loss of each release: the points of Figure 2.
 
-    `distance`: one of `tradeoff.DISTANCES`, named in `target` unless it is the paper's; `support`: how large large
+    `distance`: one of `tradeoff.DISTANCES`, named in `variant` unless it is the paper's; `support`: how large large
     populations are, minSup; `hierarchies`: whose nodes tell them, where not the dataset's own; `seed` says the noise
     and the deals.
 
-    Rows: `classes`, how many equivalence classes or buckets there are: 0 if even all records together break a privacy
-    model, and then no other row. `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline:
-    the same classes with the sensitive values dealt out at random, mean of ten deals. `scale_reached`: share of people
-    who lose at least what somebody loses whose value, the commonest, is told for certain; of fewer than `fewest` people
-    it has only bounds. `utility_loss` (U_loss); baseline: the release without quasi-identifiers. `misled`: share of
-    large populations that the release is more wrong about than that one. Noise has no rows of privacy loss, and a table
-    without large populations none of utility loss.
+    Rows: `classes`, how many equivalence classes or buckets there are: of status "not possible" if even all records
+    together break a privacy model, and then no other row. `privacy_loss`, of the worst-off person (P_loss), and
+    `mean_privacy_loss`; baseline: the same classes with the sensitive values dealt out at random, mean of ten deals.
+    `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest, is
+    told for certain; of fewer than `fewest` people it has only bounds. `utility_loss` (U_loss); baseline: the release
+    without quasi-identifiers. `worse_than_trivial`: share of large populations that the release is more wrong about
+    than that one. Noise has no rows of privacy loss, and a table without large populations none of utility loss.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
     expect.these(hierarchies=hierarchies)
@@ -92,20 +93,23 @@ def trade_off(
     if populations is not None:
         trivial = utility_losses(populations, Suppress().sanitize(dataset, rng=0))
     scale = revealed_losses(dataset, sensitive, distance).min()
-    label = sensitive if distance == "Jensen-Shannon" else f"{sensitive}, {distance}"
+    variant = "" if distance == "Jensen-Shannon" else distance
     for sanitizer in track(sanitizers, "privacy and utility loss"):
-        release, row = _released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        release, row = (
+            _released(dataset, sanitizer, seed),
+            partial(row_builder(dataset, sanitizer, seed), target=sensitive),
+        )
         if release is None:
-            rows.append(row("classes", 0, target=sensitive))
+            rows.append(row("classes", np.nan, status="not possible"))
             continue
         if release.classes is not None:
-            rows.append(row("classes", release.classes.max() + 1, target=sensitive))
-            rows += _of_people(row, release, sensitive, distance, scale, label, fewest, [seed, sanitizer])
+            rows.append(row("classes", release.classes.max() + 1))
+            losses = partial(row, variant=variant)
+            rows += _of_people(losses, release, sensitive, distance, scale, fewest, [seed, sanitizer])
         if populations is not None:
             lost = utility_losses(populations, release)
-            misled = (lost > trivial + 1e-12).mean()
-            rows.append(row("utility_loss", lost.mean(), "", sensitive, baseline=trivial.mean(), better="lower"))
-            rows.append(row("misled", misled, "", sensitive, better="lower"))
+            rows.append(row("utility_loss", lost.mean(), baseline=trivial.mean(), better="lower"))
+            rows.append(row("worse_than_trivial", (lost > trivial + 1e-12).mean(), better="lower"))
     return tidy(rows)
 
 
@@ -127,13 +131,13 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     """How the losses are to be read: what somebody loses whose sensitive value is told for certain, and how many large
     populations there are.
 
-    Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, `target` "occupation
-    Sales", rising by loss; values of fewer than `fewest` people are withheld, together with as many others as hide
+    Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, in `group`, rising by
+    loss; values of fewer than `fewest` people are withheld, together with as many others as hide
     them. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
     expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
     sensitive = _asked(dataset, sensitive)
-    row, revealed = rows_of(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
+    row, revealed = row_builder(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     people = dataset.table[sensitive].value_counts().reindex(revealed.index)
     commonest = people.sort_values(kind="stable", ascending=False)
     everybody = withholding.Margin(len(dataset), tuple(commonest.index), rest=False)
@@ -141,8 +145,8 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     rows = []
     for value, loss in revealed.items():
         share, loss = (np.nan, np.nan) if value in hidden else (people[value] / len(dataset), loss)
-        rows.append(row("sensitive_share", share, target=f"{sensitive} {value}"))
-        rows.append(row("revealed_loss", loss, target=f"{sensitive} {value}", better="lower"))
+        rows.append(row("sensitive_share", share, target=sensitive, group=str(value)))
+        rows.append(row("revealed_loss", loss, target=sensitive, group=str(value), better="lower"))
     populations = large_populations(dataset, sensitive, support)
     rows.append(row("large_populations", 0 if populations is None else len(populations), target=sensitive))
     return tidy(rows)
@@ -170,16 +174,16 @@ def count_queries(
     expect.one_of("reading", reading, READINGS)
     expect.whole("number", number, 1)
     sensitive, names = _asked(dataset, sensitive), dataset.schema.quasi_identifiers
-    target = f"qd={dimension}, sel={selectivity:g}" + ("" if reading == "product" else f", {reading}")
-    original = rows_of(dataset, Identity(), seed)
+    asked = {"target": queries_name(dimension, selectivity), "variant": "" if reading == READINGS[0] else reading}
+    original = partial(row_builder(dataset, Identity(), seed), **asked)
     if dimension > len(names) or dataset.table[[*names, sensitive]].nunique().max() > VALUES:
-        return tidy([original("queries", 0, target=target)])
+        return tidy([original("queries", 0)])
     queries = CountQueries.of(
         dataset, sensitive, dimension, selectivity, rng=[seed, dimension], number=number, reading=reading
     )
     rows = [
-        original("queries", number, target=target),
-        original("empty_queries", queries.empty, target=target, better="lower"),
+        original("queries", number),
+        original("empty_queries", queries.empty, better="lower"),
     ]
     if len(queries) - queries.empty < FEWEST:
         return tidy(rows)
@@ -189,16 +193,24 @@ def count_queries(
         if form in {isinstance(each, Bucketize) for each in sanitizers}
     }
     for sanitizer in track(sanitizers, "count"):
-        release, row = _released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed)
+        release, row = _released(dataset, sanitizer, seed), partial(row_builder(dataset, sanitizer, seed), **asked)
         if release is None:
             continue
         errors, base = relative_errors(queries, release), trivial[isinstance(sanitizer, Bucketize)]
         mean, half = errors.mean(), 1.96 * errors.std() / np.sqrt(len(errors))
         interval = (max(mean - half, 0), mean + half)
-        rows.append(row("average_relative_error", mean, "", target, *interval, base.mean(), "lower"))
-        median = np.median(errors)
-        rows.append(row("median_relative_error", median, "", target, baseline=np.median(base), better="lower"))
+        rows.append(row("average_relative_error", mean, interval=interval, baseline=base.mean(), better="lower"))
+        rows.append(row("median_relative_error", np.median(errors), baseline=np.median(base), better="lower"))
     return tidy(rows)
+
+
+def queries_name(dimension, selectivity):
+    """How results name COUNT queries of this dimension and selectivity, in `target`.
+
+    >>> queries_name(4, 0.05)
+    'qd=4, sel=0.05'
+    """
+    return f"qd={dimension}, sel={selectivity:g}"
 
 
 def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1, folds=10):
@@ -267,7 +279,7 @@ def _released(dataset, sanitizer, seed):
         return None
 
 
-def _of_people(row, release, sensitive, distance, scale, label, fewest, seeds):
+def _of_people(row, release, sensitive, distance, scale, fewest, seeds):
     lost, n = privacy_losses(release, sensitive, distance), len(release)
     generator = np.random.default_rng(stream(*seeds, "deal"))
     dealt = [privacy_losses_by_chance(release, sensitive, distance, rng=generator) for _ in range(DEALS)]
@@ -278,7 +290,7 @@ def _of_people(row, release, sensitive, distance, scale, label, fewest, seeds):
     if worst[0] > 0 and tells_few(release, sensitive, fewest):
         worst = [np.nan, np.nan]
     return [
-        row("privacy_loss", worst[0], "", label, baseline=worst[1], better="lower"),
-        row("mean_privacy_loss", lost.mean(), "", label, baseline=chance[1], better="lower"),
-        row("scale_reached", share, "", label, *bounds, 0, "lower"),
+        row("privacy_loss", worst[0], baseline=worst[1], better="lower"),
+        row("mean_privacy_loss", lost.mean(), baseline=chance[1], better="lower"),
+        row("certain_disclosure_share", share, interval=bounds, baseline=0, better="lower"),
     ]

@@ -213,20 +213,22 @@ def good_rows(row, target, scores, original):
     """Rows of good utility and of its decline, by miner: declines with a 95 % interval, each person compared with
     themselves on the original. A miner that has no guess on the original has no decline.
     """
-    rows, (measure, interval) = [], unit("good_utility", scores)
+    rows, (variant, interval) = [], unit(scores)
+    kept = partial(row, "good_utility", target=target, better="higher", **variant)
+    lost = partial(row, "utility_decline", target=target, better="lower")
     baseline = np.nan if scores.withholds(scores.baseline) else mining.weighted_sum(scores.baseline, scores.weights)
     for name, value in scores.utilities.items():
         hidden = scores.withholds(scores.by_miner[name])
-        shown = withholding.counted(value, scores.of) if hidden else (value, *interval(value))
-        rows.append(row(measure, shown[0], name, target, *shown[1:], baseline, "higher"))
+        shown, *bounds = withholding.counted(value, scores.of) if hidden else (value, *interval(value))
+        rows.append(kept(shown, miner=name, interval=bounds, baseline=baseline))
         if name not in original.by_miner:
             continue
         if hidden or original.withholds(original.by_miner[name]):
-            rows.append(row("utility_decline", np.nan, name, target, better="lower"))
+            rows.append(lost(np.nan, miner=name))
             continue
         decline = mining.utility_decline(original.utilities[name], value)
         bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
-        rows.append(row("utility_decline", decline, name, target, *bounds, better="lower"))
+        rows.append(lost(decline, miner=name, interval=bounds))
     return rows
 
 
@@ -241,15 +243,19 @@ def decline_interval(original, sanitized):
     return max(0.0, 1 - kept - error), max(0.0, 1 - kept + error)
 
 
-def bad_rows(row, target, scores, fewest, scenario=""):
+def failed_rows(row, measure, found, **columns):
+    """A row of each miner of a `predictions.Mined` that has no guess, with the reason."""
+    return [row(measure, np.nan, miner=name, status=why, **columns) for name, why in found.failed.items()]
+
+
+def bad_rows(row, scores, fewest):
     """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
-    measure, interval = unit("anti_utility", scores, scenario)
-    baseline, rows = told_baseline(scores, fewest), []
+    (variant, interval), rows = unit(scores), []
+    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), better="lower", **variant)
     for name, value in scores.utilities.items():
         # Of a count `withheld` keeps the bounds; any other sum of few people has none.
         few = not scores.counts and scores.tells(scores.by_miner[name], fewest)
-        told = np.nan if few else value
-        rows.append(row(measure, told, name, target, *interval(value), baseline, "lower"))
+        rows.append(made(np.nan if few else value, miner=name, interval=interval(value)))
     return withheld(tidy(rows), fewest, scores.of)
 
 
@@ -259,12 +265,11 @@ def told_baseline(scores, fewest):
     return np.nan if few else mining.weighted_sum(scores.baseline, scores.weights)
 
 
-def unit(measure, scores, scenario=""):
-    """The name that results give a measure in a scenario, and a function from its value to its interval.
+def unit(scores):
+    """Columns that say of a utility what it counts, and a function from its value to its interval.
 
-    A sum that does not count people is `weighted_...` and has no interval.
+    A sum that does not count people is "weighted" and has no interval.
     """
-    measure = f"{measure}_{scenario}" if scenario else measure
     if scores.counts:
-        return measure, lambda value: people_interval(value, int(scores.weights.sum()))
-    return f"weighted_{measure}", lambda value: (np.nan, np.nan)
+        return {}, lambda value: people_interval(value, int(scores.weights.sum()))
+    return {"variant": "weighted"}, lambda value: (np.nan, np.nan)

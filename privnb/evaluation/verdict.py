@@ -5,12 +5,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from privnb.evaluation.predictions import miners_of, stream
-from privnb.evaluation.results import join, rows_of, summary, tidy
+from privnb.evaluation.results import join, row_builder, summary, tidy
 from privnb.evaluation.utilities import AntiUtility, GoodUtility, bad_rows, good_rows
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
@@ -93,7 +94,7 @@ class Verdict:
 
     def _told(self, which):
         """An anti-utility as the table tells it."""
-        rows = self.table[self.table.measure.str.endswith("anti_utility") & (self.table.miner == which)]
+        rows = self.table[(self.table.measure == "anti_utility") & (self.table.miner == which)]
         value = rows.value.item()
         return "withheld (few people)" if np.isnan(value) else f"{value:g}"
 
@@ -154,16 +155,17 @@ class Scenario:
         )
 
     def _table(self, dataset, sanitizer, seed, original, good, bad, fewest):
-        row, as_is = rows_of(dataset, sanitizer, seed), rows_of(dataset, Identity(), seed)
+        row, as_is = row_builder(dataset, sanitizer, seed), row_builder(dataset, Identity(), seed)
+        feared = partial(row, target=self.bad.label)
         kept = tidy(
             good_rows(as_is, self.good.label, original, original) + good_rows(row, self.good.label, good, original)
         )
-        lost = bad_rows(row, self.bad.label, bad, fewest)
+        lost = bad_rows(feared, bad, fewest)
         together = bad._replace(by_miner={"worst by person": mining.worst_by_person(bad.by_miner)})
         return join(
             kept,
             summary(kept[kept.measure == "utility_decline"], averages=False),
             lost,
-            bad_rows(row, self.bad.label, together, fewest),
+            bad_rows(feared, together, fewest),
             summary(lost),
         )

@@ -4,10 +4,11 @@
 A workload is one attribute that the researcher wants to predict, sensitive or neutral. They read all that is published;
 the adversary knows a person's quasi-identifiers and wants the sensitive attribute. Both are measured in people guessed
 right, and against the same ends: the trivial sanitizations, which publish either no quasi-identifier or no sensitive
-attribute. Which neutral attributes either may use is a parameter; other choices than the paper's stand in `target`.
+attribute. Which neutral attributes either may use is a parameter; other choices than the paper's stand in `knows`.
 """
 
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from privnb.attacks import MinerInference
 from privnb.evaluation.predictions import miners_of, published_name, stream, unseen
 from privnb.evaluation.releases import reordered, sensitive_name, tells_few
-from privnb.evaluation.results import rows_of, tidy
+from privnb.evaluation.results import row_builder, tidy
 from privnb.measures import gains
 from privnb.measures.base import state, wilson
 from privnb.measures.mining import exact_match
@@ -131,15 +132,16 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
     expect.these(fewest=fewest)
     sensitive, dataset, rows = sensitive_name(dataset, sensitive), reordered(dataset, seed), []
     known, there = _neutral(dataset, knows, sensitive), _neutral(dataset, "all", sensitive)
-    label = f"{sensitive}, knows: {'all' if known == there else ', '.join(known)}" if known else sensitive
+    knows = "all" if known and known == there else ", ".join(known)
     for sanitizer in track(sanitizers, "sanitize and measure"):
-        release, row, also = released(dataset, sanitizer, seed), rows_of(dataset, sanitizer, seed), known
+        release, also = released(dataset, sanitizer, seed), known
+        row = partial(row_builder(dataset, sanitizer, seed), target=sensitive, knows=knows)
         if _withheld(release, sensitive):  # it is in a table of its own, which tells A_base and nothing of anybody
             release, also = Suppress().sanitize(dataset, rng=0), []
         if release.classes is not None or not miners:
-            rows += _of_classes(row, release, sensitive, also, label, fewest, rng=stream(seed, sanitizer, "deal"))
+            rows += _of_classes(row, release, sensitive, also, fewest, rng=stream(seed, sanitizer, "deal"))
         if miners and MinerInference.can_read(release):
-            rows += _of_miners(row, dataset, release, sensitive, also, label, miners, fewest, [seed, sanitizer])
+            rows += _of_miners(row, dataset, release, sensitive, also, miners, fewest, [seed, sanitizer])
     return tidy(rows)
 
 
@@ -151,7 +153,7 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones, by name; "all", or empty
     for none. `seed` says the noise, the order of the records and the folds. Rows `workload_utility` of each miner,
     with a 95 % interval; baseline: the commonest value. Where a release withholds the target, that is all that anybody
-    can guess, from the table of its own that it is in. Or a row why a miner has no guess, see `mined.Mined`: of a
+    can guess, from the table of its own that it is in. Or, in `status`, why a miner has no guess: of a
     bucketized release none has, for miners do not read those.
     """
     expect.these(
@@ -186,39 +188,39 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     base = researcher.base(learned, *over) if over else researcher.best(learned)
     for sanitizer, (by_miner, _) in learned.items() if base is not None else ():
         for name, right in by_miner.items():
+            row = partial(researcher.row_builder(sanitizer), "workload_gain", miner=name)
             if withholding.tells(np.array([right.sum(), base.sum()]), len(base)).any():  # it would tell one of them
-                rows.append(rows_of(dataset, sanitizer, seed)("workload_gain", np.nan, name, researcher.label))
+                rows.append(row(np.nan))
                 continue
             gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
-            row, bounds = rows_of(dataset, sanitizer, seed), (gain - error, gain + error)
-            rows.append(row("workload_gain", gain, name, researcher.label, *bounds, 0, "higher"))
+            rows.append(row(gain, interval=(gain - error, gain + error), baseline=0, better="higher"))
     return tidy(rows)
 
 
 def information_shares(dataset, sanitizers):
     """Which share of an attribute's information each set of other published attributes holds, for all of them.
 
-    Rows `information_share`, `target` "a4 from a1, a3": 0 (they tell nothing of it) to 1 (they tell it exactly). Of
-    sensitive and neutral attributes, from every set of others that the release does not suppress. For tables that are
-    a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything by chance. Section
-    7, where data have both privacy and utility.
+    Rows `information_share` of `target` "a4" for who `knows` "a1, a3": 0 (they tell nothing of it) to 1 (they tell it
+    exactly). Of sensitive and neutral attributes, from every set of others that the release does not suppress. For
+    tables that are a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything by
+    chance. Section 7, where data have both privacy and utility.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers)
     rows = []
     for sanitizer in track(sanitizers, "information"):
-        release, row = released(dataset, sanitizer), rows_of(dataset, sanitizer, 1)
+        release, row = released(dataset, sanitizer), row_builder(dataset, sanitizer, 1)
         told = [name for name in dataset.schema.published if not _withheld(release, name)]
         for target in (name for name in told if release.schema[name].role is not Role.QUASI_IDENTIFIER):
             values, others = release.table[target], [name for name in told if name != target]
             entropy = _information(release.table[[target]], values)
             for given in chain.from_iterable(combinations(others, size) for size in range(1, len(others) + 1)):
                 share = _information(release.table[list(given)], values) / entropy if entropy else 1.0
-                rows.append(row("information_share", share, target=f"{target} from {', '.join(given)}"))
+                rows.append(row("information_share", share, target=target, knows=", ".join(given)))
     return tidy(rows)
 
 
 class _Researcher:
-    """Someone with a workload: checked, and with a name for results, `label`."""
+    """Someone with a workload: checked, and with what results say of it."""
 
     def __init__(self, dataset, target, miners, neutral, seed, folds):
         attribute = dataset.schema[published_name(dataset, target)]
@@ -229,7 +231,7 @@ class _Researcher:
             )
         used = _neutral(dataset, neutral, target)
         self.unused = [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, target)]
-        self.label = f"{target}, neutral: {', '.join(used) or 'none'}" if self.unused else target
+        self.knows = ", ".join(used) or "no neutral attribute" if self.unused else ""
         self.dataset, self.target = reordered(dataset, seed), target
         self.miners, self.seed, self.folds = miners, seed, folds
         self.commonest = np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
@@ -260,14 +262,17 @@ class _Researcher:
 
     def rows(self, sanitizer, by_miner, failed):
         """The rows of `utility` for one sanitizer, of what `learn` gave."""
-        row, baseline = rows_of(self.dataset, sanitizer, self.seed), self._right(self.commonest)
+        row, baseline = partial(self.row_builder(sanitizer), "workload_utility"), self._right(self.commonest)
         baseline = withholding.share(baseline.sum(), len(baseline))[0]
-        rows = [row(why, weka.SECONDS, name, self.label) for name, why in failed.items()]
+        rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
         for name, right in by_miner.items():
             share, *bounds = withholding.share(right.sum(), len(right))
             bounds = bounds if np.isnan(share) else wilson(int(right.sum()), len(right))
-            rows.append(row("workload_utility", share, name, self.label, *bounds, baseline, "higher"))
+            rows.append(row(share, miner=name, interval=bounds, baseline=baseline, better="higher"))
         return rows
+
+    def row_builder(self, sanitizer):
+        return partial(row_builder(self.dataset, sanitizer, self.seed), target=self.target, knows=self.knows)
 
     def _right(self, guesses):
         return exact_match(guesses, self.dataset.table[self.target].to_numpy())
@@ -290,7 +295,7 @@ def _withheld(release, name):
     return name in release.table and (release.table[name] == SUPPRESSED).all()
 
 
-def _of_classes(row, release, sensitive, known, label, fewest, *, rng):
+def _of_classes(row, release, sensitive, known, fewest, *, rng):
     found = gains.class_counts(release, sensitive, known)
     before = gains.knowledge_before(release, sensitive, known) if known else None
     chance = gains.gains_by_chance(release, sensitive, rng=rng, knows=known, of=GAINS)
@@ -303,11 +308,11 @@ def _of_classes(row, release, sensitive, known, label, fewest, *, rng):
         value = gain(found, before)
         untold = few and value > 0 if gain in WORST else hidden and gain in GUESSES
         told = [np.nan, np.nan] if untold else [value, dealt]
-        rows.append(row(gain.__name__, told[0], "", label, baseline=told[1], better="lower"))
-    return [*rows, row("posterior_accuracy", share[0], "", label, *share[1:], prior, "lower")]
+        rows.append(row(gain.__name__, told[0], baseline=told[1], better="lower"))
+    return [*rows, row("posterior_accuracy", share[0], interval=share[1:], baseline=prior, better="lower")]
 
 
-def _of_miners(row, dataset, release, sensitive, known, label, miners, fewest, seeds):
+def _of_miners(row, dataset, release, sensitive, known, miners, fewest, seeds):
     published, key = release._published(stream(*seeds, "publish"))
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
@@ -324,12 +329,12 @@ def _of_miners(row, dataset, release, sensitive, known, label, miners, fewest, s
             right = exact_match(attack.fit(published).predict(asked), true).mean()
             chance = exact_match(attack.fit(dealt).predict(asked), dealt.table[sensitive].to_numpy()).mean() - before
         except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
-            rows.append(row(type(error).__name__.lower(), weka.SECONDS, miner.name, label))
+            rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=type(error).__name__.lower()))
         else:
             people = np.array([right, before]) * len(true)
             hidden = withholding.tells(people, len(true), fewest).any()
             gain, chance = (np.nan, np.nan) if hidden else (right - before, chance)
-            rows.append(row("accuracy_gain", gain, miner.name, label, baseline=chance, better="lower"))
+            rows.append(row("accuracy_gain", gain, miner=miner.name, baseline=chance, better="lower"))
     return rows
 
 

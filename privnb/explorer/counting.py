@@ -5,7 +5,7 @@ sanitizer and seed, and of what each privacy model reaches. No progress is shown
 """
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,10 +15,10 @@ import pandas as pd
 from privnb.evaluation import trade_off
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import gain_rows
-from privnb.evaluation.results import rows_of, tidy, withheld
+from privnb.evaluation.results import row_builder, tidy, withheld
 from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import state
-from privnb.measures.information_loss import certainty_penalty, displacement, suppressed_cells
+from privnb.measures.information_loss import certainty_penalty, noise_losses, suppressed_cells
 from privnb.measures.tradeoff import dealt_losses, revealed_losses, utility_losses
 from privnb.measures.vulnerability import register_vulnerability
 from privnb.microdata import withholding
@@ -66,11 +66,11 @@ state(
 def rows(dataset, setting, made, release):
     """Everything counted of the `release` that the sanitizer `made` made of `dataset`: tidy results.
 
-    `level_achieved`: what the worst class reaches of each model, `target` "k", "l", "t" or "delta"; baseline: what the
-    setting asks for. Numbers of fewer than ten people are withheld as elsewhere. Noise leaves no classes, and has rows
-    of what it does to cells instead.
+    `k_achieved`, `l_achieved`, `t_achieved`, `delta_achieved`: what the worst class reaches of each model; baseline:
+    what the setting asks for. Numbers of fewer than ten people are withheld as elsewhere. Noise leaves no classes, and
+    has rows of what it does to cells instead.
     """
-    original, row = _original(dataset, setting.sensitive), rows_of(dataset, made, setting.seed)
+    original, row = _original(dataset, setting.sensitive), row_builder(dataset, made, setting.seed)
     if release.classes is None:
         found = _of_noise(row, dataset, release, made, original, setting)
     else:
@@ -112,10 +112,10 @@ def _of_populations(row, release, original, sensitive):
     if original.populations is None:
         return []
     lost, trivial = utility_losses(original.populations, release).to_numpy(), original.trivial
-    misled = (lost > trivial + 1e-12).mean()
+    row = partial(row, target=sensitive, better="lower")
     return [
-        row("utility_loss", lost.mean(), "", sensitive, baseline=trivial.mean(), better="lower"),
-        row("misled", misled, "", sensitive, better="lower"),
+        row("utility_loss", lost.mean(), baseline=trivial.mean()),
+        row("worse_than_trivial", (lost > trivial + 1e-12).mean()),
     ]
 
 
@@ -139,7 +139,7 @@ def _of_classes(row, release, made, original, setting):
         row("certainty_penalty", certainty_penalty(release), better="lower"),
         *_losses(row, release, made, counts, original, few, setting),
         *gain_rows(row, release, sensitive, rng=stream(setting.seed, made, "deal")),
-        row("identity_vulnerability", found[0], "", "identity", *found[1:], 1 / n, "lower"),
+        _identity(row, found, n),
         *_guessed(row, release, counts, original, sensitive),
     ]
 
@@ -153,8 +153,8 @@ def _levels(row, release, counts, setting, few):
         levels = model.level(table, table.sum(axis=0))
         level, nothing = (levels.min(), 1) if model.better == "higher" else (levels.max(), 0)
         hidden = few and letter != "k" and level > nothing
-        told = np.nan if hidden else level
-        rows.append(row("level_achieved", told, "", letter, baseline=asked.get(letter, np.nan), better=model.better))
+        told = partial(row, f"{letter}_achieved", np.nan if hidden else level, better=model.better)
+        rows.append(told(baseline=asked.get(letter, np.nan)))
     return rows
 
 
@@ -168,10 +168,11 @@ def _losses(row, release, made, counts, original, few, setting):
     reached = int((lost >= original.scale - 1e-12).sum())
     share, *bounds = withholding.share(reached, n)
     worst = (np.nan, np.nan) if few and lost.max() > 0 else (lost.max(), chance[0])
+    row = partial(row, target=sensitive, better="lower")
     return [
-        row("privacy_loss", worst[0], "", sensitive, baseline=worst[1], better="lower"),
-        row("mean_privacy_loss", lost.mean(), "", sensitive, baseline=chance[1], better="lower"),
-        row("scale_reached", share, "", sensitive, *bounds, 0, "lower"),
+        row("privacy_loss", worst[0], baseline=worst[1]),
+        row("mean_privacy_loss", lost.mean(), baseline=chance[1]),
+        row("certain_disclosure_share", share, interval=bounds, baseline=0),
     ]
 
 
@@ -182,7 +183,7 @@ def _guessed(row, release, counts, original, sensitive):
         return [_share(row, "sensitive_vulnerability", told, original.commonest, sensitive, n)]
     return [
         _share(row, "bucket_vulnerability", told, original.commonest, sensitive, n),
-        _share(row, "sensitive_vulnerability_at_most", original.told, original.commonest, sensitive, n),
+        _share(row, "sensitive_vulnerability", original.told, original.commonest, sensitive, n, variant="at most"),
     ]
 
 
@@ -190,9 +191,11 @@ def _of_noise(row, dataset, release, made, original, setting):
     rng, n = np.random.default_rng(stream(setting.seed, made, "identify")), len(release)
     told = noise_channel.identification(dataset, release, rng=rng)
     rows = [
-        row("displacement", displacement(dataset, release), better="lower"),
-        row("identity_vulnerability", told[0], "", "identity", *told[1:], 1 / n, "lower"),
-        _share(row, "sensitive_vulnerability_at_most", original.told, original.commonest, setting.sensitive, n),
+        *(row(*loss, better="lower") for loss in noise_losses(dataset, release).items()),
+        _identity(row, told, n),
+        _share(
+            row, "sensitive_vulnerability", original.told, original.commonest, setting.sensitive, n, variant="at most"
+        ),
     ]
     for name in release.treated("noisy"):
         law = release.columns[name].law
@@ -201,10 +204,14 @@ def _of_noise(row, dataset, release, made, original, setting):
     return rows
 
 
-def _share(row, measure, people, commonest, target, n):
+def _identity(row, found, n):
+    return row("identity_vulnerability", found[0], target="identity", interval=found[1:], baseline=1 / n)
+
+
+def _share(row, measure, people, commonest, target, n, variant=""):
     """A row of a share of people beside the commonest value's."""
     told, before = withholding.share(people, n), withholding.share(commonest, n)[0]
-    return row(measure, told[0], "", target, *told[1:], before, "lower")
+    return row(measure, told[0], variant=variant, target=target, interval=told[1:], baseline=before)
 
 
 def class_sizes(release):

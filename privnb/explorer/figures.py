@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.evaluation.results import PEOPLE, bounded
+from privnb.evaluation.results import bounded, measured
 from privnb.explorer.controls import attribute, together
 from privnb.explorer.meanings import MEANINGS
+from privnb.measures.base import facts
 from privnb.microdata import expect
 
 NUMBER = Markup(
@@ -16,22 +17,25 @@ NUMBER = Markup(
     '&nbsp;<i aria-hidden="true">?</i></summary><p>{meaning} {source}</p></details><b>{value}</b>'
     "<small>{beside}</small></li>"
 )
-# How numbers are written, by measure or by the letter of a level; others with three digits.
+# How numbers are written, by measure; others with three digits.
 WRITTEN = {
-    **dict.fromkeys(["k", "median_class_size", "median_bucket_size", "suppressed_records"], "{:,.0f} people"),
-    **dict.fromkeys(["good_utility", "anti_utility_A", "anti_utility_B", "anti_utility_C"], "{:,.0f} people"),
-    **dict.fromkeys(["scale_reached", "identity_vulnerability", "attribute_vulnerability"], "{:.2%} of people"),
-    **dict.fromkeys(["sensitive_vulnerability", "sensitive_vulnerability_at_most"], "{:.1%} of people"),
+    **dict.fromkeys(["k_achieved", "median_class_size", "median_bucket_size", "suppressed_records"], "{:,.0f} people"),
+    **dict.fromkeys(["good_utility", "anti_utility"], "{:,.0f} people"),
+    **dict.fromkeys(
+        ["certain_disclosure_share", "identity_vulnerability", "attribute_vulnerability"], "{:.2%} of people"
+    ),
     **dict.fromkeys(["classes", "buckets"], "{:,.0f}"),
     **dict.fromkeys(["utility_loss", "privacy_loss", "mean_privacy_loss"], "{:.3g} nats"),
     "suppressed_cells": "{:,.0f} cells",
     "certainty_penalty": "{:.1%} of the domain",
-    "displacement": "{:.1%} of the domain",
-    "bucket_vulnerability": "{:.1%} of people",
+    "mean_absolute_error": "{:.1%} of the domain",
+    "change_rate": "{:.1%} of records",
+    **dict.fromkeys(["sensitive_vulnerability", "bucket_vulnerability"], "{:.1%} of people"),
     "accuracy_gain": "{:+.2%} of people",
-    "misled": "{:.1%} of groups",
+    "worse_than_trivial": "{:.1%} of groups",
     "utility_decline": "{:.1%}",
 }
+LEVELS = ("k_achieved", "l_achieved", "t_achieved", "delta_achieved")
 # What a baseline is, where it is not what is reached without the release.
 BASELINES = {
     **dict.fromkeys(["accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss"], "by chance"),
@@ -50,7 +54,7 @@ def number(row, title=""):
     """One number: its title with an explanation to open, its value, and what stands beside it."""
     _, meaning, source = _meant(row)
     return NUMBER.format(
-        key=f"{row.measure} {row.miner} {row.target}",
+        key=f"{row.measure} {row.scenario} {row.control} {row.miner} {row.target}",
         title=title or _titled(row),
         meaning=meaning,
         source=Markup("<br>Source: {}.").format(source) if source else "",
@@ -65,9 +69,7 @@ def listed(results):
     Rows that say who is hit, of which there are many, are left out.
     """
     expect.these(results=results)
-    rows = [
-        row for row in results.itertuples() if row.measure != "nearer_share" and not row.measure.endswith("_distinct")
-    ]
+    rows = [*measured(results[(results.measure != "nearer_share") & (results.variant != "distinct")]).itertuples()]
     return pd.DataFrame(
         {
             "number": [_titled(row) for row in rows],
@@ -82,15 +84,15 @@ def listed(results):
 def value(row):
     """A number with its unit; a withheld one by what may be told of it."""
     if pd.notna(row.value):
-        return written(_unit(row), row.value)
-    few = row.measure.startswith(PEOPLE) and pd.notna(row.high)
+        return written(row.measure, row.value)
+    few = facts(row.measure).counts_people and row.variant != "weighted" and pd.notna(row.high)
     return f"{bounded(row.low, row.high)} people" if few else "withheld"
 
 
 def beside(row):
     """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
-    unit = _unit(row)
-    if row.measure == "level_achieved":
+    unit = row.measure
+    if unit in LEVELS:
         yield f"asked: {written(unit, row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
     elif pd.notna(row.baseline):
         yield f"{BASELINES.get(row.measure, 'without it')}: {written(unit, row.baseline)}"
@@ -104,7 +106,7 @@ def beside(row):
 def written(measure, number):
     """A number in the unit of its measure.
 
-    >>> written("certainty_penalty", 0.525), written("classes", 1234), written("delta", float("inf"))
+    >>> written("certainty_penalty", 0.525), written("classes", 1234), written("delta_achieved", float("inf"))
     ('52.5% of the domain', '1,234', 'unbounded')
     """
     if np.isinf(number):
@@ -142,16 +144,11 @@ def table(columns, rows, caption, *, right=()):
     ).format(attribute("aria-label", caption), head, body)
 
 
-def _unit(row):
-    """What a number's writing goes by: its measure, of a level its letter."""
-    return row.target if row.measure == "level_achieved" else row.measure
-
-
 def _meant(row):
     """Title, meaning and source of a number; of weights and distinct records as of the plain measure."""
-    known = _unit(row).removeprefix("weighted_").removesuffix("_distinct")
-    title, meaning, _, source = MEANINGS.get(known, (known.replace("_", " "), "", "", ""))
-    return title, meaning, source
+    names = f"{row.measure}, {row.variant}", f"{row.measure}_{row.scenario}", row.measure
+    title, meaning, _, source = next((MEANINGS[name] for name in names if name in MEANINGS), ("", "", "", ""))
+    return title or row.measure.replace("_", " "), meaning, source
 
 
 def _titled(row):

@@ -12,13 +12,12 @@ class Meaning(NamedTuple):
     source: str
 
 
-_LEVELS = "Privacy models graded from the published labels alone."
 _BRICKELL = "Brickell and Shmatikov, KDD 2008, section 4"
 _LI = "Li and Li, KDD 2009, section 4"
 _SRAMKA = "Sramka et al. 2010, section 2"
 _ALVIM = "Alvim et al., PoPETs 2022(4)"
 
-# Of each measure; of the levels by their letter, which is the `target` of their rows.
+# Of each measure; of anti-utility by its scenario.
 MEANINGS = {
     "classes": Meaning(
         "Classes", "Groups of people whom the released quasi-identifiers cannot tell apart.", "",
@@ -34,22 +33,19 @@ MEANINGS = {
     "median_bucket_size": Meaning(
         "Median bucket", "Half of the buckets have so many people or fewer.", "higher", "Xiao and Tao, VLDB 2006"
     ),
-    "level_achieved": Meaning(
-        "Level achieved", "How far the worst class keeps a privacy model, beside what was asked for.", "", _LEVELS
-    ),
-    "k": Meaning(
+    "k_achieved": Meaning(
         "k achieved", "Nobody can be linked to fewer released records than this. Buckets publish exact"
         " quasi-identifiers, so k is about those.", "higher", "Samarati and Sweeney, 1998",
     ),
-    "l": Meaning(
+    "l_achieved": Meaning(
         "l achieved", "No sensitive value belongs to more than one in l of a class; 1: somebody's is given away.",
         "higher", "l-diversity by frequency: Machanavajjhala et al., ICDE 2006; Xiao and Tao, VLDB 2006",
     ),
-    "t": Meaning(
+    "t_achieved": Meaning(
         "t achieved", "Such a share of the worst class would need another sensitive value to be like the whole table.",
         "lower", "Li, Li, Venkatasubramanian, ICDE 2007, equal distances",
     ),
-    "delta": Meaning(
+    "delta_achieved": Meaning(
         "delta achieved", "In the worst class a value is e to the delta times as common, or as rare, as in the table;"
         " infinite: it is absent.", "lower", "Brickell and Shmatikov, KDD 2008, definition 1",
     ),
@@ -64,17 +60,21 @@ MEANINGS = {
         "Certainty penalty", "Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact,"
         " 1 suppressed. Exact cells of buckets cost nothing.", "lower", "Ghinita et al., VLDB 2007; Iyengar, KDD 2002",
     ),
-    "displacement": Meaning(
-        "Displacement", "How far noise moves a number, as a share of its domain's width; of a category, how often it"
-        " changes it. Noise generalizes nothing, so it has no certainty penalty.", "lower", "this package",
+    "mean_absolute_error": Meaning(
+        "Mean absolute error", "How far noise moves a number, as a share of its domain's width. Noise generalizes"
+        " nothing, so it has no certainty penalty.", "lower", "this package",
+    ),
+    "change_rate": Meaning(
+        "Change rate", "How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.",
+        "lower", "this package",
     ),
     "utility_loss": Meaning(
         "Utility loss", "How wrong the release is about large groups of people, in nats; beside it what a release"
         " without quasi-identifiers loses.", "lower", f"{_LI}.2, U_loss",
     ),
-    "misled": Meaning(
-        "Misled", "Share of large groups about which the release is more wrong than one without quasi-identifiers.",
-        "lower", "after Li and Li, KDD 2009, section 4.2",
+    "worse_than_trivial": Meaning(
+        "Worse than trivial", "Share of large groups about which the release is more wrong than one without"
+        " quasi-identifiers.", "lower", "after Li and Li, KDD 2009, section 4.2",
     ),
     "privacy_loss": Meaning(
         "Privacy loss, worst off", "How far the sensitive values in the worst person's class are from the whole"
@@ -84,8 +84,8 @@ MEANINGS = {
     "mean_privacy_loss": Meaning(
         "Privacy loss, mean", "The same as a mean over people.", "lower", "after Li and Li, KDD 2009, section 4.1"
     ),
-    "scale_reached": Meaning(
-        "Reach the scale", "Share of people who lose as much as somebody whose value, the commonest, is told for"
+    "certain_disclosure_share": Meaning(
+        "Disclosed for certain", "Share of people who lose as much as somebody whose value, the commonest, is told for"
         " certain.", "lower", "after Li and Li, KDD 2009, section 5.1",
     ),
     "accuracy_gain": Meaning(
@@ -114,7 +114,7 @@ MEANINGS = {
         "Sensitive value guessed", "How likely a person's sensitive value is guessed by who knows their bucket; beside"
         " it the commonest value of the table.", "lower", _ALVIM,
     ),
-    "sensitive_vulnerability_at_most": Meaning(
+    "sensitive_vulnerability, at most": Meaning(
         "Sensitive value guessed, at most", "What the original would tell of it to who knows the quasi-identifiers:"
         " from buckets or noise nobody who knows only these guesses better.", "lower", _ALVIM,
     ),

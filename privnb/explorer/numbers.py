@@ -11,7 +11,7 @@ from privnb.evaluation.content import content
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import good_utility
-from privnb.evaluation.results import join, tidy
+from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
 from privnb.evaluation.store import Store
 from privnb.evaluation.workload import disclosure
 from privnb.explorer.counting import class_sizes, rows
@@ -30,7 +30,7 @@ AXES = {
         "privacy_loss", "mean_privacy_loss", "accuracy_gain", "knowledge_gain", "sensitive_vulnerability",
         "identity_vulnerability",
     ),
-    "utility": ("utility_loss", "misled", "certainty_penalty"),
+    "utility": ("utility_loss", "worse_than_trivial", "certainty_penalty"),
 }  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def _digest(dataset):
 def mined(dataset, setting, store=""):
     """What the miner and the adversary's scenario tell of a setting, which takes seconds: tidy results.
 
-    `good_utility` of the original, the release and the trivial one; `anti_utility_...` of the scenario, with
+    `good_utility` of the original, the release and the trivial one; `anti_utility` of the scenario, with
     `nearer_share` for whom the worst miner hits; of noise the miner's `accuracy_gain`. For whom a release is not mined,
     `unmined` says why. `store`: a folder for results, or empty.
     """
@@ -108,8 +108,9 @@ def mined(dataset, setting, store=""):
     if "adversary" not in without:
         found = call(anti_utility, data, made, target=attacked(setting, dataset), **asked)
         # One miner is fused with nobody, and everybody's worst.
-        alone = ~found.miner.str.startswith("fusion") & (found.miner != "worst by person")
-        parts.append(found[found.measure.isin([f"anti_utility_{setting.scenario}", "nearer_share"]) & alone])
+        feared = (found.scenario == setting.scenario) & found.variant.isin(["", "weighted"])
+        feared &= of_one_miner(found) | (found.control != "")
+        parts.append(found[feared | (found.measure == "nearer_share") | found.status.isin(REASONS)])
     return join(*parts) if parts else tidy([])
 
 

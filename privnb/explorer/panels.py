@@ -6,15 +6,20 @@ from dataclasses import asdict
 import pandas as pd
 from markupsafe import Markup
 
+from privnb.evaluation.results import measured, of_one_miner
 from privnb.explorer.controls import attribute, button, same, select, together
-from privnb.explorer.figures import lead, note, number, numbers, table, trouble
+from privnb.explorer.figures import LEVELS, lead, note, number, numbers, table, trouble
 
 PANEL = Markup(
     '<section class="privnb-panel" aria-labelledby="privnb-{key}"><h3 id="privnb-{key}">{title}</h3>{content}</section>'
 )
+COSTS = (
+    "classes", "buckets", "median_class_size", "median_bucket_size", "suppressed_records", "suppressed_cells",
+    "certainty_penalty", "mean_absolute_error", "change_rate",
+)  # fmt: skip
 GAINS = (
-    "accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss", "scale_reached", "sensitive_vulnerability",
-    "bucket_vulnerability", "identity_vulnerability", "attribute_vulnerability",
+    "accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss", "certain_disclosure_share",
+    "sensitive_vulnerability", "bucket_vulnerability", "identity_vulnerability", "attribute_vulnerability",
 )  # fmt: skip
 TAKEN = Markup(
     '<section class="privnb-panel privnb-take" aria-label="Take it along"><h3>Take it along</h3>'
@@ -23,8 +28,8 @@ TAKEN = Markup(
     '{terms}<div class="privnb-actions">{format}{save}<span role="status">{said}</span></div></section>'
 )
 CONTROLS = {
-    "control: by chance": "what guesses at random reach",
-    "control: unseen": "the same miner, of people it never saw",
+    "permuted": "what guesses at random reach",
+    "held-out": "the same miner, of people it never saw",
 }
 
 
@@ -37,12 +42,12 @@ def published(reading):
     if reading.refused:
         return panel("published", "What is published", trouble("Nothing is published.", reading.refused))
     results = reading.results
-    cost = _of(results, "classes", "buckets", "median_", "suppressed", "certainty_penalty", "displacement")
+    cost = _of(results, *COSTS)
     return panel(
         "published",
         "What is published",
         lead(_says_published(results)),
-        _levels(_of(results, "level_achieved")),
+        _levels(_of(results, *LEVELS)),
         numbers(cost),
         _sizes(reading.sizes),
         _rows(reading.rows),
@@ -58,7 +63,7 @@ def kept(reading, mined, why, trouble_said):
     """
     if reading.refused:
         return panel("kept", "What the user keeps", note("There is no release to use."))
-    groups = numbers(_of(reading.results, "utility_loss", "misled"))
+    groups = numbers(_of(reading.results, "utility_loss", "worse_than_trivial"))
     return panel(
         "kept",
         "What the user keeps",
@@ -87,15 +92,12 @@ def gained(reading, mined, why, trouble_said):
 
 
 def marks(setting, reading, mined):
-    """The setting and its numbers for machines, as attributes of the state: `data-setting` in JSON, `data-<measure>`,
-    of levels `data-level_<letter>`.
-    """
+    """The setting and its numbers for machines, as attributes: `data-setting` in JSON, `data-<measure>`."""
     found = {"setting": json.dumps(asdict(setting))}
     for table_of in (reading and reading.results, mined):
         for row in [] if table_of is None else table_of.itertuples():
-            name = f"level_{row.target}" if row.measure == "level_achieved" else row.measure
             if row.sanitizer == setting.sanitizer:
-                found.setdefault(name, repr(row.value))
+                found.setdefault(row.measure, repr(row.value))
     return together(attribute(f"data-{name}", text) for name, text in found.items())
 
 
@@ -114,7 +116,7 @@ def taken(code, command, terms, formats, format, said):
 
 
 def _says_published(results):
-    found = results[(results.measure == "level_achieved") & (results.target == "k")].value
+    found = results[results.measure == "k_achieved"].value
     if found.empty:
         return "Each row is one person's, with noise."
     least = f"In every class at least {found.iloc[0]:,.0f} people are alike."
@@ -151,10 +153,10 @@ def _says_gained(results):
     )
 
 
-def _of(results, *starts):
-    """Rows of measures that start so, in the order of the starts."""
+def _of(results, *measures):
+    """Rows of these measures, in their order."""
     rows = [*results.itertuples()]
-    return [row for start in starts for row in rows if row.measure.startswith(start)]
+    return [row for measure in measures for row in rows if row.measure == measure]
 
 
 def _levels(rows):
@@ -195,7 +197,7 @@ def _unmined(mined, why, trouble_said):
 
 def _learned(mined):
     """What the miner learns from the release, between the original and the trivial release."""
-    good = mined[mined.measure.str.endswith("good_utility")].drop_duplicates("sanitizer")
+    good = measured(mined[mined.measure == "good_utility"]).drop_duplicates("sanitizer")
     if good.empty:
         return note("The miner has no guess of this attribute.")
     titles = {"Identity": "from the original", "Suppress": "from the trivial release"}
@@ -213,12 +215,12 @@ def _learned(mined):
 
 def _nearer(mined):
     """The anti-utility of the miner, beside its controls, and who is hit most."""
-    bad = mined[mined.measure.str.fullmatch(r"(weighted_)?anti_utility_[A-Z]")]
+    bad = measured(mined[(mined.measure == "anti_utility") & (mined.variant != "distinct")])
     if bad.empty:
         return note("The miner has no guess of this attribute.")
-    own = bad[~bad.miner.str.contains("control|fusion|worst")]
+    own = bad[of_one_miner(bad)]
     lines = [number(row, f"{row.miner} on {row.target}") for row in own.itertuples()]
-    lines += [number(row, f"Control: {CONTROLS[row.miner]}") for row in bad.itertuples() if row.miner in CONTROLS]
+    lines += [number(row, f"Control: {CONTROLS[row.control]}") for row in bad.itertuples() if row.control in CONTROLS]
     return Markup('<ul class="privnb-numbers">{}</ul>').format(together(lines)) + _hit(mined)
 
 
@@ -228,7 +230,7 @@ def _hit(mined):
     if groups.empty:
         return note("No group is hit of which that may be said.")
     rows = [
-        (row.target, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _share(row.baseline))
+        (row.group, f"{row.value:.1%}", f"{row.low:.1%} to {row.high:.1%}", _share(row.baseline))
         for row in groups.head(5).itertuples()
     ]
     return Markup("<h4>Who is hit most: share of the group</h4>") + table(

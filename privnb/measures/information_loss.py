@@ -9,10 +9,11 @@ Three kinds of loss, each in a form that a search over a count table can call to
 - of the whole table: `kl_divergence`.
 
 A record is suppressed when every quasi-identifier of it is `*`; a cell at the root of its hierarchy is `*` too. All but
-`displacement` raise Unreadable for quasi-identifiers that are noisy, perturbed or synthetic, whose cells are exact but
-not true, and ValueError for a release without quasi-identifiers. The exact cells of a bucketized release cost nothing:
-what it loses, `kl_divergence` and `classification_metric` of its buckets tell. Of a subset of the records, the released
-ones are counted. Those that take the dataset read its records as the evaluator may, see `Release.originals`.
+`mean_absolute_error` and `change_rate` raise Unreadable for quasi-identifiers that are noisy, perturbed or synthetic,
+whose cells are exact but not true, and ValueError for a release without quasi-identifiers. The exact cells of a
+bucketized release cost nothing: what it loses, `kl_divergence` and `classification_metric` of its buckets tell. Of a
+subset of the records, the released ones are counted. Those that take the dataset read its records as the evaluator may,
+see `Release.originals`.
 """
 
 import math
@@ -363,31 +364,62 @@ def suppressed_cells(release):
     kind="utility",
     better="lower",
     bounds=(0, math.inf),
-    sentence="How far noise moves a number, as a share of its domain's width; for a category, how often it changes "
-    "it. Noise generalizes nothing, so it has no certainty penalty.",
+    sentence="How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no "
+    "certainty penalty.",
     source="this package",
     unit="share of the domain",
     format="{:.1%} of the domain",
 )
-def displacement(dataset, release):
-    """Mean distance of a noisy or perturbed number from the truth, as a share of its public domain's width; of a
-    category, the share of records where it is another one.
+def mean_absolute_error(dataset, release):
+    """Mean distance of a noisy or perturbed number from the truth, as a share of its public domain's width.
 
     0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises Unreadable without
-    such columns of the dataset, and where rows are nobody's.
+    such numbers of the dataset, and where rows are nobody's.
     """
+
+    def error(name, noisy, original):
+        return np.abs(noisy - original).mean() / dataset.schema[name].domain.width
+
+    return _of_noise(dataset, release, error, numeric=True)
+
+
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    sentence="How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.",
+    source="this package",
+    unit="share of records",
+    format="{:.1%} of records",
+)
+def change_rate(dataset, release):
+    """Share of records whose noisy or perturbed category is another one than the truth, mean over attributes: 0..1.
+
+    Lower keeps more. Raises Unreadable without such categories, and where rows are nobody's.
+    """
+    return _of_noise(dataset, release, lambda _, noisy, original: (noisy != original).mean(), numeric=False)
+
+
+def noise_losses(dataset, release):
+    """What noise costs: `{"mean_absolute_error": ...}`, `{"change_rate": ...}` or both, by what is noisy."""
+    measures = {True: mean_absolute_error, False: change_rate}
+    kinds = {dataset.schema[name].numeric: None for name in _moved(dataset, release)}
+    return {measures[numeric].__name__: measures[numeric](dataset, release) for numeric in kinds}
+
+
+def _of_noise(dataset, release, loss, *, numeric):
     expect.these(dataset=dataset, release=release)
     dataset = release.originals(dataset)
-    moved = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
-    if not moved:
-        raise Unreadable(f"{release.provenance.sanitizer} adds no noise; see `certainty_penalty`.")
-    return float(np.mean([_moved(dataset, release, name) for name in moved]))
+    names = [name for name in _moved(dataset, release) if dataset.schema[name].numeric == numeric]
+    if not names:
+        kind = "numbers" if numeric else "categories"
+        raise Unreadable(f"{release.provenance.sanitizer} adds no noise to {kind}; see `certainty_penalty`.")
+    columns = ((name, np.asarray(release.table[name]), np.asarray(dataset.table[name])) for name in names)
+    return float(np.mean([loss(*column) for column in columns]))
 
 
-def _moved(dataset, release, name):
-    noisy, original = np.asarray(release.table[name]), np.asarray(dataset.table[name])
-    attribute = dataset.schema[name]
-    return np.abs(noisy - original).mean() / attribute.domain.width if attribute.numeric else (noisy != original).mean()
+def _moved(dataset, release):
+    return [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
 
 
 def _quasi_identifiers(release):
@@ -396,7 +428,7 @@ def _quasi_identifiers(release):
     if untrue:
         kinds = " and ".join(dict.fromkeys(release.columns[name].kind for name in untrue))
         raise Unreadable(
-            f"{release.provenance.sanitizer} generalizes nothing: {', '.join(untrue)} are {kinds}. See `displacement`."
+            f"{release.provenance.sanitizer} generalizes nothing: {', '.join(untrue)} are {kinds}. See `noise_losses`."
         )
     if not release.schema.quasi_identifiers:
         raise ValueError("the release has no quasi-identifier to generalize. Give one column or more that role.")

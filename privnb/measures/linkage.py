@@ -19,7 +19,7 @@ from privnb.microdata.treatment import Unreadable
     unit="share of people",
     format="{:.2%} of people",
 )
-def correct_links(attack, dataset, key):
+def reidentification_rate(attack, dataset, key):
     """Expected share of the people of a release whom the attacker links to their own row, with its 95 % interval.
 
     Each person counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. Lower protects more; the

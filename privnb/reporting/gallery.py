@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.releases import numbers
-from privnb.evaluation.results import rows_of, tidy
+from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
@@ -139,25 +139,29 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
     """The certainty penalty of every generalizing sanitizer by k, by l (entropy) and by t (equal distance).
 
     `k`, `l`, `t`: numbers separated by commas; l and t are for the first sensitive attribute, together with the
-    smallest k. Returns rows of results; `target` is the letter that varies. What cannot be reached has no row.
+    smallest k. Returns rows of results, whose `parameter` is the letter that varies. What cannot be reached has no row.
     """
     expect.these(dataset=dataset)
     k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
     least = KAnonymity(min(k, default=2))
     sensitive = next(iter(dataset.schema.sensitive), None)
-    asked = [("k", (KAnonymity(value),)) for value in k]
+    asked = [("k", value, (KAnonymity(value),)) for value in k]
     if sensitive:
-        asked += [("l", (least, EntropyDiversity(value, sensitive))) for value in l]
-        asked += [("t", (least, TCloseness(value, sensitive))) for value in t]
-    runs = [(letter, s) for letter, models in asked for s in generalizing(dataset, *models)]
+        asked += [("l", value, (least, EntropyDiversity(value, sensitive))) for value in l]
+        asked += [("t", value, (least, TCloseness(value, sensitive))) for value in t]
+    runs = [
+        ({"target": letter, "parameter": letter, "bound": value}, s)
+        for letter, value, models in asked
+        for s in generalizing(dataset, *models)
+    ]
     rows = []
-    for letter, sanitizer in track(runs, "loss by k, l and t"):
+    for varied, sanitizer in track(runs, "loss by k, l and t"):
         try:
             release = sanitizer.sanitize(dataset, rng=1)
         except SanitizationError:
             continue
-        row = rows_of(dataset, sanitizer, 1)
-        rows.append(row("certainty_penalty", certainty_penalty(release), target=letter, better="lower"))
+        row = row_builder(dataset, sanitizer, 1)
+        rows.append(row("certainty_penalty", certainty_penalty(release), better="lower", **varied))
     return tidy(rows)
 
 

@@ -21,9 +21,7 @@ from privnb.reporting.notebooks import (
     store_folder,
 )
 
-TEXTS = ["dataset", "sanitizer", "parameters", "measure", "miner", "target", "better"]
-NUMBERS = ["seed", "value", "low", "high", "baseline"]
-KEY = ["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"]
+NUMBERS = ["bound", "seed", "value", "low", "high", "baseline"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
 NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST", "PROFILE", "SCENARIO", "WEIGHTS", "MIN_GOOD")
 DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
@@ -32,11 +30,11 @@ DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up m
 def save(results, out, name):
     """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
 
-    `results`: DataFrame with the columns `results.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure`
-    are never empty; a missing `value` was withheld (it counts too few people); `better` is "higher", "lower" or empty
-    (a number that is no score); no two rows have the same `KEY`.
-    `name`: the notebook's file name less its ending, "03_utility". Numbers are written with 12 digits.
-    Raises ReportError for a table made otherwise.
+    `results`: DataFrame with the columns `results.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure` are
+    never empty; a missing `value` was withheld (it counts too few people) or not measured, as `status` says; `better`
+    is "higher", "lower" or empty (a number that is no score); no two rows have the same `results.KEY`. `name`: the
+    notebook's file name less its ending, "03_utility". Numbers are written with 12 digits. Raises ReportError for a
+    table made otherwise.
     """
     results = _checked(results, name)
     if out:
@@ -48,6 +46,8 @@ def save(results, out, name):
 def read(path):
     """The results that `save` or `build` wrote: texts as text, empty rather than missing, and numbers as floats."""
     import pandas as pd
+
+    from privnb.evaluation.results import TEXTS
 
     types = {column: str for column in TEXTS} | {column: float for column in NUMBERS}
     empty = {column: [""] for column in NUMBERS}
@@ -94,7 +94,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
 def _checked(results, name):
     import pandas as pd
 
-    from privnb.evaluation.results import COLUMNS
+    from privnb.evaluation.results import COLUMNS, KEY, TEXTS
 
     def refuse(found, do):
         raise ReportError(f"the results of '{name}' cannot be saved: {found}. {do}")

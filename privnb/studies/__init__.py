@@ -19,10 +19,10 @@ from privnb.studies.li_li_2009.study import (
     trade_off,
 )
 from privnb.studies.profiles import PROFILES, Profile, together, weka_here
-from privnb.studies.sramka_2010 import BESIDE, absent, adversaries, gains, users
+from privnb.studies.sramka_2010 import absent, adversaries, gains, users
 
 __all__ = [
-    "BESIDE", "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "asked", "axes", "channels",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "asked", "axes", "channels",
     "check_comparison", "check_queries", "coins", "count_queries", "data_sets", "direct", "family", "figures",
     "gains", "hypertension", "known_attributes", "leaked", "left_out", "others", "pairs", "partitions", "priced",
     "settings_along", "small_tables", "study", "together", "trade_off", "users", "weka_here", "with_and_without",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privnb.evaluation.results import rows_of, tidy
+from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.base import state
 from privnb.microdata.dataset import load
 from privnb.privacy_models import KAnonymity, achieved
@@ -33,20 +33,20 @@ state("anonymity_loss", better="lower", format="{:,.0f}", axis=False)
 def hypertension():
     """What chapter 5 prints of its 66 tuples, measured: tidy results of the dataset `hypertension`.
 
-    `tuples`: how many have the values, or the labels, in `target`; of `Identity` in the table, of top-down
+    `tuples`: how many have the values, or the labels, in `group`; of `Identity` in the table, of top-down
     specialization in its release. `k_achieved`. `k_before_step`: the smallest class before that step of top-down
     specialization; `anonymity_loss`: by how much a specialization makes it smaller. `lattice_height`: levels above
     the lowest, added up. The tuples are nobody's, so small counts stay. Source: figures 5.1, 5.2, 5.9 and 5.11,
     sections 5.2 to 5.6.
     """
     table = load("hypertension")
-    row, rows = rows_of(table, Identity(), ""), []
-    rows += [row("tuples", _tuples(table, labels), "", _written(labels)) for labels in SUBGROUPS]
+    row, rows = row_builder(table, Identity(), ""), []
+    rows += [row("tuples", _tuples(table, labels), group=_written(labels)) for labels in SUBGROUPS]
     heights = [len(table.hierarchies[name].groups) - 1 for name in ("marital-status", "sex")]
-    rows.append(row("lattice_height", sum(heights), "", "marital-status, sex"))
+    rows.append(row("lattice_height", sum(heights), target="marital-status, sex"))
     for sanitizer in (Identity(), Suppress("sex")):
         release = sanitizer.sanitize(table, rng=1)
-        rows.append(rows_of(table, sanitizer, "")("k_achieved", achieved(KAnonymity(2), release), better="higher"))
+        rows.append(row_builder(table, sanitizer, "")("k_achieved", achieved(KAnonymity(2), release), better="higher"))
     for k in (26, 19, 4):  # figures 5.11 (b), (c) and (d): each table is the last one that its own k allows
         sanitizer = TopDownSpecialization(KAnonymity(k), workload="hypertension")
         rows += _released(table, sanitizer)
@@ -65,19 +65,19 @@ def _tuples(table, labels):
 
 
 def _released(table, sanitizer):
-    row, names = rows_of(table, sanitizer, ""), table.schema.quasi_identifiers
+    row, names = row_builder(table, sanitizer, ""), table.schema.quasi_identifiers
     classes = sanitizer.sanitize(table, rng=1).table.groupby(names).size()
     return [
-        row("tuples", people, "", _written({n: cell for n, cell in zip(names, cells, strict=True) if cell != "*"}))
+        row("tuples", people, group=_written({n: cell for n, cell in zip(names, cells, strict=True) if cell != "*"}))
         for cells, people in classes.items()
     ]
 
 
 def _steps(table, sanitizer):
-    row, rows = rows_of(table, sanitizer, ""), []
+    row, rows = row_builder(table, sanitizer, ""), []
     for step in sanitizer.steps(table).query("chosen").itertuples():
-        rows.append(row("k_before_step", step.k, "", str(step.step), better="higher"))
-        rows.append(row("anonymity_loss", step.loss, "", f"{step.attribute}: {step.value}", better="lower"))
+        rows.append(row("k_before_step", step.k, group=str(step.step), better="higher"))
+        rows.append(row("anonymity_loss", step.loss, group=f"{step.attribute}: {step.value}", better="lower"))
     return rows
 
 

@@ -8,7 +8,7 @@ from privnb.evaluation import workload
 from privnb.evaluation.content import content
 from privnb.evaluation.predictions import miners_of, published_name
 from privnb.evaluation.releases import ends, first_number
-from privnb.evaluation.results import join, tidy
+from privnb.evaluation.results import join, measured, setting, tidy
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.names import name_list, names_in
@@ -95,7 +95,7 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
     if not sets:
         return tidy([])
     tasks = {
-        miners_set.prefix: [
+        miners_set.name: [
             partial(workload.utility, data, [end], target=target, miners=name, seed=seed, folds=miners_set.folds)
             for seed in miners_set.seeds
             for data, *_ in sets
@@ -138,7 +138,7 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     sets = sets[: profile_of(profile).others]
     cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]
     return _compared(
-        cases, [s for s in _sets(profile, miners, seeds) if not s.prefix.startswith("Weka ")], store, neutral, knows
+        cases, [s for s in _sets(profile, miners, seeds) if not s.name.startswith("Weka ")], store, neutral, knows
     )
 
 
@@ -166,7 +166,7 @@ class _Case(NamedTuple):
 class _Miners(NamedTuple):
     """A set of the profile: `base` for U_base, `every` for all releases."""
 
-    prefix: str
+    name: str
     base: list
     every: list
     seeds: range
@@ -177,10 +177,10 @@ def _sets(profile, miners, seeds):
     """The sets of miners of the profile that can run here, the main one first."""
     sets = profile_of(profile).workloads
     main, *_ = sets
-    for prefix, names, repeats in sets_of({names: many for names, (many, _) in sets.items()}, miners, seeds):
+    for miner_set, names, repeats in sets_of({names: many for names, (many, _) in sets.items()}, miners, seeds):
         base = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if ": " not in miner.name]
         every = [miner for miner in base if miner.name.endswith("trees.J48")] if names == "Weka" else base
-        yield _Miners(prefix, base, every, repeats, sets.get(names, sets[main])[1])
+        yield _Miners(miner_set, base, every, repeats, sets.get(names, sets[main])[1])
 
 
 def _compared(cases, sets, store, neutral="all", knows=""):
@@ -194,7 +194,7 @@ def _compared(cases, sets, store, neutral="all", knows=""):
             used = neutral if neutral == "all" else _there(data, neutral, target)
             for seed in miners.seeds if able(miners.base, data.table[target]) else ():
                 asked = {"target": target, "neutral": used, "seed": seed, "folds": miners.folds}
-                runs[f"{miners.prefix}{place} {seed}"] = case, miners, asked
+                runs[f"{miners.name} {place} {seed}"] = case, miners, asked
     trivial = {}
     for key, (case, miners, asked) in runs.items():
         names = able(miners.every if case.target == case.data.sensitive else miners.base, _column(case))
@@ -236,7 +236,7 @@ def _adversary(case, main, knows):
 
 def _best(trivial):
     """The trivial sanitization and the miner that give U_base, from rows of `utility`; None where none finished."""
-    rows = trivial[trivial.measure == "workload_utility"]
+    rows = measured(trivial[trivial.measure == "workload_utility"])
     if rows.empty:
         return None
     best = rows.loc[rows.value.idxmax()]
@@ -255,8 +255,9 @@ def _shared(rows, sanitizers):
     parts = [rows]
     for each, first in sanitizers.items():
         if each != first:
-            same = (rows.sanitizer == type(first).__name__) & (rows.parameters == first.changed_params())
-            parts.append(rows[same].assign(sanitizer=type(each).__name__, parameters=each.changed_params()))
+            of = setting(first)
+            same = (rows.sanitizer == of["sanitizer"]) & (rows.parameters == of["parameters"])
+            parts.append(rows[same].assign(**setting(each)))
     return join(*parts)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from privnb.evaluation import trade_off, workload
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import costs, ends, linked, numbers, sensitive_name
-from privnb.evaluation.results import join, summary
+from privnb.evaluation.results import join, setting, summary
 from privnb.evaluation.store import Store
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
@@ -48,10 +48,10 @@ MEASURES = {
             "accuracy_gain", "knowledge_gain", "largest_disclosure", "largest_quotient", "information_gain",
             "posterior_accuracy",
         ),
-        "linked": ("correct_links",),
+        "linked": ("reidentification_rate",),
     },
     "utility": {
-        "trade_off": ("utility_loss", "misled"),
+        "trade_off": ("utility_loss", "worse_than_trivial"),
         "costs": ("certainty_penalty",),
         "count_queries": ("average_relative_error", "median_relative_error"),
         "utility": ("workload_utility",),
@@ -103,7 +103,7 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
                 f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}; got {expect.found(measure)}."
             )
     without = trade_off.large_populations(dataset, sensitive_name(dataset, None)) is None
-    utility = "certainty_penalty" if without and utility in ("utility_loss", "misled") else utility
+    utility = "certainty_penalty" if without and utility in ("utility_loss", "worse_than_trivial") else utility
     return {"privacy": privacy, "utility": utility}
 
 
@@ -116,7 +116,7 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
     the `miners` reaches (empty: the profile's). The rows of miner `worst` hold either, so that every release has one;
     for noise a lower bound, so at least 0, for anybody can guess the commonest value, and with `high` infinite. No
     miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot do what
-    is asked, its row `classes` is 0, and it has no others: see `left_out`.
+    is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
     _check_measures(measures)
@@ -291,10 +291,10 @@ def _bounded(gains):
 
 def _refused(sanitizer, results):
     """Whether a sanitizer could not do what it was asked."""
-    rows = results[_about(sanitizer, results) & (results.measure == "classes")]
-    return bool((rows.value == 0).any())
+    return bool((results.status[_about(sanitizer, results)] == "not possible").any())
 
 
 def _about(sanitizer, results):
     """Which rows are about a sanitizer: boolean Series."""
-    return (results.sanitizer == type(sanitizer).__name__) & (results.parameters == sanitizer.changed_params())
+    named = setting(sanitizer)
+    return (results.sanitizer == named["sanitizer"]) & (results.parameters == named["parameters"])

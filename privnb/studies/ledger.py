@@ -1,14 +1,15 @@
 """The ledger: every printed number that the papers report, beside what this package measures.
 
 `published.csv` is written before any run, one line a printed number: `source, item, published, tolerance, unit`,
-the selector of its measurement (`dataset, sanitizer, parameters, measure, miner, target`: the row of the tidy
-results with exactly these values; all empty where nothing measures it yet), `obstacle` and `note`. `published` is
+the selector of its measurement (`dataset, sanitizer, parameters` and the columns of `results.QUESTION`: the row of the
+tidy results with exactly these values; all empty where nothing measures it yet), `obstacle` and `note`. `published` is
 the printed string without thousands separators; where `unit` is `%`, a measured fraction is compared in percent.
 A filled `obstacle` says why no reading is known that could give the number: its row is `not reproducible` in every
 run, also where a measurement comes near it by chance. A second reading of a cell has an item of its own: `/taxonomy`
 (education by taxonomy, "C", beside the default numeric range, "N5"), `/distinct` (each distinct released record
 counted once, beside persons) and `/weka` (the real Weka's miners, beside scikit-learn's stand-ins). The selector of a
-Weka row names no version, "Weka trees.J48" or "Weka worst": it finds the results of any, and the note says of which.
+Weka row names no version, miner "Weka trees.J48" or set "Weka": it finds the results of any, and the note says of
+which. A single miner is found in whichever set it stands.
 
 Tolerances are absolute, in the unit of the printed number, rounded down, and never loosened to pass:
 
@@ -30,25 +31,25 @@ Tolerances are absolute, in the unit of the printed number, rounded down, and ne
 The shares are those found by re-running the papers with other tools before this package was written.
 """
 
-import re
 from decimal import ROUND_HALF_UP, Decimal
 from math import isclose, isfinite, nan
 from pathlib import Path
 
 import pandas as pd
 
-from privnb.miners import SETS
+from privnb.evaluation.results import QUESTION, REASONS, SETTING, of_one_miner
+from privnb.miners import SETS, weka
 
 SOURCES = ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009", "askari-2012", "aggarwal-yu-2008")
 STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run")
 COLUMNS = ("source", "item", "published", "measured", "difference", "tolerance", "status", "note")
-SELECTOR = ("dataset", "sanitizer", "parameters", "measure", "miner", "target")
-CASE = tuple(column for column in SELECTOR if column != "miner")
+SELECTOR = ("dataset", *SETTING, *QUESTION)
+WHO = ("miner_set", "miner")
+CASE = tuple(column for column in SELECTOR if column not in WHO)
 PUBLISHED_COLUMNS = ("source", "item", "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
 _MAIN = SETS["five"]  # Table 1's set is part of it; miners beside these have summaries of their own
 _NAMED = 12  # more miners than these are counted in a note, not named
-_VERSION = r"^Weka (\d\S*)"
-_WEKA = re.compile(r"Weka \w+\.\w+")  # one of its miners, not all of them together
+_WEKA = "Weka"  # the set of its miners, of whichever version
 
 
 def read_published():
@@ -98,8 +99,9 @@ def same_digits(printed, measured):
 
 def _row(entry, cases):
     """One row of the ledger from one printed number, both as dicts."""
-    case, miner = tuple(entry[column] for column in CASE), entry["miner"]
-    found = cases.get(case, {}).get(miner) if any(case) else None
+    case, who = (tuple(entry[column] for column in columns) for columns in (CASE, WHO))
+    found = cases.get(case, {}).get(who) if any(case) else None
+    found = None if found is None or found["status"].isin(REASONS).all() else found
     value = nan if found is None else found["value"].mean(skipna=False)
     value *= 100 if entry["unit"] == "%" else 1
     measured = difference = nan
@@ -118,7 +120,7 @@ def _row(entry, cases):
         "difference": difference,
         "tolerance": float(entry["tolerance"]),
         "status": "not reproducible" if entry["obstacle"] else status,
-        "note": "; ".join(filter(None, [entry["obstacle"], entry["note"], *_circumstances(found, case, miner, cases)])),
+        "note": "; ".join(filter(None, [entry["obstacle"], entry["note"], *_circumstances(found, case, who, cases)])),
     }
 
 
@@ -128,19 +130,25 @@ def _settled(value):
 
 
 def _by_case(results):
-    """The results as `{case: {miner: frame of (version, seed, value)}}`; cases are tuples in the order of `CASE`.
+    """The results as `{case: {(set, miner): frame of (version, seed, value, status)}}`.
+
+    Cases are tuples in the order of `CASE`, single miners are of no set.
 
     A version of Weka stands in the frame instead of the miner's name, "Weka trees.J48".
     """
-    needed = [*SELECTOR, "seed", "value"]
+    needed = [*SELECTOR, "seed", "value", "status"]
     if missing := [column for column in needed if column not in results]:
         raise ValueError(
             f"the ledger needs results with the columns {', '.join(needed)}, but {', '.join(missing)} is missing. "
             "Pass the tidy results whole."
         )
-    rows = results[list(SELECTOR)].astype(object).fillna("").astype(str)
-    rows["version"] = rows["miner"].str.extract(_VERSION, expand=False).fillna("")
-    rows["miner"] = rows["miner"].str.replace(_VERSION, "Weka", regex=True)
+    rows = results[[*SELECTOR, "status"]].astype(object).fillna("").astype(str)
+    rows["miner_set"] = rows["miner_set"].mask(of_one_miner(rows), "")
+    rows["version"] = ""
+    for column in WHO:
+        versions, names = zip(*map(weka.unversioned, rows[column]), strict=True) if len(rows) else ((), ())
+        rows["version"] = rows["version"].mask(rows["version"] == "", pd.Series(versions, rows.index, dtype=object))
+        rows[column] = list(names)
     rows["seed"] = pd.to_numeric(results["seed"]).astype(str)  # 1 and 1.0 are one seed
     rows["value"] = results["value"].astype(float)
     rows = rows.drop_duplicates()
@@ -157,30 +165,32 @@ def _by_case(results):
                 f"the results hold Weka {' and '.join(versions)} for {', '.join(filter(None, case))}. "
                 "Keep the results of one version."
             )
-        by_miner = group.groupby("miner", sort=False)[["version", "seed", "value"]]
-        cases[case] = {miner: found for miner, found in by_miner}
+        by_miner = group.groupby(list(WHO), sort=False)[["version", "seed", "value", "status"]]
+        cases[case] = {who: found for who, found in by_miner}
     return cases
 
 
-def _circumstances(found, case, miner, cases):
+def _circumstances(found, case, who, cases):
     """How a number was measured, or why it was not, as notes: what the results tell beside its value `found`."""
-    weka = miner.split(" ")[0] == "Weka"
-    failed = _failed(case, cases) if weka else {}
+    miner_set, miner = who
+    real = miner_set == _WEKA or _is_weka(miner)
+    failed = _failed(case, cases) if real else {}
     if found is None:
         if miner in failed:
             return [f"no result: {failed[miner]}"]
-        return ["needs the real Weka: make report PROFILE=full"] if weka else []
+        return ["needs the real Weka: make report PROFILE=full"] if real else []
 
-    notes = [f"measured with Weka {found['version'].iloc[0]}"] if weka else []
+    notes = [f"measured with Weka {found['version'].iloc[0]}"] if real else []
     if found["value"].isna().any():
         return [*notes, "withheld: it would tell a count of few people"]
     if len(found) > 1:
         notes.append(f"mean over {len(found)} seeds")
-    members = {name: group for name, group in cases[case].items() if (_WEKA.fullmatch(name) if weka else name in _MAIN)}
+    own = {name: group for (each, name), group in cases[case].items() if not each}
+    members = {name: group for name, group in own.items() if (_is_weka(name) if real else name in _MAIN)}
     failed = {name: reason for name, reason in failed.items() if name not in members}
-    if miner.endswith("average"):
+    if miner == "average":
         notes.append(_averaged(found, members, failed))
-    elif miner.endswith("worst"):
+    elif miner == "worst":
         notes.append(_worst_miner(found, members))
     else:
         return notes
@@ -214,16 +224,23 @@ def _worst_miner(worst, members):
 
 def _failed(case, cases):
     """The Weka miners that have no result in a case, and why: `{name: "unfinished", "unavailable" or "refused"}`."""
-    dataset, sanitizer, parameters, measure, target = case
-    settings = {(sanitizer, parameters)}
-    if measure == "utility_decline":
+    about = dict(zip(CASE, case, strict=True))
+    settings = {tuple(about[column] for column in SETTING)}
+    if about["measure"] == "utility_decline":
         settings.add(("Identity", ""))  # no decline without the original's utility
     return {
-        name: reason
-        for setting in settings
-        for reason in ("unfinished", "unavailable", "refused")
-        for name in cases.get((dataset, *setting, reason, target), {})
+        miner: found["status"].iloc[0]
+        for each, group in cases.items()
+        for (_, miner), found in group.items()
+        if (here := dict(zip(CASE, each, strict=True)))["dataset"] == about["dataset"]
+        and here["target"] == about["target"]
+        and tuple(here[column] for column in SETTING) in settings
+        and found["status"].isin(REASONS).all()
     }
+
+
+def _is_weka(miner):
+    return miner != _bare(miner)
 
 
 def _bare(miner):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pandas.api.types import is_numeric_dtype
 
 from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.results import check_results, join
+from privnb.evaluation.results import KEY, check_results, join, of_one_miner
 from privnb.evaluation.store import Store, run
 from privnb.microdata.sentences import B, C, say
 from privnb.miners import weka
@@ -60,9 +60,9 @@ PROFILES = {
 def weka_here(results):
     """Whether the real Weka made a part of `results`, and what to do if not, in sentences."""
     check_results("results", results, ["miner"])
-    lacks, ran = weka.missing(), results.miner.str.extract(r"^(Weka [\d.]+) ")[0].dropna()
-    if len(ran):
-        return say(f"{ran.iloc[0]} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
+    lacks, ran = weka.missing(), {weka.unversioned(name)[0] for name in results.miner} - {""}
+    if ran:
+        return say(f"Weka {min(ran)} ran beside scikit-learn's miners: the rows whose miner begins with its name.")
     if lacks:
         return say(f"{B}Weka is not here{B}: {lacks} scikit-learn's miners stand in.")
     return say(f"Weka {weka.version()} is here; this run did without. {C}make report PROFILE=full{C} runs it.")
@@ -76,16 +76,16 @@ def profile_of(name):
 
 
 def sets_of(sets, miners, seeds):
-    """(prefix of rows, names of miners, seeds) of each set that can run here; the main set has no prefix."""
+    """(name of the set in results, names of miners, seeds) of each set that can run here; the main one is ""."""
     for place, (names, repeats) in enumerate(sets.items()):
         if place == 0:
             miners_of(miners or names)  # refuses an unknown name before anything runs
             yield "", miners or names, repeated(seeds, repeats)
         elif names == "Weka":
             if not weka.missing():
-                yield f"Weka {weka.version()} ", names, range(1, repeats + 1)
+                yield f"Weka {weka.version()}", names, range(1, repeats + 1)
         else:
-            yield f"{names} ", names, range(1, repeats + 1)
+            yield names, names, range(1, repeats + 1)
 
 
 def able(miners, column):
@@ -117,24 +117,20 @@ def number(text):
 
 
 def evaluated(tasks, store, description):
-    """`{prefix: the joined results}` of `{prefix: tasks}`, all of them run together."""
+    """`{name: the joined results}` of `{name: tasks}`, all of them run together."""
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())
         # The real Weka's first: some of its miners take two minutes, and should not be the last to start.
-        order = sorted(tasks, key=lambda prefix: not str(prefix).startswith("Weka"))
-        results = iter(
-            run([task for prefix in order for task in tasks[prefix]], Store(folder), description=description)
-        )
-        found = {prefix: join(*(next(results) for _ in tasks[prefix])) for prefix in order if tasks[prefix]}
-    return {prefix: found[prefix] for prefix in tasks if prefix in found}
+        order = sorted(tasks, key=lambda name: not str(name).startswith("Weka"))
+        results = iter(run([task for name in order for task in tasks[name]], Store(folder), description=description))
+        found = {name: join(*(next(results) for _ in tasks[name])) for name in order if tasks[name]}
+    return {name: found[name] for name in tasks if name in found}
 
 
 def together(parts):
     """All rows as one table; a miner of two sets is there once."""
     if not parts:
         raise ValueError("there is no sanitizer to run: give one or more.")
-    return (
-        join(*parts)
-        .drop_duplicates(["dataset", "sanitizer", "parameters", "seed", "measure", "miner", "target"])
-        .reset_index(drop=True)
-    )
+    rows = join(*parts)
+    once = rows.assign(miner_set=rows.miner_set.mask(of_one_miner(rows), ""))
+    return rows[~once.duplicated(KEY)].reset_index(drop=True)

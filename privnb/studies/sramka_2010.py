@@ -7,13 +7,11 @@ from pandas.api.types import is_numeric_dtype
 from privnb.evaluation.nearer_predictions import anti_utility, gains_with_predictions, scenarios
 from privnb.evaluation.predictions import miners_of, published_name
 from privnb.evaluation.releases import first_number, good_utility, sensitive_name
-from privnb.evaluation.results import summary
+from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list
 from privnb.sanitizers import Suppress
 from privnb.studies.profiles import evaluated, profile_of, sets_of, together
-
-BESIDE = ("fusion: ", "control: ", "worst by person")  # rows that no average is over
 
 
 def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, store=""):
@@ -33,12 +31,12 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
         # Weka itself is not asked: that would start Java in this process too.
         return miner.name.startswith("Weka ") or miner.predicts(column)
 
-    for prefix, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
+    for miner_set, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
         each = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if can(miner)]
-        each = [miner.name for miner in each] or ([] if prefix else [names])  # which says why the main set cannot
+        each = [miner.name for miner in each] or ([] if miner_set else [names])  # which says why the main set cannot
         # Weka's random forest takes twenty minutes: in two parts, so that no core waits for it.
         halves = [sanitizers[::2], sanitizers[1::2]] if names == "Weka" else [sanitizers]
-        tasks[prefix] = [
+        tasks[miner_set] = [
             partial(good_utility, dataset, part, miners=name, target=target or None, seed=seed)
             for seed in repeats
             for name in each
@@ -46,8 +44,9 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
             if part and not name.startswith("fusion: ")
         ]
     parts = []
-    for prefix, found in evaluated(tasks, store, "mine for good utility").items():
-        parts += [found, summary(found[found.measure == "utility_decline"], prefix, averages=False)]
+    for miner_set, found in evaluated(tasks, store, "mine for good utility").items():
+        worst = summary(found[found.measure == "utility_decline"], miner_set, averages=False)
+        parts += [found.assign(miner_set=miner_set), worst]
     return together(parts)
 
 
@@ -67,8 +66,7 @@ def adversaries(
 ):
     """Table 2: `adversary.anti_utility` of each set, sanitizer and seed, with `average` and `worst` of each set.
 
-    Rows of sets beside the main one have the set's name before `average`, `worst`, fusions and controls. Parameters as
-    of `users` and of `adversary.anti_utility`.
+    Parameters as of `users` and of `nearer_predictions.anti_utility`.
     """
     expect.these(
         dataset=dataset,
@@ -88,25 +86,25 @@ def adversaries(
         scenario.check(dataset)  # an hour later is too late
     attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
     tasks = {}
-    for prefix, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
-        tasks[prefix] = [
+    for miner_set, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
+        tasks[miner_set] = [
             partial(attack, dataset, sanitizer, miners=each, seed=seed)
             for seed in repeats
             for sanitizer in sanitizers
             for each in (_weka(dataset, sanitizer, target) if names == "Weka" else [names])
         ]
     parts = []
-    for prefix, found in evaluated(tasks, store, "mine what is private").items():
-        beside = found.miner.str.startswith(BESIDE) | ~found.measure.str.contains("anti_utility")
-        parts += [_prefixed(found, prefix), summary(found[~beside], prefix)]
+    for miner_set, found in evaluated(tasks, store, "mine what is private").items():
+        own = found[of_one_miner(found) & (found.measure == "anti_utility")]
+        parts += [found.assign(miner_set=miner_set), summary(own, miner_set)]
     return together(parts)
 
 
 def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensitive="", seeds=0, store=""):
     """Table 3: `adversary.gains_with_predictions` of each sanitizer and seed.
 
-    Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of miner
-    "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
+    Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
+    set "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
     """
     expect.these(
         dataset=dataset,
@@ -123,15 +121,15 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
     gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)
     attack = partial(anti_utility, target=target or None)
     tasks = {}
-    for prefix, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
+    for miner_set, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):
         worst = dict.fromkeys(sanitizers, names)
         if names == "Weka":
             attacks = {
                 s: [partial(attack, dataset, s, miners=each) for each in _weka(dataset, s, target)] for s in sanitizers
             }
             worst = {s: _worst(found) for s, found in evaluated(attacks, store, "look for the worst miner").items()}
-        tasks[prefix] = [
-            partial(gain, dataset, sanitizer, miners=worst[sanitizer], seed=seed, miner=prefix.strip())
+        tasks[miner_set] = [
+            partial(gain, dataset, sanitizer, miners=worst[sanitizer], seed=seed, miner_set=miner_set)
             for seed in repeats
             for sanitizer in sanitizers
             if worst[sanitizer]
@@ -155,12 +153,7 @@ def _weka(dataset, sanitizer, target):
 
 def _worst(found):
     """The miners that come nearest for most people and for most distinct records, by name; "" where none finished."""
-    rows = found.assign(value=found.value.fillna(found.low))
-    worst = [rows[rows.measure == f"anti_utility_{scenario}"] for scenario in ("A", "A_distinct")]
+    rows = measured(found[(found.measure == "anti_utility") & (found.scenario == "A")])
+    rows = rows.assign(value=rows.value.fillna(rows.low))
+    worst = [rows[rows.variant == variant] for variant in ("", "distinct")]
     return ", ".join(dict.fromkeys(part.loc[part.value.idxmax()].miner for part in worst if len(part)))
-
-
-def _prefixed(found, prefix):
-    """Rows that are no single miner's get the name of their set; so do those of a measure that has one row."""
-    names = found.miner.where(~found.miner.str.startswith((*BESIDE, "worst")), prefix + found.miner)
-    return found.assign(miner=names)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.attacks.linkage import Linkage
-from privnb.measures.linkage import correct_links, singled_out
+from privnb.measures.linkage import reidentification_rate, singled_out
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
@@ -93,7 +93,7 @@ def test_candidates_are_those_of_a_plain_scan(n, seed, known):
     assert attack.candidates(dataset.table).tolist() == [len(rows) for rows in sets]
     np.testing.assert_allclose(attack.chance(dataset.table, truth), chances)
     assert all(row in rows for row, rows in zip(attack.predict(dataset.table, rng=seed), sets, strict=True))
-    share, low, high = correct_links(attack, dataset, key)
+    share, low, high = reidentification_rate(attack, dataset, key)
     assert share == pytest.approx(np.mean(chances))
     assert low <= share <= high
     assert singled_out(attack, dataset, key) == sum(len(rows) == 1 for rows in sets)
@@ -123,21 +123,21 @@ def test_classes_that_do_not_overlap_succeed_with_classes_over_records(level):
     labels = {"region": HIERARCHIES["region"].generalize(dataset.table["region"], level), "age": "*"}
     release = Release(dataset.table.assign(**labels), SCHEMA, HIERARCHIES, Provenance("people", "recoded", {}))
     classes = len(np.unique(release.classes))
-    assert correct_links(*_pair(dataset, release))[0] == pytest.approx(classes / 200)
+    assert reidentification_rate(*_pair(dataset, release))[0] == pytest.approx(classes / 200)
 
 
 def test_the_original_table_gives_distinct_records_over_records():
     dataset = people(300, 2)
     distinct = combinations(dataset.table[SCHEMA.quasi_identifiers]).multiplicities
     pair = _pair(dataset, Identity().sanitize(dataset, rng=0))
-    assert correct_links(*pair)[0] == pytest.approx(len(distinct) / 300)
+    assert reidentification_rate(*pair)[0] == pytest.approx(len(distinct) / 300)
     assert singled_out(*pair) == (distinct == 1).sum() > 0
 
 
 def test_full_suppression_leaves_the_baseline():
     dataset = people(300, 3)
     attack, dataset, key = _pair(dataset, Suppress().sanitize(dataset, rng=0))
-    assert correct_links(attack, dataset, key)[0] == pytest.approx(1 / 300)
+    assert reidentification_rate(attack, dataset, key)[0] == pytest.approx(1 / 300)
     assert singled_out(attack, dataset, key) == 0
     guesses = np.array([attack.baseline(dataset.table, rng=seed) for seed in range(200)])
     hits = (guesses == attack.truth(dataset, key)).sum()
@@ -148,7 +148,7 @@ def test_noise_beyond_all_values_leaves_a_guess_within_equal_exact_columns():
     dataset = people(300, 4)
     release = LaplaceNoise(1e-9).sanitize(dataset, rng=5)
     # All targets of one region choose the same row, that of least noise: one hit a region.
-    assert correct_links(*_pair(dataset, release))[0] == pytest.approx(3 / 300)
+    assert reidentification_rate(*_pair(dataset, release))[0] == pytest.approx(3 / 300)
 
 
 def test_noise_that_vanishes_leaves_the_original_table():
@@ -156,7 +156,7 @@ def test_noise_that_vanishes_leaves_the_original_table():
     attack, dataset, key = _pair(dataset, LaplaceNoise(1e9).sanitize(dataset, rng=5))
     # Of equal records the one with least noise is chosen: each distinct record is still one hit.
     distinct = len(combinations(dataset.table[SCHEMA.quasi_identifiers]).multiplicities)
-    assert correct_links(attack, dataset, key)[0] == pytest.approx(distinct / 300)
+    assert reidentification_rate(attack, dataset, key)[0] == pytest.approx(distinct / 300)
 
 
 def test_predictions_are_uniform_among_candidates():
@@ -255,7 +255,7 @@ def test_refusals():
     with pytest.raises(SchemaError, match="'region' has no label 'e'"):
         attack.predict(dataset.table.assign(region="e"))
     with pytest.raises(ValueError, match="the key has 29 rows, 'people' 30 records"):
-        correct_links(attack, dataset, key[1:])
+        reidentification_rate(attack, dataset, key[1:])
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -263,7 +263,7 @@ def test_k_anonymity_leaves_at_most_one_chance_in_k(k):
     attack, dataset, key = _pair(people(200, 12), KMember(k).sanitize(people(200, 12), rng=0))
     assert attack.candidates(dataset.table).min() >= k
     assert attack.chance(dataset.table, attack.truth(dataset, key)).min() > 0  # one's own row always fits
-    assert correct_links(attack, dataset, key)[0] <= 1 / k + 1e-12
+    assert reidentification_rate(attack, dataset, key)[0] <= 1 / k + 1e-12
     assert singled_out(attack, dataset, key) == 0
 
 
@@ -271,7 +271,7 @@ def test_all_of_adult():
     dataset = load("adult", "sramka")
     pair = _pair(dataset, Identity().sanitize(dataset, rng=0))
     distinct = combinations(dataset.table[dataset.schema.quasi_identifiers]).multiplicities
-    assert correct_links(*pair)[0] == pytest.approx(len(distinct) / 45222)
+    assert reidentification_rate(*pair)[0] == pytest.approx(len(distinct) / 45222)
     assert singled_out(*pair) == (distinct == 1).sum()
 
 

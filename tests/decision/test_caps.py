@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rows import made
 
 from privnb import decision
 from privnb.decision import caps, choices, knee, sentences
@@ -18,11 +19,11 @@ def points(losses):
         setting = (*name.split(" ", 1), "")[:2]
         for measure, values in zip(("risk", "cost"), pair, strict=True):
             if isinstance(values, tuple):
-                rows.append(("town", *setting, 1, measure, "", "", MISSING, *values[1:], MISSING, "lower"))
+                rows.append(made("town", *setting, 1, measure, "", "", MISSING, *values[1:], MISSING, "lower"))
                 continue
             base = 0.01 if measure == "risk" else MISSING
             rows += [
-                ("town", *setting, seed, measure, "", "", value, MISSING, MISSING, base, "lower")
+                made("town", *setting, seed, measure, "", "", value, MISSING, MISSING, base, "lower")
                 for seed, value in enumerate(np.atleast_1d(values), 1)
             ]
     return decision.points(tidy(rows), privacy="risk", utility="cost")

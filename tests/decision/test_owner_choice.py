@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rows import made, short
 
 from privnb.decision import owner_choice
 from privnb.decision.owner_choice import chosen
 from privnb.evaluation import nearer_predictions
-from privnb.evaluation.results import COLUMNS, tidy
-from privnb.reporting.report import KEY
+from privnb.evaluation.results import COLUMNS, KEY, tidy
 from privnb.sanitizers import KMember, LaplaceNoise
 
 A, B, C = ("KMember", "k=2"), ("KMember", "k=50"), ("LaplaceNoise", "epsilon=0.5")
@@ -16,7 +16,7 @@ MISSING = float("nan")
 
 
 def row(setting, measure, miner, value, seed=1, *, baseline=0.0, low=MISSING, high=MISSING):
-    return ("town", *setting, seed, measure, miner, "age", value, low, high, baseline, "lower")
+    return made("town", *setting, seed, measure, miner, "age", value, low, high, baseline, "lower")
 
 
 def kept(declines, seed=1):
@@ -45,7 +45,7 @@ def attacked(counts, scenario="A", measure="anti_utility", **options):
 def same(worst, **others):
     """A worst miner, and beside it nothing dealt by chance."""
     nobody = {setting: [0] * np.size(values) for setting, values in worst.items()}
-    return {"worst": worst, "control: by chance": nobody} | others
+    return {"worst": worst, "control: permuted": nobody} | others
 
 
 CHEAP = {A: 0.01, B: 0.02, C: 0.03}
@@ -54,6 +54,7 @@ CHEAP = {A: 0.01, B: 0.02, C: 0.03}
 def picks(results, measure="chosen_A"):
     """`{criterion: {setting: share}}`."""
     found = {}
+    results = short(results)
     for each in results[results.measure == measure].itertuples():
         found.setdefault(each.miner, {})[each.sanitizer, each.parameters] = each.value
     return found
@@ -66,19 +67,19 @@ def test_the_least_anti_utility_is_chosen_by_each_criterion():
     """By the worst miner the second, by the average the third, less the guess the first."""
     results = pd.concat(
         [
-            attacked({"worst": {A: 300}, "control: by chance": {A: 250}}, baseline=290),
-            attacked({"worst": {B: 100}, "control: by chance": {B: 90}}, baseline=40),
-            attacked({"worst": {C: 120}, "control: by chance": {C: 120}}, baseline=20),
+            attacked({"worst": {A: 300}, "control: permuted": {A: 250}}, baseline=290),
+            attacked({"worst": {B: 100}, "control: permuted": {B: 90}}, baseline=40),
+            attacked({"worst": {C: 120}, "control: permuted": {C: 120}}, baseline=20),
             attacked({"average": {A: 30, B: 20, C: 10}, "fusion: vote": {A: 1, B: 2, C: 3}}),
             attacked({"worst by person": {A: 400, B: 200, C: 100}, "modern worst": {A: 9, B: 8, C: 7}}),
             attacked({"naive Bayes": {A: 0, B: 1, C: 1}, "control: ZeroR": {A: 0, B: 1, C: 1}}),
-            attacked({"control: unseen": {A: 0, B: 1, C: 1}, "modern control: by chance": {A: 0, B: 1, C: 1}}),
+            attacked({"control: held-out": {A: 0, B: 1, C: 1}, "modern control: permuted": {A: 0, B: 1, C: 1}}),
         ]
     )
     found = chosen(kept(CHEAP), results, scenarios="A")
     assert picks(found) == {
         "worst": {B: 1}, "average": {C: 1}, "fusion: vote": {A: 1}, "worst by person": {C: 1}, "modern worst": {C: 1},
-        "worst less the guess": {A: 1}, "worst less chance": {C: 1},
+        "worst less guess": {A: 1}, "worst less permuted": {C: 1},
     }  # fmt: skip
     assert list(found) == COLUMNS
     assert not found.duplicated(KEY).any()
@@ -110,7 +111,7 @@ def test_of_equals_the_one_that_costs_less():
     counts = attacked(same({A: 100, B: 100, C: 100}))
     for declines, expected in [({A: 0.02, B: 0.01, C: 0.03}, B), ({A: 0.03, B: 0.02, C: 0.01}, C)]:
         found = picks(chosen(kept(declines), counts, scenarios="A"))
-        assert found == {name: {expected: 1} for name in ("worst", "worst less the guess", "worst less chance")}
+        assert found == {name: {expected: 1} for name in ("worst", "worst less guess", "worst less permuted")}
 
 
 def test_the_original_and_what_was_not_attacked_are_no_choice():
@@ -123,11 +124,11 @@ def test_the_original_and_what_was_not_attacked_are_no_choice():
 
 def test_each_scenario_that_is_asked_for_once():
     counts = pd.concat([attacked(same({A: 1, B: 2}), scenario) for scenario in ("A", "B", "C", "A_distinct")])
-    assert set(chosen(kept(CHEAP), counts).measure) == {
-        f"{measure}_{scenario}" for measure in ("chosen", "more_than_chosen") for scenario in "ABC"
+    assert set(short(chosen(kept(CHEAP), counts)).measure) == {
+        f"{measure}_{scenario}" for measure in ("chosen", "excess_over_choice") for scenario in "ABC"
     }
     twice = chosen(kept(CHEAP), counts, scenarios="A_distinct, A_distinct")
-    assert set(twice.measure) == {"chosen_A_distinct", "more_than_chosen_A_distinct"}
+    assert set(short(twice).measure) == {"chosen_A_distinct", "excess_over_choice_A_distinct"}
     assert not twice.duplicated(KEY).any()
     for wrong in ("D", "", " , "):
         with pytest.raises(ValueError, match="SCENARIO names some of A, A_distinct, B, C, got"):
@@ -135,7 +136,7 @@ def test_each_scenario_that_is_asked_for_once():
 
 
 def test_a_weighted_scenario():
-    counts = attacked(same({A: 70.5, B: 60.5}), "W", "weighted_anti_utility")
+    counts = attacked(same({A: 70.5, B: 60.5}), "W_weighted")
     assert picks(chosen(kept(CHEAP), counts, scenarios="W"), "chosen_W")["worst"] == {B: 1}
 
 
@@ -147,7 +148,7 @@ def test_shares_are_of_the_seeds_and_differences_paired():
     counts = attacked(same({A: [110, 220, 330, 80], B: [100, 200, 300, 100]}))
     found = chosen(kept(CHEAP), counts, scenarios="A")
     assert picks(found)["worst"] == {B: 0.75, A: 0.25}
-    more = found[found.measure == "more_than_chosen_A"]
+    more = found[found.measure == "excess_over_choice"]
     assert len(more) == 1
     assert more[["sanitizer", "parameters", "miner", "value"]].to_numpy().tolist() == [[*A, "worst", 10]]
     differences = np.array([10, 20, 30, -20])
@@ -161,23 +162,21 @@ def test_a_set_of_one_seed_beside_several():
     assert picks(found)["worst"] == {A: 0.5, B: 0.5}
     assert picks(found)["modern worst"] == {B: 1}
     single = chosen(kept(CHEAP), attacked(same({A: 10, B: 20})), scenarios="A")
-    more = single[single.measure == "more_than_chosen_A"]
+    more = single[single.measure == "excess_over_choice"]
     assert more.value.tolist() == [10]
     assert more[["low", "high"]].isna().all(axis=None), "one seed says nothing of others"
 
 
 def test_a_seed_that_a_control_lacks_is_not_compared_with_it():
-    counts = pd.concat(
-        [attacked({"worst": {A: [30, 10], B: [20, 20]}}), attacked({"control: by chance": {A: 0, B: 0}})]
-    )
+    counts = pd.concat([attacked({"worst": {A: [30, 10], B: [20, 20]}}), attacked({"control: permuted": {A: 0, B: 0}})])
     assert picks(chosen(kept(CHEAP), counts, scenarios="A")) == {
-        "worst": {A: 0.5, B: 0.5}, "worst less the guess": {A: 0.5, B: 0.5}, "worst less chance": {B: 1},
+        "worst": {A: 0.5, B: 0.5}, "worst less guess": {A: 0.5, B: 0.5}, "worst less permuted": {B: 1},
     }  # fmt: skip
 
 
 def test_a_setting_alone_has_nobody_to_be_compared_with():
     found = chosen(kept(CHEAP), attacked(same({A: [10, 20]})), scenarios="A")
-    assert set(found.measure) == {"chosen_A"}
+    assert set(short(found).measure) == {"chosen_A"}
     assert set(found.value) == {1}
 
 
@@ -187,7 +186,7 @@ def test_a_setting_alone_has_nobody_to_be_compared_with():
 def test_a_withheld_count_stands_at_its_upper_bound():
     found = chosen(kept(CHEAP), attacked(same({A: 30, B: None})), scenarios="A")
     assert picks(found)["worst"] == {B: 1}
-    assert found[found.measure == "more_than_chosen_A"].value.isna().all(), "a bound is no margin"
+    assert found[found.measure == "excess_over_choice"].value.isna().all(), "a bound is no margin"
     both = picks(chosen(kept(CHEAP), attacked(same({A: None, B: None})), scenarios="A"))
     assert both["worst"] == {A: 1}, "nobody can tell them apart"
     assert picks(chosen(kept(CHEAP), attacked(same({A: 0, B: None})), scenarios="A"))["worst"] == {A: 1}
@@ -195,34 +194,34 @@ def test_a_withheld_count_stands_at_its_upper_bound():
 
 def test_no_choice_where_a_number_has_no_bound():
     """Scenario W by weights, or by a condition: what is withheld may be anything."""
-    for measure in ("anti_utility", "weighted_anti_utility"):
-        counts = attacked(same({A: 30, B: None}), scenario="W", measure=measure)
-        told = attacked({"average": {A: 30, B: 20}}, scenario="W", measure=measure)
+    for scenario in ("W", "W_weighted"):
+        counts = attacked(same({A: 30, B: None}), scenario=scenario)
+        told = attacked({"average": {A: 30, B: 20}}, scenario=scenario)
         found = chosen(kept(CHEAP), pd.concat([counts, told]), scenarios="W")
         assert picks(found, "chosen_W") == {"average": {B: 1}}
-        assert not found.measure.str.startswith("more").any()
+        assert not (found.measure == "excess_over_choice").any()
 
 
 def test_less_than_the_guess_is_nothing_gained():
     counts = pd.concat([attacked(same({A: 10}), baseline=90), attacked(same({B: 10}), baseline=20)])
-    assert picks(chosen(kept(CHEAP), counts, scenarios="A"))["worst less the guess"] == {A: 1}, "the cheaper of two 0"
+    assert picks(chosen(kept(CHEAP), counts, scenarios="A"))["worst less guess"] == {A: 1}, "the cheaper of two 0"
 
 
 def test_an_average_of_withheld_counts_is_no_reason_to_be_passed_over():
     """The safest sanitizer is the one whose counts are few: its average has bounds alone."""
     worst, few = attacked(same({A: 300, B: 12})), attacked({"average": {A: 200}})
-    few.loc[1] = row(B, "anti_utility_A", "average", MISSING, low=4, high=10)
+    few.loc[1] = tidy([row(B, "anti_utility_A", "average", MISSING, low=4, high=10)]).loc[0]
     assert picks(chosen(kept(CHEAP), pd.concat([worst, few]), scenarios="A"))["average"] == {B: 1}
 
 
 def test_a_withheld_guess_is_none():
     counts = attacked(same({A: 30, B: 31}), baseline=MISSING)
-    assert picks(chosen(kept(CHEAP), counts, scenarios="A"))["worst less the guess"] == {A: 1}
+    assert picks(chosen(kept(CHEAP), counts, scenarios="A"))["worst less guess"] == {A: 1}
 
 
 def test_a_single_miner_has_no_controls():
     found = picks(chosen(kept(CHEAP), attacked({"worst": {A: 30, B: 20}, "average": {A: 30, B: 20}}), scenarios="A"))
-    assert found == {"worst": {B: 1}, "average": {B: 1}, "worst less the guess": {B: 1}}
+    assert found == {"worst": {B: 1}, "average": {B: 1}, "worst less guess": {B: 1}}
 
 
 def test_settings_are_named_as_results_name_them():
@@ -239,5 +238,8 @@ def test_what_is_asked_is_checked_before_anything_is_mined():
 
 
 def test_the_scenarios_to_choose_from_are_the_adversarys():
-    assert set(nearer_predictions.scenarios("age", 100)) == owner_choice.SCENARIOS
-    assert set(nearer_predictions.scenarios("age", 100, weights="age >= 60: 10")) == {*owner_choice.SCENARIOS, "W"}
+    def names(**options):
+        return {"_".join(filter(None, each)) for each in nearer_predictions.scenarios("age", 100, **options)}
+
+    assert names() == owner_choice.SCENARIOS
+    assert names(weights="age >= 60: 10") == {*owner_choice.SCENARIOS, "W"}

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rows import made
 
 from privnb import decision
 from privnb.decision import Loss
@@ -16,7 +17,7 @@ MISSING = float("nan")
 def row(
     setting, measure, value, seed=1, *, miner="", target="", better="lower", low=MISSING, high=MISSING, base=MISSING
 ):
-    return ("town", *setting, seed, measure, miner, target, value, low, high, base, better)
+    return made("town", *setting, seed, measure, miner, target, value, low, high, base, better)
 
 
 def results(losses, **options):

@@ -8,7 +8,7 @@ import pytest
 from privnb import decision
 from privnb.decision import Loss, grid, search, tune
 from privnb.evaluation.releases import costs
-from privnb.evaluation.results import join, rows_of, tidy
+from privnb.evaluation.results import join, row_builder, tidy
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata.dataset import load
 from privnb.privacy_models import JensenShannonCloseness, KAnonymity, TCloseness, achieved
@@ -174,7 +174,7 @@ def measured(dataset, sanitizer, privacy, utility, seeds=(1,)):
     """Tidy results of one release: `risk` and `cost`, one number a seed."""
     rows = []
     for seed in seeds:
-        row = rows_of(dataset, sanitizer, seed)
+        row = row_builder(dataset, sanitizer, seed)
         rows += [row("risk", privacy(seed), better="lower"), row("cost", utility(seed), better="lower")]
     return tidy(rows)
 
@@ -186,7 +186,7 @@ def test_tune_finds_what_the_full_grid_finds(people):
         calls.append(k)
         release = Mondrian(KAnonymity(k)).sanitize(people, rng=1)
         level = achieved(TCloseness(0.5, "occupation"), release)
-        row = rows_of(people, Mondrian(KAnonymity(k)), 1)
+        row = row_builder(people, Mondrian(KAnonymity(k)), 1)
         return tidy([row("level", level, better="lower"), row("penalty", certainty_penalty(release), better="lower")])
 
     whole = [evaluate(k) for k in values]

@@ -6,13 +6,12 @@ import pytest
 
 from privnb.evaluation import nearer_predictions, releases
 from privnb.evaluation.predictions import Mined, mine, stream, unseen
-from privnb.evaluation.results import join, rows_of, tidy
+from privnb.evaluation.results import KEY, join, row_builder, tidy
 from privnb.evaluation.utilities import Scores
 from privnb.measures import mining
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.reporting.report import KEY
 from privnb.sanitizers import Bucketize, Identity, KMember, LaplaceNoise, Suppress
 
 QUICK = "majority, decision stump, naive Bayes, linear regression"
@@ -172,7 +171,7 @@ def test_every_row_has_baseline_interval_and_a_name_of_its_own(attacked):
     assert not attacked.duplicated(KEY).any()
     for _, rows in counts.groupby(["sanitizer", "parameters", "measure"]):
         assert {"fusion: vote", "fusion: stacked", "worst by person"} < set(rows.miner)
-        assert {"control: ZeroR", "control: by chance", "control: unseen"} < set(rows.miner)
+        assert {"control: ZeroR", "control: permuted", "control: held-out"} < set(rows.miner)
         assert rows.baseline.nunique(dropna=False) == 1
 
 
@@ -242,7 +241,7 @@ def test_a_single_miner_has_its_controls_too(adult, raw):
     same = raw[raw.miner == "naive Bayes"].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone[alone.miner == "naive Bayes"].reset_index(drop=True), same)
     counts = alone[alone.measure == "anti_utility_A"].set_index("miner").value
-    assert {"control: ZeroR", "control: by chance", "control: unseen"} < set(counts.index)
+    assert {"control: ZeroR", "control: permuted", "control: held-out"} < set(counts.index)
     assert counts["fusion: vote"] == counts["worst by person"] == counts["naive Bayes"], "a fusion of one is that one"
 
 
@@ -310,14 +309,14 @@ def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitiz
     expected = np.zeros(n)
     for guess in found.guesses[worst]:  # n guesses, each to all n people
         expected += nearer(np.full(n, guess, dtype=found.guesses[worst].dtype), release, adult) / n
-    dealt = one(results, measure="anti_utility_A", miner="control: by chance")
+    dealt = one(results, measure="anti_utility_A", miner="control: permuted")
     # A sum of n chances has at most their binomial spread; 20 deals.
     tolerance = 4 * np.sqrt((expected * (1 - expected)).sum() / nearer_predictions.DEALS)
     assert dealt.value == pytest.approx(expected.sum(), abs=tolerance)
     assert 0 < dealt.value
     assert dealt.low <= dealt.value <= dealt.high
     first = ~release.table.duplicated().to_numpy()
-    distinct = one(results, measure="anti_utility_A_distinct", miner="control: by chance").value
+    distinct = one(results, measure="anti_utility_A_distinct", miner="control: permuted").value
     assert distinct == pytest.approx(expected[first].sum(), abs=tolerance)
 
 
@@ -325,7 +324,7 @@ def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
     results = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", fewest=2)
     near = hits(adult, LaplaceNoise(0.5), miners="majority, decision stump")[2]
     assert near["majority"].sum() >= near["decision stump"].sum()
-    dealt = one(results, measure="anti_utility_A", miner="control: by chance")
+    dealt = one(results, measure="anti_utility_A", miner="control: permuted")
     assert dealt[["value", "low", "high"]].tolist() == [near["majority"].sum()] * 3
     zero = one(results, measure="anti_utility_A", miner="control: ZeroR").value
     assert zero == one(results, measure="anti_utility_A", miner="majority").value
@@ -342,7 +341,7 @@ def test_the_unseen_are_guessed_by_the_worst_miner_that_never_learned_from_them(
     release, _, near = hits(adult, KMember(10))
     worst = max(near, key=lambda name: near[name].sum())
     guess = unseen(release, "age", worst, folds=nearer_predictions.BLIND_FOLDS, seed=1).guesses[worst]
-    found = one(raw, measure="anti_utility_A", miner="control: unseen").value
+    found = one(raw, measure="anti_utility_A", miner="control: held-out").value
     assert found == nearer(guess, release, adult).sum() != near[worst].sum()
 
 
@@ -375,7 +374,7 @@ def test_a_weighted_sum_of_few_people_leaves_no_trace(adult):
     weighed = rows[rows.measure == "weighted_anti_utility_W"]
     assert (adult.table.age > 75).sum() < 10, "so nobody's number is one of ten people"
     assert (weighed.value.isna() | (weighed.value == 0)).all()
-    assert {"majority", "control: by chance", "control: ZeroR"} <= set(weighed[weighed.value.isna()].miner)
+    assert {"majority", "control: permuted", "control: ZeroR"} <= set(weighed[weighed.value.isna()].miner)
     assert weighed[weighed.value.isna()][["low", "high"]].isna().all(axis=None)
     assert (weighed.baseline.isna() | (weighed.baseline == 0)).all()
 
@@ -385,7 +384,7 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
     women = np.arange(100) < 60
     hit = (np.arange(100) < 50) | (np.arange(100) >= 97)
     people = town(list(range(100)), "F" * 60 + "M" * 40)
-    row = rows_of(people, Suppress(), 1)
+    row = row_builder(people, Suppress(), 1)
     for weights, kind in ((women, "anti_utility_W"), (np.where(women, 1, 10), "weighted_anti_utility_W")):
         scores = Scores({"few men": hit.astype(float), "no man": women * hit * 1.0}, hit * 1.0, weights.astype(float))
         shown = nearer_predictions._told("W", nearer_predictions.bad_rows(row, "age", scores, 10, "W"), scores, 10)
@@ -412,7 +411,7 @@ def crowd():
 def shares(dataset, hit, guess=None, fewest=10):
     """The rows of `nearer_share` for whom a miner hits, as hits: Series by target; and the guess's."""
     scores = Scores({"it": hit.astype(float)}, (hit if guess is None else guess).astype(float), np.ones(len(dataset)))
-    rows = nearer_predictions._who_is_hit(rows_of(dataset, Suppress(), 1), dataset, scores, "it", fewest)
+    rows = nearer_predictions._who_is_hit(row_builder(dataset, Suppress(), 1), dataset, scores, "it", fewest)
     assert set(rows.measure) == {"nearer_share"}
     of = pd.concat([releases.groups(dataset, name).astype(str).value_counts() for name in ("age", "sex")])
     of.index = [f"age {label}" if label[0].isdigit() else f"sex {label}" for label in of.index]
@@ -598,7 +597,7 @@ def test_numbers_that_leave_few_people_are_not_told():
         ("anti_utility_A", "stump", 15), ("anti_utility_C", "stump", 14), ("anti_utility_C_distinct", "stump", 0),
         ("anti_utility_A", "worst by person", 44), ("anti_utility_C", "worst by person", 32),
     ]  # fmt: skip
-    row = rows_of(load("adult", records=100), KMember(5), 1)
+    row = row_builder(load("adult", records=100), KMember(5), 1)
     found = nearer_predictions._apart(
         tidy([row(measure, value, miner, "age", 1, 50) for measure, miner, value in rows]), 10
     )
@@ -609,7 +608,7 @@ def test_numbers_that_leave_few_people_are_not_told():
     assert untold[["low", "high"]].isna().all(axis=None)
 
 
-def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
+def test_row_builder_other_miners_leave_the_releases_own_gains_out(adult, gained):
     other = nearer_predictions.gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes", miner="Weka 3")
     assert set(other.miner) == {"Weka 3"}
     assert set(other.measure) == set(gained.index) - {"accuracy_gain", "knowledge_gain"}

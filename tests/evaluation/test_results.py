@@ -5,16 +5,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import made, short
 from scipy import stats
 
-from privnb.evaluation.results import COLUMNS, join, over_seeds, summary, tidy, withheld
+from privnb.evaluation.results import COLUMNS, KEY, join, over_seeds, summary, tidy, withheld
 from privnb.measures.base import t_interval
 
 NONE = np.nan
 
 
 def row(miner, value, low=NONE, high=NONE, *, seed=1, measure="anti_utility_A", baseline=0.0, parameters="k=2"):
-    return ("town", "KMember", parameters, seed, measure, miner, "age", value, low, high, baseline, "lower")
+    return made("town", "KMember", parameters, seed, measure, miner, "age", value, low, high, baseline, "lower")
 
 
 def few(miner, **options):
@@ -22,7 +23,7 @@ def few(miner, **options):
 
 
 def told(results, column="miner"):
-    return results.set_index(column)[["value", "low", "high"]].apply(tuple, axis=1).to_dict()
+    return short(results).set_index(column)[["value", "low", "high"]].apply(tuple, axis=1).to_dict()
 
 
 def same(found, expected):
@@ -33,7 +34,7 @@ def same(found, expected):
 
 
 def test_the_worst_and_the_average():
-    found = summary(tidy([row("one", 30, 20, 40), row("two", 50, 40, 60), row("three", 10, 5, 20)]), "modern ")
+    found = summary(tidy([row("one", 30, 20, 40), row("two", 50, 40, 60), row("three", 10, 5, 20)]), "modern")
     assert same(told(found), {"modern worst": (50, 40, 60), "modern average": (30, NONE, NONE)})
     assert list(found) == COLUMNS
     assert told(summary(tidy([row("one", 0.0), row("two", 0.0)]), averages=False)).keys() == {"worst"}
@@ -43,7 +44,7 @@ def test_each_sanitizer_seed_measure_and_target_has_its_own():
     apart = [{"seed": 2}, {"measure": "anti_utility_B"}, {"parameters": "k=3"}, {}]
     found = summary(tidy([row(miner, 10, **options) for miner in ("one", "two") for options in apart]))
     assert len(found) == 8
-    assert not found.duplicated(["parameters", "seed", "measure", "miner"]).any()
+    assert not found.duplicated(KEY).any()
 
 
 @given(st.lists(st.sampled_from([0, 3, 7, 9, 10, 14, 200]), min_size=1, max_size=5))
@@ -67,7 +68,7 @@ def test_the_bounds_of_an_average_follow_from_those_told():
 
 
 def test_what_is_withheld_without_bounds_may_be_the_worst():
-    weighted = {"measure": "weighted_anti_utility_W"}
+    weighted = {"measure": "anti_utility_W_weighted"}
     found = summary(tidy([row("one", 15, **weighted), row("two", NONE, **weighted), row("three", 0, **weighted)]))
     assert same(told(found), {"worst": (NONE,) * 3, "average": (NONE,) * 3})
 
@@ -108,6 +109,8 @@ def test_one_withheld_seed_withholds_the_mean():
 def test_an_interval_stays_where_numbers_can_be():
     counts = over_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([10, 60], 1)]))
     assert counts.low.item() == 0
+    gains = [row("one", each, seed=seed, measure="accuracy_gain") for seed, each in enumerate([10, 60], 1)]
+    assert over_seeds(tidy(gains)).low.item() < 0
     differences = over_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([-10, 60], 1)]))
     assert differences.low.item() < -10
 

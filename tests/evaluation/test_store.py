@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up import CLINIC
+from rows import made
 
 from privnb.evaluation import store as module
 from privnb.evaluation.releases import costs, linked
-from privnb.evaluation.results import COLUMNS, join, rows_of, tidy
+from privnb.evaluation.results import COLUMNS, join, row_builder, tidy
 from privnb.evaluation.store import Store, run
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
@@ -34,7 +35,7 @@ def step(number, scale=1.0):
     time.sleep(0.2)
     draws = scale * np.random.default_rng(number).standard_normal(3)
     return tidy(
-        [("made up", "Identity", "", 1, f"draw {i}", "", "", x, x / 3, np.nan, 0.0, "") for i, x in enumerate(draws)]
+        [made("made up", "Identity", "", 1, f"draw {i}", "", "", x, x / 3, np.nan, 0.0) for i, x in enumerate(draws)]
     )
 
 
@@ -283,7 +284,7 @@ def test_floats_of_results_come_back_to_the_last_bit(calls, store):
     bits = np.random.default_rng(0).integers(0, 2**63, 4000, dtype=np.uint64)
     floats = bits.view(float)[np.isfinite(bits.view(float))]
     assert len(floats) > 3900
-    row = rows_of(load(CLINIC), Identity(), "")
+    row = row_builder(load(CLINIC), Identity(), "")
     results = tidy([row(f"m{i}", number) for i, number in enumerate(floats)])
     for _ in range(2):
         pd.testing.assert_frame_equal(store.call(value, results), results, check_exact=True)
@@ -293,7 +294,7 @@ def test_floats_of_results_come_back_to_the_last_bit(calls, store):
 
 def test_mixed_seeds_come_back_with_their_types(calls, store):
     dataset = load(CLINIC)
-    results = join(*(tidy([rows_of(dataset, Identity(), seed)("records", 1)]) for seed in ("", 1)))
+    results = join(*(tidy([row_builder(dataset, Identity(), seed)("records", 1)]) for seed in ("", 1)))
     assert store.call(value, results).seed.tolist() == ["", 1]
 
 

@@ -42,7 +42,7 @@ def test_losses_by_hand():
     assert told["classes"] == 2
     assert told["privacy_loss"] == pytest.approx(max(north, south))
     assert told["mean_privacy_loss"] == pytest.approx(0.4 * north + 0.6 * south)
-    assert (told["utility_loss"], told["misled"], told["scale_reached"]) == (0, 0, 0)
+    assert (told["utility_loss"], told["worse_than_trivial"], told["certain_disclosure_share"]) == (0, 0, 0)
     assert nothing["utility_loss"] == pytest.approx(trivial)
     assert nothing["privacy_loss"] == pytest.approx(0, abs=1e-12)
     baselines = values(found, column="baseline")
@@ -68,7 +68,7 @@ def test_a_release_may_tell_what_is_false():
     results = trade_off.trade_off(people, [Mondrian(KAnonymity(20))])
     assert values(results, "Mondrian")["classes"] == 2
     assert values(trade_off.scales(people))["large_populations"] == 4  # a, b, the west, and the east, which is c
-    assert values(results, "Mondrian")["misled"] == 1 / 4
+    assert values(results, "Mondrian")["worse_than_trivial"] == 1 / 4
 
 
 def test_what_cannot_be_kept_has_no_classes():
@@ -79,7 +79,7 @@ def test_what_cannot_be_kept_has_no_classes():
 
 def test_noise_has_no_classes_and_still_a_utility_loss():
     found = trade_off.trade_off(TOWNS, [RandomizedResponse(1.0)])
-    assert set(found.measure) == {"utility_loss", "misled"}
+    assert set(found.measure) == {"utility_loss", "worse_than_trivial"}
     again = trade_off.trade_off(TOWNS, [RandomizedResponse(1.0)])
     pd.testing.assert_frame_equal(found, again)
     other = trade_off.trade_off(TOWNS, [RandomizedResponse(1.0)], seed=2)
@@ -89,7 +89,7 @@ def test_noise_has_no_classes_and_still_a_utility_loss():
 def test_without_large_populations_privacy_is_measured_alone():
     found = trade_off.trade_off(TOWNS, [Identity()], support=0.7)
     assert "privacy_loss" in set(found.measure)
-    assert not found.measure.isin(["utility_loss", "misled"]).any()
+    assert not found.measure.isin(["utility_loss", "worse_than_trivial"]).any()
     assert values(trade_off.scales(TOWNS, support=0.7))["large_populations"] == 0
     assert values(trade_off.scales(TOWNS))["large_populations"] == 2
 
@@ -98,7 +98,7 @@ def test_few_people_are_not_counted():
     """Nine people in a home are all ill: they reach the scale, and have bounds only."""
     for few, told in ((9, False), (10, True)):
         people = made_up((few, "home", "ill"), (200, "else", "ill"), (300, "else", "well"), knows=("town",))
-        row = trade_off.trade_off(people, [Identity()]).set_index("measure").loc["scale_reached"]
+        row = trade_off.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
         n = len(people)
         if told:
             assert row.value == 10 / n
@@ -126,7 +126,7 @@ def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
 def test_all_but_few_tell_the_few():
     """Eight people are not hit: as few as would be withheld if they were."""
     people = made_up((150, "a", "ill"), (150, "b", "well"), (4, "c", "ill"), (4, "c", "well"), knows=("town",))
-    row = trade_off.trade_off(people, [Identity()]).set_index("measure").loc["scale_reached"]
+    row = trade_off.trade_off(people, [Identity()]).set_index("measure").loc["certain_disclosure_share"]
     assert np.isnan(row.value)
     assert row.low < 300 / 308 < row.high
 

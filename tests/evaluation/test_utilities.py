@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privnb.evaluation.predictions import Mined
-from privnb.evaluation.results import rows_of
+from privnb.evaluation.results import row_builder
 from privnb.evaluation.utilities import (
     AntiUtility,
     GoodUtility,
@@ -26,7 +26,7 @@ AGE = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99))
 PEOPLE = Dataset(
     "people", pd.DataFrame({"age": np.arange(100)}), Schema("people", (AGE,)), {"age": Intervals(AGE.domain, (10, 100))}
 )
-ROW = rows_of(PEOPLE, Suppress(), 1)
+ROW = row_builder(PEOPLE, Suppress(), 1)
 
 
 def people(*hits, of=100):

@@ -14,13 +14,13 @@ from made_up import CLINIC
 
 from privnb import cli
 from privnb.evaluation.predictions import stream
+from privnb.evaluation.results import KEY
 from privnb.explorer import asked, keep
 from privnb.explorer.keep import Pins, code, command
 from privnb.explorer.numbers import measured
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.microdata.dataset import load
 from privnb.reporting.notebooks import choose, notebooks_folder
-from privnb.reporting.report import KEY
 from privnb.reporting.report import read as read_results
 
 SEED = 918273645

@@ -71,11 +71,11 @@ def test_they_are_the_numbers_of_the_other_notebooks(case):
         compared |= {measure for measure, _ in both}
         ours, theirs = found.loc[both].reset_index(), theirs.loc[both].reset_index()
         pd.testing.assert_frame_equal(ours, theirs, check_like=True, rtol=1e-9)
-    expected = {"utility_loss", "misled", "identity_vulnerability"}
+    expected = {"utility_loss", "worse_than_trivial", "identity_vulnerability"}
     if noise:
         expected |= {"sensitive_vulnerability_at_most", "attribute_vulnerability"}
     else:
-        expected |= {"privacy_loss", "mean_privacy_loss", "scale_reached"}
+        expected |= {"privacy_loss", "mean_privacy_loss", "certain_disclosure_share"}
         expected |= {"bucket_vulnerability" if made.__class__.__name__ in BUCKETS else "sensitive_vulnerability"}
     expected |= {"suppressed_records", "certainty_penalty"} if "costs" in others and not noise else set()
     expected |= {"accuracy_gain", "knowledge_gain"} if "gains" in others else set()
@@ -321,7 +321,7 @@ def test_mined_are_the_numbers_of_the_other_notebooks():
     bad = bad[bad.measure.isin(["anti_utility_C", "nearer_share"])]
     theirs = pd.concat([good, bad[bad.miner.isin(found.miner)]], ignore_index=True)
     pd.testing.assert_frame_equal(found.reset_index(drop=True), theirs)
-    assert {"decision stump", "control: ZeroR", "control: by chance", "control: unseen", "worst"} == set(found.miner)
+    assert {"decision stump", "control: ZeroR", "control: permuted", "control: held-out", "worst"} == set(found.miner)
     assert {"Identity", "Mondrian", "Suppress"} == set(found.sanitizer)
     assert (found.measure == "nearer_share").any(), "who is hit"
 

@@ -71,7 +71,7 @@ def values():
             "information_gain": gains.information_gain(counts),
             "largest_disclosure": gains.largest_disclosure(counts),
             "largest_quotient": gains.largest_quotient(counts),
-            "correct_links": linkage.correct_links(attack, adult, key)[0],
+            "reidentification_rate": linkage.reidentification_rate(attack, adult, key)[0],
             "singled_out": linkage.singled_out(attack, adult, key),
             "good_utility": people,
             "utility_decline": mining.utility_decline(500, people),
@@ -96,7 +96,8 @@ def test_within_its_bounds(values, name):
 @pytest.mark.parametrize(
     "name",
     [
-        "accuracy_gain", "knowledge_gain", "information_gain", "largest_disclosure", "privacy_loss", "correct_links",
+        "accuracy_gain", "knowledge_gain", "information_gain", "largest_disclosure", "privacy_loss",
+        "reidentification_rate",
         "singled_out", "register_vulnerability", "posterior_vulnerability", "mutual_information", "additive_capacity",
     ],
 )  # fmt: skip

@@ -63,7 +63,7 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, limit, monkeypatch):
     for module in (releases, leakage, trade_off, nearer_predictions, studies.askari_2012.study, studies.sramka_2010):
-        for ran in ("rows_of", "evaluated", "mine"):
+        for ran in ("row_builder", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
     with pytest.raises(ValueError, match="fewest must be a whole number from 2, got "):
         ASKED[name](limit)
@@ -290,7 +290,7 @@ def test_who_is_hit_tells_of_nobody(both):
     counts = {key[:2]: value for key, value in found.items() if key[0].startswith("anti_utility")}
     hidden = {key[:2] for key in withheld}
     larger = {"A_distinct": "A", "B": "A", "C": "A", "C_distinct": "C"}
-    cells = {key: round(value) for key, value in counts.items() if key[1] != "control: by chance"}
+    cells = {key: round(value) for key, value in counts.items() if key[1] != "control: permuted"}
     margins = [Margin(n, [key]) for key in cells if key[0] in ("anti_utility_A", "anti_utility_B")]
     margins += [Margin(round(n * 0.5), [key]) for key in cells if key[0] == "anti_utility_C"]
     for measure, miner in cells:
@@ -324,7 +324,7 @@ def test_the_explorer_tells_of_nobody(both):
         asked = Setting(kind, k=5, sensitive=dataset.schema.sensitive[0])
         found, hidden = told(lambda d, setting=asked: counted(d, setting).results)
         for key, value in found.items():
-            share = key[0].endswith("_vulnerability") or key[0] == "scale_reached"
+            share = key[0].endswith("_vulnerability") or key[0] == "certain_disclosure_share"
             whole = key[0] in ("classes", "buckets", "suppressed_records")
             if key not in hidden and (share or whole):
                 number = round(value * n) if share else value

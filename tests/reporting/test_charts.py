@@ -70,7 +70,7 @@ def draw(results):
         "people": charts.people(results["ages"]),
         "uniqueness": charts.uniqueness(results["unique"]),
         "costs": charts.bars(results["costs"], "certainty_penalty", "A title", "a share", format=".1%"),
-        "links": charts.bars(results["links"], "correct_links", "A title", "a share", format=".1%"),
+        "links": charts.bars(results["links"], "reidentification_rate", "A title", "a share", format=".1%"),
         "dots": charts.dots(results["utility"], "good_utility", "A title", "people", of=1200),
         "declines": charts.declines(results["utility"]),
         "spans": charts.spans(results["mined"], "anti_utility_A", "A title", "share of people", of=1200),
@@ -211,16 +211,16 @@ def test_table_keeps_every_number(results):
 def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
     links = results["links"].assign(seed=1)
     twice = pd.concat([links, links.assign(seed=2, value=links.value + 0.1)])
-    chart = charts.bars(twice, "correct_links", "A title", "a share")
+    chart = charts.bars(twice, "reidentification_rate", "A title", "a share")
     (shown,) = chart.to_dict()["datasets"].values()
     assert len(shown) == len(links)
     assert shown[0]["value"] == pytest.approx(links.value.iloc[0] + 0.05)
     # Student's t of two repeats that lie 0.1 apart: 12.706 * 0.05.
     assert shown[0]["high"] - shown[0]["value"] == pytest.approx(0.6353, abs=1e-3)
     assert "mean over 2 seeds, none where they are too much alike;" in subtitle(chart)
-    mixed = charts.bars(twice.iloc[:-1], "correct_links", "A title", "a share")
+    mixed = charts.bars(twice.iloc[:-1], "reidentification_rate", "A title", "a share")
     assert "too much alike, or over people for what has one seed only" in subtitle(mixed)
-    alone = charts.bars(links, "correct_links", "A title", "a share")
+    alone = charts.bars(links, "reidentification_rate", "A title", "a share")
     assert "over people (one seed)" in subtitle(alone)
 
 
@@ -237,7 +237,7 @@ def test_an_empty_chart_is_a_sentence(results):
 
 
 def test_titles_are_computed(results):
-    text = title(charts.bars(results["links"], "correct_links", "Links", "a share", format=".1%"))
+    text = title(charts.bars(results["links"], "reidentification_rate", "Links", "a share", format=".1%"))
     most = results["links"].value.max()
     assert f"to {most:.1%} (Identity)" in text
 
@@ -311,7 +311,7 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
     chart = charts.spans(
         attacked(
             ("stump", 60), ("worst", 60), ("average", 40), ("fusion: vote", 55), ("worst by person", 80),
-            ("control: ZeroR", 30), ("control: by chance", 50), ("control: unseen", 58),
+            ("control: ZeroR", 30), ("control: permuted", 50), ("control: held-out", 58),
             ("modern worst", 70), ("modern average", 65), ("modern control: ZeroR", 31),
         ),
         "anti_utility_A", "Scenario A", "share of people", of=100,
@@ -401,14 +401,14 @@ def test_choices_show_the_commonest_choice_and_its_share():
 
 
 def test_a_choice_by_one_seed_is_not_called_every_seeds():
-    more = ("KMember", "k=9", "more_than_chosen_A", "worst", "", 30, NONE, NONE, NONE)
+    more = ("KMember", "k=9", "excess_over_choice_A", "worst", "", 30, NONE, NONE, NONE)
     (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), more)).to_dict()["datasets"].values()
     assert [cell["seeds"] for cell in cells] == ["one seed"]
 
 
 def test_a_withheld_margin_does_not_make_one_seed():
-    few = ("KMember", "k=9", "more_than_chosen_A", "worst", "", NONE, NONE, NONE, NONE)
-    more = ("KMember", "k=5", "more_than_chosen_A", "worst", "", 30, 20, 40, NONE)
+    few = ("KMember", "k=9", "excess_over_choice_A", "worst", "", NONE, NONE, NONE, NONE)
+    more = ("KMember", "k=5", "excess_over_choice_A", "worst", "", 30, 20, 40, NONE)
     (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), few, more)).to_dict()["datasets"].values()
     assert [cell["seeds"] for cell in cells] == ["all seeds"]
     (cells,) = charts.choices(rows(picked("A", "worst", "k=2", 1), few)).to_dict()["datasets"].values()

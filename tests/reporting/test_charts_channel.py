@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import pytest
+from rows import made
 
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
@@ -12,7 +13,7 @@ NAMES = ("age", "sex", "town")
 
 
 def row(sanitizer, parameters, measure, value, target, baseline, low=MISSING, high=MISSING):
-    return ("place", sanitizer, parameters, 1, measure, "", target, value, low, high, baseline, "lower")
+    return made("place", sanitizer, parameters, 1, measure, "", target, value, low, high, baseline, "lower")
 
 
 def sets(names=NAMES, value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset)):
@@ -22,7 +23,7 @@ def sets(names=NAMES, value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * (
             for sanitizer, share in (("Identity", 1), ("Mondrian", 0.5)):
                 of, known = value(subset) * share, ", ".join(subset)
                 parameters = "k=10" if sanitizer == "Mondrian" else ""
-                rows.append(row(sanitizer, parameters, "identity_vulnerability", of, known, 0.0005))
+                rows.append(row(sanitizer, parameters, "identity_vulnerability", of, f"identity from {known}", 0.0005))
                 rows.append(row(sanitizer, parameters, "sensitive_vulnerability", of, f"job from {known}", 0.0005))
     return tidy(rows)
 
@@ -116,7 +117,7 @@ def test_withheld_shares_are_not_drawn():
 def test_a_share_that_misses_few_stands_at_its_bound():
     """It tells most, though how much may not be said; neither may which of two such sets does."""
     results = sets()
-    few = results.target.isin(["age, sex", "age, town"])
+    few = results.knows.isin(["age, sex", "age, town"])
     results.loc[few, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     title, below = text(charts.known_attributes(results))
     assert title.endswith("guesses which row is theirs with probability at least 97%")
@@ -130,7 +131,7 @@ def test_bounds_are_no_intervals_and_are_among_the_ends():
     results = family()
     buckets = (results.sanitizer == "Bucketize") & (results.measure == "identity_vulnerability")
     results.loc[buckets, ["value", "low", "high"]] = MISSING, 0.978, 0.998
-    noisy = results.measure == "sensitive_vulnerability_at_most"
+    noisy = results.variant == "at most"
     results.loc[noisy, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     chart = charts.leaks(results, "age")
     assert "to at least 97% (Bucketize" in text(chart)[0]
@@ -173,7 +174,7 @@ def test_three_questions_share_one_axis():
 def test_a_number_is_drawn_rather_than_its_bound():
     both = family()
     bound = both[(both.sanitizer == "Mondrian") & (both.measure == "sensitive_vulnerability")]
-    extra = bound.assign(measure="sensitive_vulnerability_at_most", value=0.95)
+    extra = bound.assign(variant="at most", value=0.95)
     from privnb.evaluation.results import join
 
     _, what, _ = drawn(charts.leaks(join(extra, both), "age"), "point")

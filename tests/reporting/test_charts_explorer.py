@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
+from rows import made
 
 from privnb import decision, measures
-from privnb.evaluation.results import COLUMNS
+from privnb.evaluation import results
 from privnb.reporting import charts
 
 LOSSES = {  # risk and cost of each setting; None: not counted
@@ -28,12 +29,12 @@ SWEEP = [("KMember", f"k={k}") for k in (2, 5, 10)]
 
 def tidy(losses=LOSSES):
     rows = [
-        ("town", *setting, 1, measure, "", "", np.nan if value is None else value, np.nan, np.nan, base, "lower")
+        made("town", *setting, 1, measure, "", "", np.nan if value is None else value, np.nan, np.nan, base, "lower")
         for setting, pair in losses.items()
         for measure, value, base in zip(("risk", "cost"), pair, (0.05, np.nan), strict=True)
         if value is not None
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return results.tidy(rows)
 
 
 def points(losses=LOSSES):

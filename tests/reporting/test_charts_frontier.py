@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rows import made
 
 from privnb import decision, sanitizers
 from privnb.evaluation.results import tidy
@@ -25,7 +26,8 @@ def points(losses):
                 else [(v, MISSING, MISSING) for v in np.atleast_1d(values)]
             )
             rows += [
-                ("town", *setting, seed, measure, "", "", *each, MISSING, "lower") for seed, each in enumerate(told, 1)
+                made("town", *setting, seed, measure, "", "", *each, MISSING, "lower")
+                for seed, each in enumerate(told, 1)
             ]
     return decision.points(tidy(rows), privacy="risk", utility="cost")
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rows import made
 
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
@@ -12,22 +13,22 @@ MISSING = float("nan")
 def rows(*, forms=("Mondrian", "Bucketize"), revealed=True, errors=False, intervals=False, distance=""):
     found = []
 
-    def add(sanitizer, parameters, measure, value, target, low=MISSING, high=MISSING, baseline=MISSING):
-        found.append(("town", sanitizer, parameters, 1, measure, "", target, value, low, high, baseline, "lower"))
+    def add(sanitizer, parameters, measure, value, target, low=MISSING, high=MISSING, baseline=MISSING, **columns):
+        row = made("town", sanitizer, parameters, 1, measure, "", target, value, low, high, baseline, "lower")
+        found.append(row | columns)
 
-    target = f"job, {distance}" if distance else "job"
     for place, form in enumerate(forms):
         prefix = "partition=Mondrian " if form == "Bucketize" else ""
         for letter, bounds in {"k": (10, 100), "frequency l": (3, 5), "Jensen-Shannon t": (0.1, 0.3)}.items():
             for i, bound in enumerate(bounds):
                 name, lost = f"{prefix}{letter}={bound} job, median=left", 0.5 - 0.2 * i - 0.1 * ("t" in letter)
-                add(form, name, "privacy_loss", lost, target)
+                add(form, name, "privacy_loss", lost, "job", variant=distance)
                 add(form, name, "utility_loss", 0.01 * (1 + i) - 0.005 * place, "job", baseline=0.046)
                 for sel in (0.05, 0.1) if errors else ():
                     low, high = (0.05, 0.5) if intervals else (MISSING, MISSING)
                     add(form, name, "average_relative_error", 0.1 + sel, f"qd=4, sel={sel}", low, high, sel)
     for value in (0.488, 0.692) if revealed else ():
-        add("Identity", "", "revealed_loss", value, f"job {value}")
+        add("Identity", "", "revealed_loss", value, "job", group=str(value))
     return tidy(found)
 
 
@@ -139,7 +140,7 @@ def gains(ahead):
                 "workload_gain": (0.1 + ahead, 0.09 + ahead, 0.11 + ahead),
             }
             found += [
-                ("town", "Mondrian", name, 1, measure, "", "job", *three, 0.0, "lower")
+                made("town", "Mondrian", name, 1, measure, "", "job", *three, 0.0, "lower")
                 for measure, three in values.items()
             ]
     return tidy(found)

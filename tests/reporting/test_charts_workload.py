@@ -3,11 +3,11 @@
 import json
 
 import numpy as np
-import pandas as pd
+from rows import made
 from test_findings_workload import COMPARED, adversary, gain, results
 
 from privnb import studies
-from privnb.evaluation.results import COLUMNS
+from privnb.evaluation.results import tidy
 from privnb.reporting import charts
 from privnb.reporting.charts.base import render
 from privnb.studies.ledger import read_published
@@ -23,7 +23,7 @@ def panels(chart):
 
 
 def test_figures_1_to_4():
-    other = [(row[0].replace("toy", "other"), *row[1:]) for row in COMPARED]
+    other = [row | {"dataset": "other"} for row in COMPARED]
     first = [(*row[:6], "job", *row[7:]) for row in COMPARED if row[4] == "workload_gain"]
     chart = charts.compared(results(*first, *COMPARED, *other))
     title, explained, spec = said(chart)
@@ -82,7 +82,7 @@ def test_without_a_researcher_there_is_a_sentence():
 def test_printed_numbers_stand_beside_the_measured_ones():
     cell = read_published().set_index("item").loc["table3/A_acc/k=10"]
     row = ("adult/occupation", cell.sanitizer, cell.parameters, 1, "accuracy_gain", "", "occupation", 0.098)
-    rows = pd.DataFrame([(*row, np.nan, np.nan, 0.0, "lower")], columns=COLUMNS)
+    rows = tidy([made(*row, np.nan, np.nan, 0.0, "lower")])
     shown = charts.printed(rows, "brickell-shmatikov-2008", "table3/")
     assert shown.loc["A_acc/k=10", ["published", "measured", "status"]].tolist() == ["0.0957", 0.098, "within"]
     assert len(shown) == 30

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pandas as pd
+from rows import frame
 
-from privnb.evaluation.results import COLUMNS
 from privnb.reporting import findings
 
 
 def results(*rows, seed=1):
     """Rows of (sanitizer, parameters, measure, miner, target, value, low, high, baseline)."""
-    names = ["sanitizer", "parameters", "measure", "miner", "target", "value", "low", "high", "baseline"]
-    return pd.DataFrame(rows, columns=names).assign(dataset="toy", seed=seed, better="lower")[COLUMNS]
+    return frame(rows, seed=seed)
 
 
 NONE = np.nan
@@ -39,7 +38,7 @@ def test_what_it_costs():
             ("KMember", "k=9", "certainty_penalty", "", "", 0.3, NONE, NONE, NONE),
             ("KMember", "k=2", "k_achieved", "", "", 2, NONE, NONE, NONE),
             ("KMember", "k=9", "k_achieved", "", "", 9, NONE, NONE, NONE),
-            ("LaplaceNoise", "epsilon=1.0", "displacement", "", "", 1.04, NONE, NONE, NONE),
+            ("LaplaceNoise", "epsilon=1.0", "mean_absolute_error", "", "", 1.04, NONE, NONE, NONE),
         )
     ).data
     assert "spans 2% (KMember(k=2)) to 30% (KMember(k=9)) of its attribute's domain" in text
@@ -139,9 +138,9 @@ def test_other_sets_agree_or_not():
 
 
 LINKS = results(
-    ("Identity", "", "correct_links", "", "", 0.9, 0.85, 0.95, 0.001),
-    ("KMember", "k=2", "correct_links", "", "", 0.3, 0.25, 0.35, 0.001),
-    ("KMember", "k=9", "correct_links", "", "", 0.1, 0.05, 0.15, 0.001),
+    ("Identity", "", "reidentification_rate", "", "", 0.9, 0.85, 0.95, 0.001),
+    ("KMember", "k=2", "reidentification_rate", "", "", 0.3, 0.25, 0.35, 0.001),
+    ("KMember", "k=9", "reidentification_rate", "", "", 0.1, 0.05, 0.15, 0.001),
 )
 
 
@@ -156,8 +155,8 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
         ("KMember", "k=2", "b", 100, 90, 110, 200),
         ("KMember", "k=2", "fusion: vote", 450, 430, 470, 200),
         ("KMember", "k=2", "control: ZeroR", zero, NONE, NONE, 200),
-        ("KMember", "k=2", "control: by chance", chance, NONE, NONE, 200),
-        ("KMember", "k=2", "control: unseen", unseen, NONE, NONE, 200),
+        ("KMember", "k=2", "control: permuted", chance, NONE, NONE, 200),
+        ("KMember", "k=2", "control: held-out", unseen, NONE, NONE, 200),
         ("KMember", "k=2", "worst", 500, 480, 520, 200),
         ("KMember", "k=2", "modern worst", 600, 580, 620, 200),
         seed=seed,
@@ -270,7 +269,7 @@ def test_exact_predictions():
     exact = mined(
         ("KMember", "k=2", "worst", 0, 0, 1, 0),
         ("LaplaceNoise", "epsilon=0.5", "worst", 60, 50, 70, 20),
-        ("LaplaceNoise", "epsilon=0.5", "control: by chance", 55, 50, 60, 20),
+        ("LaplaceNoise", "epsilon=0.5", "control: permuted", 55, 50, 60, 20),
         measure="anti_utility_B",
     )
     text = findings.what_the_adversary_gains(pd.concat([attack(), exact]), LINKS).data
@@ -306,7 +305,7 @@ def chosen(*rows):
 
 def others(*rows, scenario="A"):
     """Rows of (parameters, more, low, high)."""
-    measure = f"more_than_chosen_{scenario}"
+    measure = f"excess_over_choice_{scenario}"
     return results(*(("KMember", p, measure, "worst", "", *numbers, NONE) for p, *numbers in rows))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rows import made
 
 from privnb import decision
 from privnb.evaluation.results import tidy
@@ -16,7 +17,7 @@ def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING):
     name = (*setting.split(" ", 1), "")[:2]
     return [
         # Repeats that were all alike would have no interval.
-        ("town", *name, seed, measure, who, "job", value * (1 + (seed - 1) / 1e6), MISSING, bound, 0.01, "lower")
+        made("town", *name, seed, measure, who, "job", value * (1 + (seed - 1) / 1e6), MISSING, bound, 0.01, "lower")
         for seed in range(1, seeds + 1)
         for measure, who, value, bound in (
             ("accuracy_gain", miner, gain, MISSING), ("accuracy_gain", "worst", gain, high),

@@ -266,7 +266,7 @@ def test_linking_is_as_easy_as_in_the_original(adult, pair):
     found = []
     for release in (Identity().sanitize(adult, rng=0), pair[1], pair[0]):
         published, key = release._published(1)
-        found.append(linkage.correct_links(Linkage().fit(published), adult, key))
+        found.append(linkage.reidentification_rate(Linkage().fit(published), adult, key))
     assert found[0] == pytest.approx(found[1])
     assert found[0][0] > 2 * found[2][0], "generalized, the same classes do hide people"
 

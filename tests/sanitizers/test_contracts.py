@@ -253,7 +253,7 @@ UNCHANGED = [family.Identity(), family.LaplaceNoise(1.0), family.Suppress("sensi
 
 
 @pytest.mark.parametrize("sanitizer", UNCHANGED, ids=repr)
-def test_rows_of_people_are_not_shown(sanitizer):
+def test_row_builder_people_are_not_shown(sanitizer):
     with pytest.raises(ValueError, match="are not shown"):
         sanitizer.sanitize(toy(), rng=0).show()
 

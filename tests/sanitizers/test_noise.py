@@ -8,7 +8,7 @@ import pytest
 
 from privnb.attacks import Linkage, MinerInference
 from privnb.measures.information_loss import displacement
-from privnb.measures.linkage import correct_links
+from privnb.measures.linkage import reidentification_rate
 from privnb.measures.mining import nearer
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
@@ -222,5 +222,5 @@ def test_a_right_guess_is_nearer_than_a_label_that_noise_made_wrong():
 def test_a_neighbour_links_noisy_records_better_than_by_lot(noise):
     data = clinic()
     published, key = noise(5.0).sanitize(data, rng=1)._published(2)
-    share, _, _ = correct_links(Linkage().fit(published), data, key)
+    share, _, _ = reidentification_rate(Linkage().fit(published), data, key)
     assert share > 2 / len(data)

@@ -7,9 +7,8 @@ import pytest
 from made_up import CLINIC
 
 from privnb import studies
-from privnb.evaluation.results import COLUMNS, join
+from privnb.evaluation.results import COLUMNS, KEY, join
 from privnb.microdata.dataset import load
-from privnb.reporting.report import KEY
 from privnb.sanitizers import Anatomy, Identity, Suppress
 from privnb.studies import channels, known_attributes, leaked, ledger, priced
 from privnb.studies.askari_2012 import enumeration, small_channels

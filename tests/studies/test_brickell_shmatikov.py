@@ -274,7 +274,7 @@ def test_a_neutral_attribute_of_no_data_set_is_refused(sets):
 
 def test_every_number_of_the_paper_is_found(sets, here, monkeypatch):
     """A sample under the whole table's name, and a miner under the name of each of Weka's."""
-    monkeypatch.setattr(workload, "rows_of", _named(workload.rows_of))
+    monkeypatch.setattr(workload, "row_builder", _named(workload.row_builder))
     table_2 = experiments.with_and_without(sets[-1:], profile="small", miners="majority", seeds=1)
     compared = experiments.figures(sets, profile="small", miners="majority", seeds=1)
     weka_rows = [
@@ -294,9 +294,9 @@ def test_every_number_of_the_paper_is_found(sets, here, monkeypatch):
     assert coins.measured["section7/S-omitted/a5"] == 1
 
 
-def _named(rows_of):
+def _named(row_builder):
     def named(dataset, sanitizer, seed):
-        row = rows_of(dataset, sanitizer, seed)
+        row = row_builder(dataset, sanitizer, seed)
         return lambda *given, **options: (dataset.name.split(" (")[0], *row(*given, **options)[1:])
 
     return named

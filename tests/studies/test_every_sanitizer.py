@@ -3,18 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rows import made
 
 from privnb import decision, sanitizers, studies
 from privnb.evaluation import releases, workload
 from privnb.evaluation import trade_off as losses
-from privnb.evaluation.results import join, tidy
+from privnb.evaluation.results import KEY, join, tidy
 from privnb.measures import gains, linkage, queries, tradeoff
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
 from privnb.microdata.dataset import load
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
-from privnb.reporting.report import KEY
 from privnb.sanitizers import Identity, KMember, LocalRecoding, Mondrian, SanitizationError, Suppress
 from privnb.studies import Profile, ledger
 from privnb.studies.every_sanitizer import MEASURES, _bounded
@@ -109,7 +109,7 @@ def test_the_worst_adversary_is_the_exact_one_or_the_best_miner_who_may_also_gue
 
 def test_a_miner_below_the_commonest_value_reaches_0():
     rows = [
-        ("town", name, "", 1, "accuracy_gain", miner, "job", value, np.nan, np.nan, base, "lower")
+        made("town", name, "", 1, "accuracy_gain", miner, "job", value, np.nan, np.nan, base, "lower")
         for name, miner, value, base in (
             ("LaplaceNoise", "tree", -0.2, -0.1), ("LaplaceNoise", "bayes", 0.1, 0.05), ("Noise", "tree", -0.2, -0.1),
             ("Exact", "", -0.2, -0.1),
@@ -263,13 +263,13 @@ def test_an_axis_is_of_the_kind_that_its_measure_is():
 
 def test_axes(people, monkeypatch):
     assert studies.axes(people) == {"privacy": "privacy_loss", "utility": "utility_loss"}
-    assert studies.axes(people, "correct_links", "workload_utility")["privacy"] == "correct_links"
+    assert studies.axes(people, "reidentification_rate", "workload_utility")["privacy"] == "reidentification_rate"
     with pytest.raises(ValueError, match=r"PRIVACY is a measure of privacy, one of privacy_loss, .*; got 'risk'"):
         studies.axes(people, "risk")
     with pytest.raises(
-        ValueError, match=r"UTILITY is a measure of utility, .*certainty_penalty.*; got 'correct_links'"
+        ValueError, match=r"UTILITY is a measure of utility, .*certainty_penalty.*; got 'reidentification_rate'"
     ):
-        studies.axes(people, utility="correct_links")
+        studies.axes(people, utility="reidentification_rate")
     monkeypatch.setattr(losses, "large_populations", lambda *_: None)
     assert studies.axes(people)["utility"] == "certainty_penalty"
     assert studies.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"

@@ -172,7 +172,7 @@ def by_miner(values, **others):
 
 
 BESIDE = {  # rows of the same case that belong to no miner of the main set
-    "control: ZeroR": 12, "control: by chance": 12, "fusion: vote": 12, "worst by person": 12, "modern worst": 12,
+    "control: ZeroR": 12, "control: permuted": 12, "fusion: vote": 12, "worst by person": 12, "modern worst": 12,
     "modern average": 12, "gradient boosting": 12, "Weka 3.6.14 worst": 12, "Weka 3.6.14 trees.J48": 12,
 }  # fmt: skip
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
+from rows import made
 
 from privnb import studies
 from privnb.evaluation import trade_off as losses
@@ -150,7 +151,7 @@ def test_the_direct_comparison_takes_every_fourth(adult, ran):
 
 
 def row(sanitizer, parameters, measure, value, target="job", seed=1, baseline=np.nan):
-    return ("town", sanitizer, parameters, seed, measure, "", target, value, np.nan, np.nan, baseline, "lower")
+    return made("town", sanitizer, parameters, seed, measure, "", target, value, np.nan, np.nan, baseline, "lower")
 
 
 def errors():

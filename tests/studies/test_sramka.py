@@ -6,11 +6,11 @@ import pytest
 
 from privnb import studies
 from privnb.evaluation import nearer_predictions, releases
+from privnb.evaluation.results import KEY
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import reference_set, weka
-from privnb.reporting.report import KEY
 from privnb.sanitizers import GeometricNoise, Identity, KMember, LaplaceNoise, Suppress
 from privnb.studies import BESIDE, Profile
 
@@ -149,7 +149,7 @@ def test_a_target_of_numbers_or_none_is_refused(adult, small):
 def test_a_set_beside_the_main_one_has_its_prefix_and_no_row_is_there_twice(attacked):
     assert not attacked.duplicated(KEY).any()
     singles = {name for names in (MAIN, SIDE) for name in names.split(", ")}
-    beside = {"fusion: vote", "fusion: stacked", "control: ZeroR", "control: by chance", "control: unseen"}
+    beside = {"fusion: vote", "fusion: stacked", "control: ZeroR", "control: permuted", "control: held-out"}
     together = {"worst", "average", "worst by person"} | beside
     assert set(attacked.miner) == singles | together | {f"{SIDE} {name}" for name in together}
     found = seeds(attacked)
@@ -203,7 +203,7 @@ def test_two_sets_of_equal_miners(adult, small):
     results = studies.adversaries(adult, [KMember(10)], profile=small, miners=SIDE, seeds=1)
     assert not results.duplicated(KEY).any()
     wide = results[results.measure == "anti_utility_A"].set_index("miner")[["value", "low", "high", "baseline"]]
-    for name in ("worst", "average", "fusion: stacked", "control: by chance", "control: unseen"):
+    for name in ("worst", "average", "fusion: stacked", "control: permuted", "control: held-out"):
         assert wide.loc[name].equals(wide.loc[f"{SIDE} {name}"].rename(name))
 
 
@@ -238,7 +238,7 @@ def test_the_owner_names_scenarios_weights_and_the_least_count(adult, small):
     alone = nearer_predictions.anti_utility(
         adult, LaplaceNoise(0.5), miners=MAIN, c=50, share=0.5, weights="sex == 'Female': 2, 1", fewest=20
     )
-    for miner in ("majority", "control: by chance"):
+    for miner in ("majority", "control: permuted"):
         pair = [rows[rows.miner == miner].reset_index(drop=True) for rows in (results, alone)]
         pd.testing.assert_frame_equal(*pair)
     assert "weighted_anti_utility_W" in set(results[results.miner == "worst"].measure)

@@ -20,9 +20,10 @@ from privnb.miners.weka.miners import (
     known,
     named,
     reference_set,
+    unversioned,
 )
 
 __all__ = [
     "CATEGORICAL", "NUMERICAL", "SECONDS", "SETS", "THREE", "Header", "Refused", "Unavailable", "Unfinished",
-    "WekaMiner", "find_jar", "known", "missing", "named", "reference_set", "version",
+    "WekaMiner", "find_jar", "known", "missing", "named", "reference_set", "unversioned", "version",
 ]  # fmt: skip

@@ -182,6 +182,16 @@ def named(text, **options):
     return tuple(chosen.values())
 
 
+def unversioned(name):
+    """(version, name without it) of one of Weka's miners or of a set of them; ("", the name) of any other.
+
+    >>> unversioned("Weka 3.6.14 trees.J48"), unversioned("Weka 3.6.14"), unversioned("naive Bayes")
+    (('3.6.14', 'Weka trees.J48'), ('3.6.14', 'Weka'), ('', 'naive Bayes'))
+    """
+    found = re.fullmatch(r"Weka (\d\S*)(.*)", name)
+    return (found[1], f"Weka{found[2]}") if found else ("", name)
+
+
 def known(jar=None):
     """The 42 entries of the paper's two sets: DataFrame of target ("categorical", "numerical"), miner, present in jar.
 

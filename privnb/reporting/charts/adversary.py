@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from privnb.evaluation.results import bound
 from privnb.microdata import expect
 from privnb.reporting import findings
 from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, axis, finish, from_to, intervals, none, settings
@@ -20,36 +19,45 @@ MINERS = {
 }
 CONTROLS = {
     "baseline": ("guess without the release", TALL, "black"),
-    "control: ZeroR": ("ZeroR", MIDDLE, COLOURS[5]),
-    "control: by chance": ("dealt at random", MIDDLE, COLOURS[1]),
-    "control: unseen": ("person unseen", LOW, COLOURS[2]),
+    "ZeroR": ("ZeroR", MIDDLE, COLOURS[5]),
+    "permuted": ("dealt at random", MIDDLE, COLOURS[1]),
+    "held-out": ("person unseen", LOW, COLOURS[2]),
 }
 
 
-def spans(results, measure, title, unit, *, of=1):
-    """From the average to the worst miner by setting and set of miners; on a line below the main set's, as ticks, what
-    chance alone gives. Values are divided by `of`; without it they are people.
+PREDICTIONS = {  # put into a release, by variant and control
+    ("with predictions", ""): "predictions in distinct rows",
+    ("with predictions", "random labels"): "control: random labels in distinct rows",
+    ("with all predictions", ""): "predictions for all people",
+    ("with all predictions", "random labels"): "control: random labels for all people",
+}
+
+
+def spans(results, scenario, title, unit, *, of=1):
+    """Anti-utility in a scenario, from the average to the worst miner by setting and set of miners; on a line below the
+    main set's, as ticks, what chance alone gives. Values are divided by `of`; without it they are people.
     """
     expect.these(results=results)
-    expect.strings(measure=measure, title=title, unit=unit)
+    expect.strings(scenario=scenario, title=title, unit=unit)
     expect.positive("of", of)
     import altair as alt
 
-    rows = settings(results[results.measure == measure])
-    rows["set"], rows["kind"] = _set_and_kind(rows.miner)
-    rows = rows.dropna(subset="kind")
+    feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")
+    rows = settings(results[feared])
+    rows["kind"] = rows.miner.mask(rows.control != "", rows.control)
+    rows = rows[rows.kind.isin([*MINERS, *CONTROLS])]
     rows[["value", "low", "high", "baseline"]] /= of
     if of != 1:
         rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
     rows["shown"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
-    main = rows[(rows["set"] == "") & (rows.kind == "worst")]
+    main = rows[(rows.miner_set == "") & (rows.kind == "worst")]
     if main.shown.isna().all():
-        return none(measure)
+        return none("anti-utility")
     guess = main.assign(kind="baseline", shown=main.baseline)
-    marks = pd.concat([rows[~rows.kind.isin(CONTROLS) | (rows["set"] == "")], guess]).dropna(subset="shown")
+    marks = pd.concat([rows[~rows.kind.isin(CONTROLS) | (rows.miner_set == "")], guess]).dropna(subset="shown")
     known = {**MINERS, **CONTROLS}
     marks = marks.assign(
-        row=[_row(*names) for names in zip(marks.setting, marks["set"], marks.kind, strict=True)],
+        row=[_row(*names) for names in zip(marks.setting, marks.miner_set, marks.kind, strict=True)],
         name=marks.kind.map(lambda kind: known[kind][0]),
     )
     there = {kind: known[kind] for kind in known if kind in set(marks.kind)}
@@ -59,25 +67,18 @@ def spans(results, measure, title, unit, *, of=1):
         panels.append(panel.properties(title=alt.Title(sanitizer, fontSize=12), width=WIDTH))
     format = ".1%" if of != 1 else ",.0f"
     withheld = " A withheld number is drawn at its upper bound." if rows.value.isna().any() else ""
-    whose = ", of the main set alone" if (marks["set"] != "").any() else ""
+    whose = ", of the main set alone" if (marks.miner_set != "").any() else ""
     return finish(
         alt.vconcat(*panels),
         _told(title, main.dropna(subset="value"), format) + _beyond(rows, format),
         f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack{whose}. "
-        f"Black lines: {intervals(results[(results.measure == measure) & (results.miner == 'worst')])}.{withheld}",
+        f"Black lines: {intervals(results[feared & (results.miner == 'worst')])}.{withheld}",
     )
 
 
 def _told(title, rows, format):
     """A withheld number stands at its bound in the chart, and in no sentence."""
     return from_to(title, rows, format) if len(rows) else f"{title}: for too few people to tell"
-
-
-def _set_and_kind(miners):
-    """The set and the kind of the summaries and controls among names of miners; single miners have no kind."""
-    ends = "|".join(sorted([*MINERS, *CONTROLS], key=len, reverse=True))
-    parts = miners.str.extract(rf"^(?:(.*) )?({ends})$")
-    return parts[0].fillna(""), parts[1]
 
 
 def _row(setting, name, kind):
@@ -143,9 +144,9 @@ def _lines_of(rows):
 
 def _beyond(rows, format):
     """What the title says about the controls: by how much the worst miner gets beyond what needs no attack at all."""
-    main = rows[rows["set"] == ""].pivot_table(index="setting", columns="kind", values="value", sort=False)
-    guess = rows[(rows["set"] == "") & (rows.kind == "worst")].set_index("setting").baseline
-    controls = main.reindex(columns=["control: ZeroR", "control: by chance"]).assign(guess=guess).dropna(axis=1)
+    main = rows[rows.miner_set == ""].pivot_table(index="setting", columns="kind", values="value", sort=False)
+    guess = rows[(rows.miner_set == "") & (rows.kind == "worst")].set_index("setting").baseline
+    controls = main.reindex(columns=["ZeroR", "permuted"]).assign(guess=guess).dropna(axis=1)
     if controls.empty or "worst" not in main:
         return ""
     beyond = (main.worst - controls.max(axis=1)).dropna()
@@ -163,12 +164,12 @@ def hit(results):
     expect.these(results=results)
     import altair as alt
 
-    rows = settings(results[(results.measure == "nearer_share") & (results.miner == "worst")])
+    rows = settings(results[(results.measure == "nearer_share") & (results.miner_set == "")])
     rows = _ends(rows)
     rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
     if rows.value.isna().all():
         return none("share of people hit that may be shown")
-    groups = list(dict.fromkeys(rows.target))
+    groups = list(dict.fromkeys(rows.group))
     shown = list(dict.fromkeys(rows.setting))
     panels = []
     for setting in shown:
@@ -189,20 +190,19 @@ def hit(results):
 
 def _ends(rows):
     """The rows of each sanitizer's loosest and strictest setting, in the order in which they come."""
-    bounds = bound(rows)
-    of = bounds.groupby(rows.sanitizer)
-    return rows[bounds.isna() | (bounds == of.transform("min")) | (bounds == of.transform("max"))]
+    of = rows.bound.groupby(rows.sanitizer)
+    return rows[rows.bound.isna() | (rows.bound == of.transform("min")) | (rows.bound == of.transform("max"))]
 
 
 def _hit(rows, groups, *, labels):
     """The panel of one setting."""
     import altair as alt
 
-    columns = ["target", "value", "low", "high", "baseline"]
+    columns = ["group", "value", "low", "high", "baseline"]
     rows = rows.assign(said="withheld")
     told = rows.dropna(subset="value")
     y = alt.Y(
-        "target:N",
+        "group:N",
         sort=groups,
         title=None,
         scale=alt.Scale(domain=groups),
@@ -214,12 +214,12 @@ def _hit(rows, groups, *, labels):
     panel = base.mark_rule(color="#888888", strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
     panel += base.mark_tick(color="black", thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
     panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(
-        x=x, tooltip=["target", alt.Tooltip("value:Q", format=".1%")]
+        x=x, tooltip=["group", alt.Tooltip("value:Q", format=".1%")]
     )
     hidden = rows[rows.value.isna()]
     if len(hidden):
         panel += (
-            alt.Chart(Aggregate(hidden, {"target": "", "said": ""}).rows)
+            alt.Chart(Aggregate(hidden, {"group": "", "said": ""}).rows)
             .mark_text(align="left", fontSize=10, color="#666666", dx=4)
             .encode(y=y, x=alt.value(0), text="said:N")
         )
@@ -235,33 +235,30 @@ def gains(results, measure, title, unit):
     expect.strings(measure=measure, title=title, unit=unit)
     import altair as alt
 
-    kinds = {
-        f"{measure}_with_predictions": "predictions in distinct rows",
-        f"{measure}_with_random_labels": "control: random labels in distinct rows",
-        f"{measure}_with_all_predictions": "predictions for all people",
-        f"{measure}_with_as_many_random_labels": "control: random labels for all people",
-    }
-    before, after = (results[results.measure.isin(names)] for names in ([measure], kinds))
+    of_it = results[(results.measure == measure) & (results.miner == "")]
+    before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
     if before.empty or after.empty:
         return none(f"{measure} with predictions")
-    changed = settings(_changed(after, before)).assign(kind=lambda r: r.measure.map(kinds))
+    changed = settings(_changed(after, before)).assign(
+        kind=lambda r: [PREDICTIONS[pair] for pair in zip(r.variant, r.control, strict=True)]
+    )
     released = settings(before).assign(kind="the release")
-    order = [kind for kind in kinds.values() if kind in set(changed.kind)]
+    order = [kind for kind in PREDICTIONS.values() if kind in set(changed.kind)]
     panels = []
-    for name, part in changed.groupby("miner", sort=False):
+    for name, part in changed.groupby("miner_set", sort=False):
         own = released[released.setting.isin(part.setting)]
         height = alt.Step(max(20, 10 * len(order)), **{"for": "position"})
         left = _released(own, unit).properties(width=WIDTH // 3, height=height)
         right = ranges(part.assign(baseline=float("nan")), "kind", "change of the gain", order=order, labels=False)
         both = alt.hconcat(left, right.properties(width=WIDTH * 2 // 3, height=height))
         panels.append(both.properties(title=alt.Title(name, fontSize=12)) if name else both)
-    added, dealt = (changed.value[changed.kind.str.startswith("control") == control] for control in (False, True))
+    added, dealt = (changed.value[(changed.control != "") == control] for control in (False, True))
     return finish(
         alt.vconcat(*panels),
         f"{title}: predictions change it by {added.min():+.4f} to {added.max():+.4f}, as many random labels by "
         f"{dealt.min():+.4f} to {dealt.max():+.4f}",
         f"Left: {unit}; black ticks: the same classes with values dealt out at random. Right: what the worst miner's "
-        f"nearer predictions add, and as many random labels. Lines: {_draws(after, measure)}.",
+        f"nearer predictions add, and as many random labels. Lines: {_draws(after)}.",
     )
 
 
@@ -287,10 +284,10 @@ def _released(rows, unit):
     ) + base.mark_tick(color="black", thickness=2, size=20).encode(x=alt.X("baseline:Q", title=name))
 
 
-def _draws(after, measure):
+def _draws(after):
     """What the lines are: of one seed all draws of the control, else how sure a mean is."""
-    control, draws = after[after.measure == f"{measure}_with_random_labels"], "from the smallest to the largest draw"
-    seeds = control.groupby(["sanitizer", "parameters", "miner"]).size()
+    control, draws = after[after.control != ""], "from the smallest to the largest draw"
+    seeds = control.groupby(["sanitizer", "parameters", "variant", "miner_set"]).size()
     if not len(seeds) or seeds.max() == 1:
         return draws
     said = f"95 % intervals of the mean over {seeds.max()} seeds"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from privnb.evaluation.results import CASE, over_seeds
+from privnb.evaluation.results import QUESTION, SETTING, over_seeds
 from privnb.microdata import expect, withholding
 from privnb.microdata.sentences import say
 
@@ -111,7 +111,7 @@ def settings(results):
 
 def intervals(results):
     """What the 95 % intervals of these results are about: other repeats, or other people."""
-    seeds = results.groupby([*CASE, "miner"], dropna=False).size()
+    seeds = results.groupby(["dataset", *SETTING, *QUESTION], dropna=False).size()
     if not len(seeds) or seeds.max() == 1:
         return "95 % intervals over people (one seed)"
     text = f"95 % intervals of the mean over {seeds.max()} seeds, none where they are too much alike"

@@ -9,6 +9,7 @@ from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none
 from privnb.studies.askari_2012.study import KINDS
 
 MOST = 500  # rows of an aggregate
+VULNERABILITIES = ("identity_vulnerability", "attribute_vulnerability", "sensitive_vulnerability")
 RIGHT = "probability that the guess is right"
 
 
@@ -23,10 +24,10 @@ def known_attributes(results, secret="identity"):
     import altair as alt
 
     measure = f"{secret}_vulnerability"
-    rows = _bounded(settings(results[results.measure == measure]))
+    rows = _bounded(settings(results[(results.measure == measure) & (results.knows != "")]))
     if rows.empty:
         return none(measure)
-    rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
+    rows = rows.rename(columns={"knows": "names"})
     rows = rows.assign(size=rows.names.map(names_in).map(len))
     every, x = rows["size"].max(), _axis(rows, secret)
     panels = []
@@ -73,7 +74,7 @@ def leaks(results, attribute=""):
     expect.kind("attribute", attribute, str)
     import altair as alt
 
-    if not results.measure.str.contains("vulnerability").any():
+    if not results.measure.isin(VULNERABILITIES).any():
         return none("vulnerability")
     attribute = attribute or next(iter(results[results.measure == "attribute_vulnerability"].target), "")
     rows = pd.concat(
@@ -112,13 +113,12 @@ def leaks(results, attribute=""):
 
 def _of(results, secret, attribute):
     """The rows of one panel."""
-    at_most = f"{secret}_vulnerability_at_most"
-    rows = results[results.measure.isin([f"{secret}_vulnerability", at_most])]
+    rows = results[(results.measure == f"{secret}_vulnerability") & (results.knows == "")]
     if secret == "attribute":
         rows = rows[rows.target == attribute]
     rows = _bounded(settings(rows))
     # Where a release has both, the number is better than its bound.
-    rows = rows.sort_values("measure", kind="stable").drop_duplicates(["sanitizer", "parameters"]).sort_index()
+    rows = rows.sort_values("variant", kind="stable").drop_duplicates(["sanitizer", "parameters"]).sort_index()
     bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
     said = rows.said.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
     panels = {
@@ -127,7 +127,7 @@ def _of(results, secret, attribute):
         "attribute": f"What is a person's own {attribute}? For who sees its released cell alone",
     }
     return rows.assign(
-        said=said.where(rows.measure != at_most, "at most " + said),
+        said=said.where(rows.variant == "", "at most " + said),
         kind=rows.sanitizer.map(KINDS).fillna("generalization"),
         panel=panels[secret],
         secret=secret,
@@ -137,7 +137,7 @@ def _of(results, secret, attribute):
 
 def _bounded(rows):
     """Rows with their share as `said`. A withheld one stands at its lower bound, of noise at its upper one."""
-    most, withheld = rows.measure.str.endswith("_at_most"), rows.value.isna()
+    most, withheld = rows.variant == "at most", rows.value.isna()
     rows = rows.assign(value=rows.value.fillna(rows.low.mask(most, rows.high)), bound=withheld)
     least = rows.value.map(lambda share: f"at least {_said(np.floor(share * 100) / 100 if share >= 0.1 else share)}")
     rows = rows.assign(said=least.where(withheld & ~most, rows.value.map(_said)))
@@ -181,7 +181,7 @@ def _thinned(rows):
 
 
 def _secret(row, secret):
-    return "which row is theirs" if secret == "identity" else f"their {row.target.rpartition(' from ')[0]}"
+    return "which row is theirs" if secret == "identity" else f"their {row.target}"
 
 
 def _known(row, every):

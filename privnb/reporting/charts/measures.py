@@ -1,8 +1,5 @@
 """One measure by setting: bars, dots, lines."""
 
-import re
-
-from privnb.evaluation.results import set_of
 from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
@@ -55,8 +52,7 @@ def dots(results, measure, title, unit, *, of):
     expect.positive("of", of)
     import altair as alt
 
-    rows = settings(results)
-    rows = rows.assign(set=set_of(rows))[rows.measure == measure]
+    rows = settings(results[results.measure == measure])
     if rows.value.isna().all():
         return none(measure)
     rows[["value", "low", "high", "baseline"]] /= of
@@ -65,7 +61,7 @@ def dots(results, measure, title, unit, *, of):
         ranges(part, "miner", unit, zero=False, format="%", order=order).properties(
             title=alt.Title(name or "main set of miners", fontSize=12), width=WIDTH
         )
-        for name, part in rows.groupby("set", sort=False)
+        for name, part in rows.groupby("miner_set", sort=False)
     ]
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
@@ -76,7 +72,7 @@ def dots(results, measure, title, unit, *, of):
 
 
 def lines(results, measure, title, unit, format=".0%"):
-    """One line a sanitizer of a measure by the bound that varies, one panel for each letter in `target`: k, l, t."""
+    """One line a sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t."""
     expect.these(results=results)
     expect.strings(measure=measure, title=title, unit=unit, format=format)
     import altair as alt
@@ -84,15 +80,11 @@ def lines(results, measure, title, unit, format=".0%"):
     rows = results[results.measure == measure].dropna(subset="value")
     if rows.empty:
         return none(measure)
-    bound = [
-        float(re.search(rf"(?:^|[ ,]){letter}=([0-9.]+)", parameters)[1])
-        for letter, parameters in zip(rows.target, rows.parameters, strict=True)
-    ]
-    setting = [f"{s} {t}={b:g}" for s, t, b in zip(rows.sanitizer, rows.target, bound, strict=True)]
-    rows = rows.assign(bound=bound, setting=setting)
+    named = zip(rows.sanitizer, rows.parameter, rows.bound, strict=True)
+    rows = rows.assign(setting=[f"{sanitizer} {letter}={bound:g}" for sanitizer, letter, bound in named])
     order = list(dict.fromkeys(rows.sanitizer))
     panels = []
-    for letter, part in rows.groupby("target", sort=False):
+    for letter, part in rows.groupby("parameter", sort=False):
         columns = ["sanitizer", "bound", "value"]
         scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
         base = alt.Chart(Aggregate(part, dict.fromkeys(columns, "")).rows).encode(

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from privnb.evaluation.results import bound, check_results, set_of
+from privnb.evaluation.results import check_results, of_one_miner
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, Aggregate, axis, finish, intervals, none, settings, told_apart
-from privnb.reporting.findings.base import criterion, listed
+from privnb.reporting.findings.base import WORST, criterion, listed, scenario
 
 PANEL = 260  # pixels: two panels beside each other
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
@@ -22,9 +22,10 @@ def declines(results):
     import altair as alt
 
     rows = settings(results)
-    rows = rows.assign(set=set_of(rows), bound=bound(rows))
-    worst = rows[(rows.measure == "utility_decline") & (rows.miner == "worst") & rows.bound.notna()]
-    lines = rows[(rows.measure == "utility_decline") & ~rows.miner.str.endswith("worst")]
+    worst = rows[
+        (rows.measure == "utility_decline") & (rows.miner == "worst") & (rows.miner_set == "") & rows.bound.notna()
+    ]
+    lines = rows[(rows.measure == "utility_decline") & of_one_miner(rows)]
     drawn = lines[lines.bound.notna()].assign(low=lambda r: r.low.clip(lower=0))
     if drawn.empty:
         return none("utility_decline")
@@ -40,10 +41,10 @@ def declines(results):
         scale=alt.Scale(domain=[lowest, max(drawn.value.max(), drawn.high.max(), absent.max(), guess.max()) * 1.05]),
     )
     panels = []
-    for name, members in drawn.groupby("set", sort=False):
+    for name, members in drawn.groupby("miner_set", sort=False):
         row = []
         for sanitizer, part in members.groupby("sanitizer", sort=False):
-            letter = part.parameters.iloc[0].split("=")[0]
+            letter = part.parameter.iloc[0]
             beside = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
             panel = alt.layer()
             for reference, dash, said in (
@@ -53,7 +54,7 @@ def declines(results):
                 if len(reference):
                     panel += _level(reference, order, dash, said, y)
             panel += _lines(part, order, y, letter)
-            title = f"{sanitizer}, {name or 'main set'}" if drawn["set"].nunique() > 1 else sanitizer
+            title = f"{sanitizer}, {name or 'main set'}" if drawn.miner_set.nunique() > 1 else sanitizer
             row.append(panel.properties(width=PANEL, height=220, title=alt.Title(title, fontSize=12)))
         panels.append(alt.hconcat(*row))
     named = "; ".join(
@@ -120,16 +121,16 @@ def choices(chosen):
     check_results("chosen", chosen)
     import altair as alt
 
-    rows = settings(chosen[chosen.measure.str.startswith("chosen_")])
+    rows = settings(chosen[chosen.measure == "chosen"])
     if rows.empty:
         return none("sanitizer that keeps enough good utility and hits enough people to compare")
-    rows = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["measure", "miner"]).sort_index()
-    rows["scenario"] = rows.measure.str.removeprefix("chosen_")
-    others = chosen[chosen.measure.str.startswith("more_than_chosen_")].dropna(subset="value")
+    rows["scenario"], rows["criterion"] = scenario(rows), criterion(rows)
+    rows = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["scenario", "criterion"])
+    rows = rows.sort_index()
+    others = chosen[chosen.measure == "excess_over_choice"].dropna(subset="value")
     alone = len(others) > 0 and others.low.isna().all()  # no interval of what is told: nothing was repeated
     every = "one seed" if alone else "all seeds"
     rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{share:.0%} of the seeds")
-    rows["criterion"] = rows.miner.map(criterion)
     columns = ["scenario", "criterion", "setting", "seeds", "value"]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
         x=alt.X("scenario:N", sort=None, axis=_bare(title="scenario", orient="top", labelAngle=0)),
@@ -160,15 +161,15 @@ def _bare(**properties):
 
 def _worst_first(rows):
     """The criteria in their order, the paper's own first."""
-    return sorted(dict.fromkeys(rows.criterion), key=lambda name: name != criterion("worst"))
+    return sorted(dict.fromkeys(rows.criterion), key=lambda name: name != WORST)
 
 
 def _picks(rows):
     """What the worst miner leads to, and how many of the other cells agree."""
-    of_worst = rows[rows.miner == "worst"].set_index("scenario").setting
+    of_worst = rows[rows.criterion == WORST].set_index("scenario").setting
     picks = "; ".join(f"{setting} in {listed(list(part.index))}" for setting, part in of_worst.groupby(of_worst))
     if of_worst.empty:
         return "Too few people are hit to choose by the worst miner"
-    others = rows[(rows.miner != "worst") & rows.scenario.isin(of_worst.index)]
+    others = rows[(rows.criterion != WORST) & rows.scenario.isin(of_worst.index)]
     same = (others.setting == others.scenario.map(of_worst)).sum()
     return f"By the worst miner the owner chooses {picks}; {same} of {len(others)} cells of other criteria agree"

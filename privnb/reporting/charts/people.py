@@ -39,7 +39,7 @@ def uniqueness(results):
     expect.these(results=results)
     import altair as alt
 
-    rows = results[results.measure == "unique"].assign(known=lambda r: r.target.map(names_in).map(len))
+    rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(names_in).map(len))
     rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
     spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()
     base = alt.Chart(Aggregate(spread, dict.fromkeys(spread, "")).rows).encode(

@@ -1,6 +1,6 @@
 """A small table of results to look at."""
 
-from privnb.evaluation.results import PEOPLE, bounded
+from privnb.evaluation.results import bounded, counts_people
 from privnb.microdata import expect
 from privnb.reporting.charts.base import none, settings
 
@@ -24,7 +24,7 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
     if results.empty:
         return none("row in this table")
     shown = settings(results)
-    people = shown.high.notna() & shown.measure.str.startswith(PEOPLE)
+    people = shown.high.notna() & counts_people(shown)
     few = [bounded(*ends) if ends[1] > 0 else "withheld" for ends in shown[["low", "high"]].where(people).to_numpy()]
     cell = shown.value.map(format.format).where(shown.value.notna(), few)
     interval = " (" + shown.low.map(format.format) + " to " + shown.high.map(format.format) + ")"

@@ -31,7 +31,7 @@ def trade_off(results, measure="utility_loss"):
         return none(measure)
     rows = _with_series(rows)
     order = list(dict.fromkeys(rows.series))  # of models the same in every chart, so that each keeps its colour
-    if rows.target.nunique() > 1:
+    if len(rows[["target", "variant"]].drop_duplicates()) > 1:
         order = list(rows.groupby("series").value.mean().sort_values(ascending=False).index)  # as the lines lie
     rows = rows.sort_values(["series", "privacy"], kind="stable").reset_index(drop=True)
     scale = results[results.measure == "revealed_loss"].value.agg(["min", "max"]).dropna()
@@ -111,14 +111,13 @@ def _called(measure):
 def _with_series(rows):
     """What tells the lines apart: model, form and words of the target, of which there are several."""
     words = rows.target.str.split(", ", expand=True).fillna("")
-    parts = [rows.model, rows.form, *(words[i] for i in words)]
+    parts = [rows.model, rows.form, *(words[i] for i in words), rows.variant]
     several = [part for part in parts if part.nunique() > 1] or [rows.model]
     return rows.assign(series=several[0].str.cat(several[1:], sep=", ").str.strip(", "))
 
 
 def _unit(results):
-    target = results[results.measure == "privacy_loss"].target.iloc[0]
-    distance = target.rpartition(", ")[2] if ", " in target else "Jensen-Shannon"
+    distance = results[results.measure == "privacy_loss"].variant.iloc[0] or "Jensen-Shannon"
     unit = "nats" if distance in ("Jensen-Shannon", "Kullback-Leibler") else "share"
     return f"privacy loss of the worst-off person ({distance}, {unit}; lower is better)"
 

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from privnb.evaluation.results import check_results, over_seeds, set_of
+from privnb.evaluation.results import check_results, measured, of_one_miner, over_seeds
 from privnb.measures.base import t_interval
 from privnb.microdata import expect
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.base import by_strictness, from_to, interval, listed, name, people
 
-CONTROLS = {"control: ZeroR": "one answer for everybody (ZeroR)", "control: by chance": "its guesses dealt at random"}
+CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses dealt at random"}
 FUSIONS = {
     "fusion: vote": "all miners' vote",
     "fusion: stacked": "all miners stacked",
@@ -23,20 +23,30 @@ def what_the_adversary_gains(mined, links):
     check_results("mined", mined)
     check_results("links", links)
     rows = over_seeds(mined)
-    rows = rows.assign(set=set_of(rows))
-    nearer = rows[rows.measure == "anti_utility_A"]
-    tops = [_top(part) for _, part in nearer[nearer.miner == "worst"].groupby("sanitizer", sort=False)]
+    nearer = _feared(rows, "A")
+    worst = _of(nearer, "worst")
+    tops = [_top(part) for _, part in worst.groupby("sanitizer", sort=False)]
     sentences = [_beside_controls(top, nearer, mined) for top in tops]
     sentences += [
         *_other_miners(tops, nearer),
-        *_under_noise(nearer[nearer.miner == "worst"]),
-        *_exact(rows[rows.measure == "anti_utility_B"]),
+        *_under_noise(worst),
+        *_exact(_feared(rows, "B")),
     ]
-    groups = rows[(rows.measure == "nearer_share") & (rows.miner == "worst")]
+    groups = rows[(rows.measure == "nearer_share") & (rows.miner_set == "")]
     if groups.value.notna().any():
         sentences.append(f"An average hides who pays. {whom_it_hits(_named(groups))}. Lower protects more.")
     sentences += _linked(links)
     return say(*sentences) if sentences else say("No release was attacked: there is nothing to tell.")
+
+
+def _feared(rows, scenario):
+    """The anti-utility of people in a scenario."""
+    return rows[(rows.measure == "anti_utility") & (rows.scenario == scenario) & (rows.variant == "")]
+
+
+def _of(rows, miner="", control=""):
+    """The rows of one miner, or control, of the main set."""
+    return rows[(rows.miner_set == "") & (rows.miner == miner) & (rows.control == control)]
 
 
 def _top(worst):
@@ -51,28 +61,29 @@ def _here(rows, row):
 
 def _beside_controls(top, nearer, mined):
     """One setting: the worst miner, what needs no attack, what is left beyond that, and what others' rows teach."""
-    here = _here(nearer, top).set_index("miner")
+    here = _here(nearer, top)
     said = (
         f"{B}{name(top)}: the worst miner{_who(here, top)} comes nearer to the truth for {people(top, top.value)}{B}"
         f"{interval(top, ',.0f') if pd.notna(top.value) else ''}. The guess without the release does so for "
         f"{people(top, top.baseline)}"
     )
     for control, told in CONTROLS.items():
-        if control in here.index:
-            said += f", {told} for {people(here.loc[control], here.loc[control].value)}"
-    runs = _here(mined[mined.measure == "anti_utility_A"], top)
-    wide = runs.pivot_table(index="seed", columns="miner", values="value", sort=False, dropna=False)
-    worst = runs[runs.miner == "worst"].set_index("seed")
-    against = {"the guess": worst.baseline} | {told: wide[key] for key, told in CONTROLS.items() if key in wide}
+        for _, row in _of(here, control=control).iterrows():
+            said += f", {told} for {people(row, row.value)}"
+    runs = _here(_feared(mined, "A"), top)
+    worst = _of(runs, "worst").set_index("seed")
+    wide = {control: _of(runs, control=control).set_index("seed").value for control in (*CONTROLS, "held-out")}
+    against = {"the guess": worst.baseline} | {told: wide[key] for key, told in CONTROLS.items() if len(wide[key])}
     against = pd.DataFrame(against).dropna(axis=1)
     if against.empty or worst.value.isna().any():
         return f"{said}. Too few people are hit, or too few by a guess, to set the numbers apart."
     strongest = against.mean().idxmax()
     left, more = _apart(worst.value - against[strongest])
     said += f". Beyond {strongest} that is {left}" + ("." if more else f": {B}no more than needs no attack at all.{B}")
-    if "control: unseen" in wide and wide["control: unseen"].notna().all():
-        own, more = _apart(worst.value - wide["control: unseen"])
-        said += f" Of people whom it did not learn from it comes nearer for {wide['control: unseen'].mean():,.0f}: "
+    unseen = wide["held-out"]
+    if len(unseen) and unseen.notna().all():
+        own, more = _apart(worst.value - unseen)
+        said += f" Of people whom it did not learn from it comes nearer for {unseen.mean():,.0f}: "
         said += f"a person's own row gives {own}." if more else "a person's own row is not seen to give more."
     return said
 
@@ -92,8 +103,8 @@ def _apart(differences):
 
 def _who(here, top):
     """Which single miners of the main set attain the worst case."""
-    single = here[(here["set"] == "") & ~here.index.str.contains(r"worst|average|control: |fusion: ")]
-    best = single.index[(single.value == single.value.max()) & single.value.notna()]
+    single = here[(here.miner_set == "") & of_one_miner(here)]
+    best = single.miner[(single.value == single.value.max()) & single.value.notna()]
     return f", {' or '.join(best)}," if len(best) and pd.notna(top.value) else ""
 
 
@@ -101,13 +112,12 @@ def _other_miners(tops, nearer):
     """What other sets, and fusions, reach in the settings where the main set's worst miner gains most."""
     said = {}
     for top in tops:
-        here = _here(nearer, top).set_index("miner")
+        here = _here(nearer, top)
         sets = {
-            f"the worst of {miner.removesuffix(' worst')}": row
-            for miner, row in here.iterrows()
-            if miner.endswith(" worst")
+            f"the worst of {row.miner_set}": row
+            for _, row in here[(here.miner == "worst") & (here.miner_set != "")].iterrows()
         }
-        fused = {told: here.loc[miner] for miner, told in FUSIONS.items() if miner in here.index}
+        fused = {told: row for miner, told in FUSIONS.items() for _, row in _of(here, miner).iterrows()}
         for who, row in (fused | sets).items():
             said.setdefault(who, []).append(f"{people(row, row.value)} under {name(top)}")
     if said:
@@ -120,7 +130,7 @@ def _other_miners(tops, nearer):
 
 def _under_noise(worst):
     """That scenario A grows with the noise, as the guess does, where it is so."""
-    noise = worst[worst.parameters.str.startswith("epsilon")]
+    noise = worst[worst.parameter == "epsilon"]
     for _, part in noise.groupby("sanitizer", sort=False):
         part = by_strictness(part)
         known = part.value.notna().all() and part.baseline.notna().all()
@@ -139,7 +149,7 @@ def _under_noise(worst):
 
 def _exact(rows):
     """Scenario B: how often a prediction is exact."""
-    for sanitizer, part in rows[rows.miner == "worst"].groupby("sanitizer", sort=False):
+    for sanitizer, part in _of(rows, "worst").groupby("sanitizer", sort=False):
         if (part.value == 0).all():
             yield f"Under {sanitizer} no miner of the set names anybody's exact value (scenario B)."
             continue
@@ -148,10 +158,8 @@ def _exact(rows):
             yield f"Under {sanitizer} hardly anybody's exact value is named (scenario B): the counts are withheld."
             continue
         top = told.loc[told.value.idxmax()]
-        here = _here(rows, top).set_index("miner")
         chance = ""
-        if "control: by chance" in here.index:
-            row = here.loc["control: by chance"]
+        for _, row in _of(_here(rows, top), control="permuted").iterrows():
             chance = f"; its own guesses dealt at random are exact for {people(row, row.value)}"
         few = [name(row) for row in part[part.value.isna()].itertuples()]
         few = f", and of few people, withheld, under {listed(few)}" if few else ""
@@ -182,10 +190,8 @@ def whom_it_hits(rows):
     more, than = ("most", "and") if [pair.value, pair.at_less] == extremes else ("more", "than")
     least = " least" if more == "most" else ""
     few = f"{pair.at_less:.1%}" if pd.notna(pair.value_less) else f"at most {pair.at_less:.1%}"
-    guess = "" if pd.isna(pair.baseline) else f"; the guess comes nearer for {pair.baseline:.1%} of {pair.target}"
-    return (
-        f"{pair.setting} hits {pair.target} {more} ({pair.value:.1%}) {than} {pair.target_less}{least} ({few}){guess}"
-    )
+    guess = "" if pd.isna(pair.baseline) else f"; the guess comes nearer for {pair.baseline:.1%} of {pair.group}"
+    return f"{pair.setting} hits {pair.group} {more} ({pair.value:.1%}) {than} {pair.group_less}{least} ({few}){guess}"
 
 
 def _linked(links):
@@ -202,7 +208,7 @@ def _linked(links):
         f"{name(worst)}{interval(worst, '.1%')}{intact}; a row drawn at random is right for {worst.baseline:.3%}. "
         "Lower is better. An attack that fails does not make a release safe."
     )
-    noise = links[links.parameters.str.startswith("epsilon")]
+    noise = links[links.parameter == "epsilon"]
     if len(noise) and (noise.low > noise.baseline).all():
         yield (
             f"Of the noisy releases the safest one still gives {noise.value.min():.1%} away: the columns that noise "
@@ -210,20 +216,17 @@ def _linked(links):
         )
 
 
-READINGS = {
-    ("with_predictions", "with_random_labels"): "in the first record of each distinct row",
-    ("with_all_predictions", "with_as_many_random_labels"): "for all people",
-}
+READINGS = {"with predictions": "in the first record of each distinct row", "with all predictions": "for all people"}
 
 
 def what_predictions_add(results):
     """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
     expect.these(results=results)
     found = [
-        (gain, where, miner, _wide(results, gain, mined, random, miner))
+        (gain, where, miner_set, _wide(results, gain, variant, miner_set))
         for gain in ("accuracy_gain", "knowledge_gain")
-        for (mined, random), where in READINGS.items()
-        for miner in dict.fromkeys(results.miner[results.measure == f"{gain}_{mined}"])
+        for variant, where in READINGS.items()
+        for miner_set in dict.fromkeys(results.miner_set[(results.measure == gain) & (results.variant == variant)])
     ]
     found = [case for case in found if len(case[-1])]
     if not found:
@@ -233,7 +236,7 @@ def what_predictions_add(results):
             _verdict(where, pd.concat([wide for _, reading, _, wide in found if reading == where]))
             for where in dict.fromkeys(where for _, where, _, _ in found)
         ),
-        [_added(wide, gain, where, miner) for gain, where, miner, wide in found],
+        [_added(wide, gain, where, miner_set) for gain, where, miner_set, wide in found],
         "A new label takes a record out of its class. To split a class can only raise either gain, whatever the label "
         "says; where the record joins another class, that may lower them. An increase that random labels show as well "
         "is no evidence that the miner learned anything. Lower gains protect more.",
@@ -259,21 +262,22 @@ def _verdict(where, wide):
     return said + f"No more than by chance: {B}the increase is no evidence of an attack.{B}"
 
 
-def _wide(results, gain, mined, random, miner):
+def _wide(results, gain, variant, miner_set):
     """A line for each release: its gain before, the change by predictions, and the control's with its bounds."""
     keys = [*SETTING, "seed"]
-    before = results[results.measure == gain].set_index(keys).value.rename("before")
-    of = results[results.miner == miner]
-    predicted = of[of.measure == f"{gain}_{mined}"].set_index(keys).value.rename("mined")
-    control = of[of.measure == f"{gain}_{random}"].set_index(keys)[["value", "low", "high"]]
+    gains = measured(results[results.measure == gain])
+    before = gains[gains.variant == ""].set_index(keys).value.rename("before")
+    of = gains[(gains.miner_set == miner_set) & (gains.variant == variant)]
+    predicted = of[of.control == ""].set_index(keys).value.rename("mined")
+    control = of[of.control != ""].set_index(keys)[["value", "low", "high"]]
     wide = pd.concat([before, predicted, control], axis=1, join="inner")
     return wide.sub(wide.before, axis=0).assign(before=wide.before)
 
 
-def _added(wide, gain, where, miner):
+def _added(wide, gain, where, miner_set):
     by_setting = wide.groupby(level=SETTING, sort=False)[["mined", "value"]].mean().round(6) + 0.0  # no -0
     least, most = by_setting.min(), by_setting.max()
-    who = f"the worst of {miner}" if miner else "the worst miner"
+    who = f"the worst of {miner_set}" if miner_set else "the worst miner"
     said = (
         f"{gain.replace('_', ' ').capitalize()}, predictions of {who} "
         f"{where}: {least.mined:+.4f} to {most.mined:+.4f}; random labels {least.value:+.4f} to {most.value:+.4f}"

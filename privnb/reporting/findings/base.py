@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from privnb.evaluation.results import bound, bounded
+from privnb.evaluation.results import bounded
 
 
 def of(results, measure):
@@ -45,8 +45,8 @@ def share(row):
 
 def by_strictness(rows):
     """Rows of one sanitizer from the loosest to the strictest: k upwards, epsilon downwards."""
-    looser_first = not rows.parameters.str.startswith("epsilon").any()
-    return rows.assign(bound=bound(rows)).dropna(subset="bound").sort_values("bound", ascending=looser_first)
+    looser_first = not (rows.parameter == "epsilon").any()
+    return rows.dropna(subset="bound").sort_values("bound", ascending=looser_first)
 
 
 def interval(row, format):
@@ -64,21 +64,23 @@ def listed(names):
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def criterion(miner):
-    """How a person names a criterion of choice, or another row that is no single miner's.
+WORST = "worst miner"
+CRITERIA = {
+    "worst by person": "each person's worst miner",
+    "worst": WORST,
+    "average": "average miner",
+    "fusion: vote": "vote of all miners",
+    "fusion: stacked": "all miners stacked",
+}
+LESS = {"guess": "worst less the guess", "permuted": "worst less chance"}
 
-    >>> criterion("worst"), criterion("modern average"), criterion("fusion: vote")
-    ('worst miner', 'modern: average miner', 'vote of all miners')
-    """
-    names = {
-        "worst by person": "each person's worst miner",
-        "worst": "worst miner",
-        "average": "average miner",
-        "fusion: vote": "vote of all miners",
-        "fusion: stacked": "all miners stacked",
-    }
-    for ending, said in names.items():
-        if miner.endswith(ending):
-            prefix = miner.removesuffix(ending).strip()
-            return f"{prefix}: {said}" if prefix else said
-    return miner
+
+def criterion(rows):
+    """How a person names a criterion of choice, or other rows that are no single miner's: Series of text."""
+    named = rows.control.map(LESS).fillna(rows.miner.map(CRITERIA)).fillna(rows.miner)
+    return named.where(rows.miner_set == "", rows.miner_set + ": " + named)
+
+
+def scenario(rows):
+    """How a person names a scenario: "A", or of distinct records "A_distinct"; Series of text."""
+    return rows.scenario.mask(rows.variant == "distinct", rows.scenario + "_distinct")

@@ -52,7 +52,7 @@ def what_users_lose(results):
     """What users lose by a release of small tables, by what they knew before, and a population of them (eq. 19, 20)."""
     expect.these(results=results)
     rows = of(results, "user_degradation")
-    rows = rows[rows.target == EITHER].set_index("miner").value
+    rows = rows[rows.target == EITHER].set_index("knows").value
     if rows.empty:
         return say("These results tell of no users.")
     lost = listed([f"{bits:.3f} ({knew})" for knew, bits in rows.items()])
@@ -71,7 +71,7 @@ def how_gains_are_leakage(results):
     keys = ["sanitizer", "parameters", "target"]
     pairs, worst = [], 0
     for what in ("sensitive", "bucket"):
-        told = of(results, f"{what}_vulnerability").set_index(keys)
+        told = of(results, f"{what}_vulnerability").query("knows == '' and variant == ''").set_index(keys)
         moved = of(results, f"{what}_additive_capacity").set_index(keys).value
         accuracy, knowledge = (of(results, f"{name}_gain").set_index(keys).value for name in ("accuracy", "knowledge"))
         for key in told.index.intersection(accuracy.index).intersection(moved.index):
@@ -128,16 +128,16 @@ def _guessed(results):
     rows = of(results, "posterior_vulnerability")
     example = rows[rows.dataset.str.endswith("appendix") & (rows.sanitizer == "its mechanism")]
     sentences = []
-    for row in example[example.miner == NOTHING].itertuples():
+    for row in example[example.knows == NOTHING].itertuples():
         here = results[(results.dataset == row.dataset) & (results.sanitizer == row.sanitizer)]
-        here = here[here.miner == row.miner].set_index("measure").value
+        here = here[here.knows == row.knows].set_index("measure").value
         sentences.append(
             f"{B}In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in "
             f"with probability {row.value:.4f}{B}, without the release {row.baseline:.2f}; lower is better. They are "
             f"wrong with probability {here['bayes_risk']:.4f}; the uncertainty that is left allows at most "
             f"{here['santhi_vardy_bound']:.4f}."
         )
-        certain = example[example.miner != NOTHING]
+        certain = example[example.knows != NOTHING]
         if len(certain) and (certain.value == 1).all() and (certain.baseline == 1).all():
             sentences[-1] += " Who knew the table before is never wrong, and the release adds nothing."
     listed_spaces = rows[~rows.dataset.str.endswith("appendix") & (rows.sanitizer == RANDOM)]
@@ -154,7 +154,7 @@ def _guessed(results):
 
 def _aims(results):
     rows = of(results, "expected_gain")
-    blind, known = rows[rows.miner == NOTHING].set_index("target"), rows[rows.miner != NOTHING].set_index("target")
+    blind, known = rows[rows.knows == NOTHING].set_index("target"), rows[rows.knows != NOTHING].set_index("target")
     if blind.empty or TABLE not in blind.index or TABLE not in known.index:
         return []
     told = [f"{row.value:.3f} instead of {row.baseline:.3f} for {target}" for target, row in blind.iterrows()]
@@ -172,15 +172,14 @@ def _given_away(results):
     sentences = []
     for measure, secret in (("identity_vulnerability", "which row is a person's"), ("sensitive_vulnerability", "")):
         rows = _at_least(of(results, measure))
-        rows = rows[rows.target.str.contains(" from ")] if not secret else rows[rows.target != "identity"]
-        rows = rows.assign(names=rows.target.str.replace(r"^.* from ", "", regex=True))
+        rows = rows[rows.knows != ""].rename(columns={"knows": "names"})
         rows = rows.assign(size=rows.names.map(names_in).map(len))
         original = rows[rows.sanitizer == "Identity"]
         if original.empty:
             continue
         best = original.loc[original.groupby("size").value.idxmax()].set_index("size")
         top = best.loc[2] if 2 in best.index else best.iloc[0]
-        secret = secret or f"a person's {top.target.rpartition(' from ')[0]}"
+        secret = secret or f"a person's {top.target}"
         every = "all pairs of attributes" if 2 in best.index else "all attributes"
         known = names_in(top.names)
         verb = "tell most" if len(known) > 1 else "tells most"
@@ -205,7 +204,7 @@ def _given_away(results):
 def _family(results):
     """All kinds of sanitizers, from who leaks least to who leaks most."""
     sentences = []
-    rows = of(results, "identity_vulnerability").query("target == 'identity'")
+    rows = of(results, "identity_vulnerability").query("knows == ''")
     inner = _at_least(over_seeds(rows[~rows.sanitizer.isin(["Identity", "Suppress"])]))
     if len(inner):
         ends = []
@@ -219,8 +218,9 @@ def _family(results):
             f"with probability {listed(ends)}{B}; without a release with {_share(inner.baseline.iloc[0])}, lower is "
             f"better. {_bits(inner)}"
         )
-    told = _at_least(of(results, "sensitive_vulnerability"))
-    told = told[~told.target.str.contains(" from ") & ~told.sanitizer.isin(["Identity", "Suppress"])]
+    rows = of(results, "sensitive_vulnerability").query("knows == ''")
+    told = _at_least(rows[rows.variant == ""])
+    told = told[~told.sanitizer.isin(["Identity", "Suppress"])]
     if len(told):
         ends = dict.fromkeys(
             f"{row.said} ({name(row)})" for _, row in told.loc[[told.value.idxmin(), told.value.idxmax()]].iterrows()
@@ -229,11 +229,11 @@ def _family(results):
             f"A person's {told.target.iloc[0]} is guessed rightly with probability {' to '.join(ends)}; without a "
             f"release with {_share(told.baseline.iloc[0])}."
         )
-    at_most = of(results, "sensitive_vulnerability_at_most")
+    at_most = rows[rows.variant == "at most"]
     at_most = at_most.value.fillna(at_most.high)[at_most.sanitizer.map(KINDS) == "noise"].max()
     if not np.isnan(at_most):
         sentences.append(f"Of noise only a bound is known: at most {_share(at_most)}, what the original tells.")
-    absent = of(results, "classes").query("value == 0")
+    absent = of(results, "classes").query("status == 'not possible'")
     if len(absent):
         names = listed([f"{row.sanitizer}({row.parameters})" for row in absent.itertuples()])
         sentences.append(f"{names} cannot be had on this table, and no leakage is told of it.")

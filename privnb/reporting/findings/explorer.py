@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from privnb.evaluation.results import check_results
+from privnb.evaluation.results import check_results, measured, of_one_miner
 from privnb.microdata import expect
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.base import interval, name, of, people
@@ -29,7 +29,7 @@ def what_one_setting_gives(results, refused=""):
 
 def _published(own):
     row, parts = own.iloc[0], []
-    k = of(own[own.target == "k"], "level_achieved").value
+    k = of(own, "k_achieved").value
     if len(k):
         least = k.iloc[0]
         parts.append(
@@ -39,7 +39,8 @@ def _published(own):
         )
     for measure, said in (
         ("certainty_penalty", "a published cell may stand for {:.1%} of its attribute's values (lower keeps more)"),
-        ("displacement", "noise moves a cell by {:.1%} of its domain on average (lower keeps more)"),
+        ("mean_absolute_error", "noise moves a number by {:.1%} of its domain on average (lower keeps more)"),
+        ("change_rate", "noise changes {:.1%} of the categories (lower keeps more)"),
     ):
         parts += [said.format(value) for value in of(own, measure).value]
     called = name(row) if row.parameters else row.sanitizer
@@ -77,10 +78,11 @@ def _gained(own):
 
 
 def _nearer(own):
-    bad = own[own.measure.str.fullmatch(r"(weighted_)?anti_utility_[A-Z]") & ~own.miner.str.contains("fusion|worst")]
+    bad = measured(own[(own.measure == "anti_utility") & (own.variant != "distinct")])
+    chance, bad = bad[bad.control == "permuted"], bad[of_one_miner(bad)]
     if bad.empty:
         return "What an adversary's miner gains was not measured here."
-    row, chance = bad.iloc[0], bad[bad.miner == "control: by chance"]
+    row = bad.iloc[0]
     between = interval(row, ",.0f") if pd.notna(row.value) else ""
     random = f", guesses at random of {people(chance.iloc[0], chance.iloc[0].value)}" if len(chance) else ""
     return (

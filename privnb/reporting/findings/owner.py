@@ -1,11 +1,11 @@
 """What an owner asks: how much honest users keep, and which sanitizer to choose."""
 
-from privnb.evaluation.results import check_results, over_seeds, set_of
+from privnb.evaluation.results import check_results, of_one_miner, over_seeds
 from privnb.measures.base import t_interval
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, say
-from privnb.reporting.findings.base import by_strictness, criterion, interval, listed, name
+from privnb.reporting.findings.base import WORST, by_strictness, criterion, interval, listed, name, scenario
 
 TIED = 1e-9  # sums of the same weights differ by less
 
@@ -16,14 +16,15 @@ def what_users_keep(results):
     """
     expect.these(results=results)
     rows = over_seeds(results)
-    rows = rows.assign(set=set_of(rows))
     declines = rows[(rows.measure == "utility_decline") & (rows.sanitizer != "Identity")]
     released = declines[declines.sanitizer != "Suppress"]
-    members = released[(released["set"] == "") & ~released.miner.str.endswith("worst")]
-    worst = released[released.miner == "worst"]
+    members = released[(released.miner_set == "") & of_one_miner(released)]
+    worst = released[(released.miner == "worst") & (released.miner_set == "")]
     if worst.empty:
         return say("No sanitized release was mined: there is no decline to speak of.")
-    seeds = results[(results.measure == "utility_decline") & (results.miner == "worst")].seed.nunique()
+    seeds = results[
+        (results.measure == "utility_decline") & (results.miner == "worst") & (results.miner_set == "")
+    ].seed.nunique()
     over = f", mean over {seeds} seeds" if seeds > 1 else ""
     miners = ", ".join(dict.fromkeys(members.miner))
     sentences = []
@@ -35,7 +36,7 @@ def what_users_keep(results):
             f"miner of the set loses more than {top.value:.2%}{B}{interval(top, '.2%')} of what it predicts right on "
             f"the original, and {_at(members, top)} loses that at {name(top)}{over}. 0 % keeps all; lower is better."
         )
-    good = rows[(rows.measure == "good_utility") & (rows["set"] == "")]
+    good = rows[(rows.measure == "good_utility") & (rows.miner_set == "")]
     sentences += [
         *_beside_the_guess(good, worst.loc[worst.value.idxmax()], members),
         *_trends(worst, members),
@@ -99,7 +100,7 @@ def _trends(worst, members):
 def _beside_absence(results, members):
     """Whether noise costs more or less than leaving out what it blurs."""
     rows = results[(results.measure == "utility_decline") & results.miner.isin(members.miner)]
-    absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameters.str.startswith("epsilon")]
+    absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameter == "epsilon"]
     if absent.empty or noise.empty:
         return
     left = listed(names_in(absent.parameters.iloc[0].removeprefix("what=")))
@@ -137,42 +138,42 @@ def _apart(pair):
 def _other_sets(released, worst):
     """What the miners of the sets beside the main one lose."""
     order = worst.groupby("sanitizer").value.max().sort_values()
-    others = released[released.miner.str.endswith(" worst")]
-    for miner, part in others.groupby("miner", sort=False):
+    others = released[(released.miner == "worst") & (released.miner_set != "")]
+    for miner_set, part in others.groupby("miner_set", sort=False):
         most = part.groupby("sanitizer").value.max()
         said = ", ".join(f"{value:.2%} under {sanitizer}" for sanitizer, value in most.items())
         agrees = ""
         if len(order) > 1 and set(most.index) == set(order.index):
             same = list(most.sort_values().index) == list(order.index)
             agrees = f" It {'agrees' if same else 'does not agree'} with the main set on which of them costs more."
-        yield f"The set {miner.removesuffix(' worst')} loses at most {said}.{agrees}"
+        yield f"The set {miner_set} loses at most {said}.{agrees}"
 
 
 def what_the_owner_chooses(chosen):
     """Which sanitizer each scenario leads to, under which criteria and seeds that stays, and how far the others lie."""
     check_results("chosen", chosen)
-    choices = chosen[chosen.measure.str.startswith("chosen_")]
+    chosen = chosen.assign(feared=scenario(chosen), criterion=criterion(chosen))
+    choices = chosen[chosen.measure == "chosen"]
     if choices.empty:
         return say(
             "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing to choose. "
             "Lower MIN_GOOD, or try others."
         )
     sentences, picks = [], {}
-    for measure, part in choices.groupby("measure", sort=False):
-        scenario = measure.removeprefix("chosen_")
-        first = part.sort_values("value", ascending=False, kind="stable").drop_duplicates("miner").sort_index()
-        named = dict(zip(first.miner, [name(row) for row in first.itertuples()], strict=True))
-        if "worst" not in named:
-            sentences.append(f"Scenario {scenario}: by the worst miner too few people are hit to compare.")
+    for feared, part in choices.groupby("feared", sort=False):
+        first = part.sort_values("value", ascending=False, kind="stable").drop_duplicates("criterion").sort_index()
+        named = dict(zip(first.criterion, [name(row) for row in first.itertuples()], strict=True))
+        if WORST not in named:
+            sentences.append(f"Scenario {feared}: by the worst miner too few people are hit to compare.")
             continue
-        picks[scenario] = named["worst"]
-        by_worst = first[first.miner == "worst"].iloc[0]
-        others = chosen[chosen.measure == f"more_than_chosen_{scenario}"]
-        pick = f"{B}Scenario {scenario}: by the worst miner the owner chooses {named['worst']}{B}"
+        picks[feared] = named[WORST]
+        by_worst = first[first.criterion == WORST].iloc[0]
+        others = chosen[(chosen.measure == "excess_over_choice") & (chosen.feared == feared)]
+        pick = f"{B}Scenario {feared}: by the worst miner the owner chooses {named[WORST]}{B}"
         said = [
             f"{pick}{_seeds(by_worst, others)}.",
             _survives(named),
-            _margin(others, scenario),
+            _margin(others, feared),
         ]
         sentences.append(" ".join(part for part in said if part))
     if len(picks) > 1:
@@ -198,10 +199,10 @@ def _seeds(row, others):
 
 def _survives(named):
     """By which other criteria the same sanitizer is chosen."""
-    others = {criterion(miner): choice for miner, choice in named.items() if miner != "worst"}
+    others = {said: choice for said, choice in named.items() if said != WORST}
     away = {}
     for said, choice in others.items():
-        if choice != named["worst"]:
+        if choice != named[WORST]:
             away.setdefault(choice, []).append(said)
     if not others:
         return ""
@@ -214,7 +215,7 @@ def _survives(named):
     return f"Of {len(others)} other criteria {stays} {'chooses' if stays == 1 else 'choose'} the same. Not so: {said}."
 
 
-def _margin(others, scenario):
+def _margin(others, feared):
     """How much more the worst miner gains under the next best, which cannot be told apart, and which is withheld.
 
     It counts people, but in scenario W, where the owner may have weighted them.
@@ -233,7 +234,7 @@ def _margin(others, scenario):
         best = clear.loc[clear.value.idxmin()]
         among = "those that may be told" if len(few) else "the others" if len(tied) else "all others"
         more = f"comes nearer for {best.value:,.0f} more people{interval(best, ',.0f')}, the fewest"
-        if scenario == "W":
+        if feared == "W":
             more = f"gains {best.value:,.1f} more by the owner's weights{interval(best, ',.1f')}, the least"
         said.append(f"Under {name(best)} the worst miner {more} of {among}.")
     if len(few):

@@ -11,7 +11,7 @@ from privnb.reporting.findings.base import from_to, listed, of, share
 def who_stands_out(results):
     """How many people are unique, and which two facts identify most."""
     expect.these(results=results)
-    unique = of(results, "unique").assign(known=lambda r: r.target.map(names_in).map(len))
+    unique = of(results, "unique").assign(known=lambda r: r.knows.map(names_in).map(len))
     whole = unique.loc[unique.known.idxmax()]
     pairs = unique[unique.known == min(2, unique.known.max())].dropna(subset="value")
     records = of(results, "records").value.iloc[0]
@@ -24,7 +24,7 @@ def who_stands_out(results):
     ]
     if len(pairs):
         worst = pairs.loc[pairs.value.idxmax()]
-        few = listed(names_in(worst.target))
+        few = listed(names_in(worst.knows))
         sentences.append(f"To know no more than {few} is enough to single out {share(worst)} of them.")
     return say(*sentences)
 
@@ -43,7 +43,7 @@ def what_it_costs(results):
         reached = of(results, "k_achieved").query("sanitizer == 'KMember'")
         levels = ", ".join(f"{row.value:.0f} ({row.parameters})" for row in reached.itertuples())
         sentences.append(f"The smallest class, counted anew from the published labels, has this many people: {levels}.")
-    noise = of(results, "displacement")
+    noise = of(results, "mean_absolute_error")
     if len(noise):
         sentences.append(
             f"Noise moves a number by {from_to(noise, '.1f')} times the width of its whole domain, and leaves every "
@@ -56,8 +56,8 @@ def what_detail_remains(results):
     """Which sanitizer keeps most detail at the strictest bound of each kind, and which least."""
     expect.these(results=results)
     sentences = []
-    for letter, part in results.groupby("target", sort=False):
-        bound = part.parameters.str.extract(rf"(?:^|[ ,]){letter}=([0-9.]+)")[0].astype(float)
+    for letter, part in results.groupby("parameter", sort=False):
+        bound = part.bound
         # A larger k or l asks for more, a smaller t does.
         strictest = part[bound == (bound.min() if letter == "t" else bound.max())]
         best, worst = strictest.loc[strictest.value.idxmin()], strictest.loc[strictest.value.idxmax()]

@@ -10,7 +10,7 @@ from privnb.evaluation.results import check_results, over_seeds
 from privnb.microdata import expect
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.base import listed, of
-from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs
+from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs, queries_of
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 
@@ -23,10 +23,10 @@ def how_losses_read(results):
     if len(told):
         first, last = told.iloc[0], told.iloc[-1]
         sentences.append(
-            f"{B}Whose value is told for certain loses {first.value:.3f} ({first.target}, the smallest) to "
-            f"{last.value:.3f} ({last.target}, the largest of those shown).{B} Below the lower end nobody's value is "
-            "certain. Above it somebody's may be, or a class only makes a rare value likely: the loss does not say "
-            "which. 0 is what is lost without quasi-identifiers; lower is better."
+            f"{B}Whose value is told for certain loses {first.value:.3f} ({first.target} {first.group}, the smallest) "
+            f"to {last.value:.3f} ({last.target} {last.group}, the largest of those shown).{B} Below the lower end "
+            "nobody's value is certain. Above it somebody's may be, or a class only makes a rare value likely: the "
+            "loss does not say which. 0 is what is lost without quasi-identifiers; lower is better."
         )
     trivial, count = of(results, "utility_loss"), of(results, "large_populations").value
     if len(trivial) and len(count):
@@ -70,7 +70,7 @@ def both_critiques(results):
     """
     rows = results[(results.sanitizer == "Mondrian") & results.measure.isin([*GAINS, *LOSSES])]
     rows = over_seeds(rows).dropna(subset="value")
-    gains = rows.measure.str.endswith("_gain")
+    gains = rows.measure.isin(GAINS)
     best = rows[gains].sort_values("value", ascending=False, kind="stable").drop_duplicates(["parameters", "measure"])
     rows = pd.concat([rows[~gains], best]).sort_index()
     wide = rows.pivot_table(index="parameters", columns="measure", values="value", sort=False)
@@ -131,7 +131,8 @@ def _dominance(results):
             continue
         rows = pairs(part)
         points = decision.points(part, privacy="privacy_loss", utility="utility_loss")
-        rows = rows.merge(points[["sanitizer", "parameters", "status"]], on=["sanitizer", "parameters"])
+        points = points[["sanitizer", "parameters", "status"]]
+        rows = rows.drop(columns="status").merge(points, on=["sanitizer", "parameters"])
         efficient = [
             f"{(each.status == 'efficient').sum()} of {len(each)} under {model}"
             for model, each in rows.groupby("model", sort=False)
@@ -194,13 +195,13 @@ def _claims(results):
     )
     if len(above) and scale == scale:
         above = above[above.value > 0]
-        told = listed([f"{row.value:.0f} under {MODELS[row.target]}" for row in above.itertuples()] or ["none"])
+        told = listed([f"{row.value:.0f} under {MODELS[row.group]}" for row in above.itertuples()] or ["none"])
         yield f"Above the lower end of the privacy scale ({scale:.3f}) lie {told}; in the paper two under l-diversity."
     classes = of(results, "classes")
-    delta = classes.parameters.str.extract(r"^delta=([\d.]+)")[0].astype(float)
-    below = classes[(classes.sanitizer == "Mondrian") & (delta < 1)].assign(delta=delta)
+    below = classes[(classes.sanitizer == "Mondrian") & (classes.parameter == "delta") & (classes.bound < 1)]
+    below = below.dropna(subset="value")
     if len(below):
-        told = listed([f"{row.value:.0f} at {row.delta:g}" for row in below.itertuples()])
+        told = listed([f"{row.value:.0f} at {row.bound:g}" for row in below.itertuples()])
         yield f"The paper says that delta below 1 leaves a single class. Here are as many classes: {told}."
 
 
@@ -223,11 +224,14 @@ def _errors(results):
         if len(of(results, "queries")):
             yield "No COUNT query counts anybody, or there are too many values to ask for: there is no relative error."
         return
-    plain = rows[~rows.target.str.contains("literal") & (rows.letter == "t") & (rows.form == "in buckets")]
-    for word, larger in (("sel", "larger selectivity"), ("qd", "higher dimension")):
-        step = plain.assign(by=plain.target.str.extract(rf"{word}=([\d.]+)")[0].astype(float))
-        other = "qd" if word == "sel" else "sel"
-        step = step.assign(rest=step.target.str.extract(rf"({other}=[\d.]+)")[0])
+    plain = rows[(rows.variant == "") & (rows.letter == "t") & (rows.form == "in buckets")]
+    asked = queries_of(plain)
+    for word, by, larger in (
+        ("sel", "selectivity", "larger selectivity"),
+        ("qd", "dimension", "higher dimension"),
+    ):
+        rest = "dimension" if by == "selectivity" else "selectivity"
+        step = plain.assign(by=asked[by], rest=asked[rest])
         step = step[step.rest == step.groupby("rest").by.nunique().idxmax()] if len(step) else step
         if step.empty or step.by.nunique() < 2:
             continue
@@ -240,7 +244,7 @@ def _errors(results):
         )
     literal = over_seeds(of(results, "empty_queries"))
     drawn = over_seeds(of(results, "queries")).value.max()
-    literal = literal[literal.target.str.contains("literal")]
+    literal = literal[literal.variant == "literal"]
     if len(literal):
         share = _span(literal.value / drawn, ".0%")
         yield f"Read to the letter, selectivity leaves {share} of the queries nobody to count."
@@ -248,9 +252,9 @@ def _errors(results):
 
 def _unreached(results):
     """Privacy models that no release of this table keeps."""
-    none = of(results, "classes").query("value == 0 and sanitizer == 'Mondrian'")
+    none = of(results, "classes").query("status == 'not possible' and sanitizer == 'Mondrian'")
     if len(none):
-        told = listed([_short(parameters) for parameters in none.parameters])
+        told = listed([f"{row.parameter}={row.bound:g}" for row in none.itertuples()])
         yield f"Not kept even by all records together, so without a release: {told}."
 
 

@@ -53,9 +53,9 @@ def judged(shares):
     for statement in STATEMENTS:
         sanitizer = "Identity" if statement.parameters is None else "Suppress"
         here = shares[(shares.sanitizer == sanitizer) & (shares.parameters == (statement.parameters or ""))]
-        here = here[here.target.str.startswith(f"{statement.target} from ")]
+        here = here[here.target == statement.target]
         if len(here):
-            given = here.target.str.removeprefix(f"{statement.target} from ")
+            given = here.knows
             meant = statement.given or max(given, key=len)
             share = here.value[given == meant].iloc[0]
             found.append(
@@ -247,11 +247,11 @@ def _best(part):
 
 def _lemma(compared):
     """Lemma 1 on each delta-disclosure-private release."""
-    rows = compared[compared.parameters.str.startswith("delta=") & (compared.miner == "")]
-    rows = rows.pivot_table(index=["dataset", "parameters"], columns="measure", values="value", sort=False)
+    rows = compared[(compared.parameter == "delta") & (compared.miner == "")]
+    rows = rows.pivot_table(index=["dataset", "parameters", "bound"], columns="measure", values="value", sort=False)
     if rows.empty:
         return
-    delta = rows.index.get_level_values("parameters").str.extract(r"delta=([0-9.]+)", expand=False).astype(float)
+    delta = rows.index.get_level_values("bound")
     told = rows.information_gain.to_numpy()
     holds = (told < delta) & (rows.largest_quotient.to_numpy() < delta)
     yield (

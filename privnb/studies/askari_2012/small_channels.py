@@ -1,7 +1,7 @@
 """Askari et al.'s examples as tidy results: how likely an adversary who knows the algorithm guesses a small table.
 
 Nobody's data are in it: all tables that there can be are listed, and every number is computed exactly, in fractions.
-In the results `sanitizer` says what is published, `miner` what the adversary knew before, `target` what they guess.
+In the results `sanitizer` says what is published, `knows` what the adversary knew before, `target` what they guess.
 
 Source: Askari, Safavi-Naini, Barker, CODASPY 2012, sections 4 and 5, and the appendix.
 """
@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from privnb.evaluation.results import tidy
+from privnb.evaluation.results import row, tidy
 from privnb.measures import channel as measures
 from privnb.measures.base import state
 from privnb.microdata.hierarchy import Taxonomy
@@ -52,7 +52,7 @@ def appendix():
         row
         for name, made in channels.items()
         for knows, prior in priors.items()
-        for row in _rows("appendix", name, "", made(prior), knows)
+        for row in _rows("appendix", name, made(prior), knows)
     )
 
 
@@ -72,11 +72,11 @@ def space(name):
         "tables": len(listed.originals),
         "anonymous_tables": listed.originals.anonymous(quasi, K).sum(),
     }
-    rows = [_row(name, "original", "", measure, value) for measure, value in counts.items()]
+    rows = [_row(name, "original", measure, value) for measure, value in counts.items()]
     for chosen, channel in published(listed).items():
-        rows += _rows(name, chosen, f"k={K}", channel)
+        rows += _rows(name, chosen, channel, k=K)
         lost = listed.degradation(channel)
-        rows.append(_row(name, chosen, f"k={K}", "degradation", lost, better="lower"))
+        rows.append(_row(name, chosen, "degradation", lost, k=K, better="lower"))
     return tidy(rows)
 
 
@@ -111,7 +111,8 @@ def aims(name="3 rows, ages 4-2-1"):
     for knows, known in adversaries.items():
         for target, gain in wanted.items():
             before, after = measures.prior_gain(known, gain), measures.posterior_gain(known, gain)
-            rows.append(_row(name, RANDOM, f"k={K}", "expected_gain", after, knows, target, before, "lower"))
+            gained = partial(_row, name, RANDOM, "expected_gain", after, k=K, knows=knows, target=target)
+            rows.append(gained(baseline=before, better="lower"))
     return tidy(rows)
 
 
@@ -119,7 +120,7 @@ def users(name="4 rows, ages 4-2-1"):
     """What tables tell users of attributes, by what they knew before and what interests them.
 
     Rows `user_utility` of the `original` and of what is published, `user_degradation`: what is lost, all means in bits.
-    `miner`: what they knew, nothing, or that half of all people are 20, or a population of which half knew either.
+    `knows`: nothing, or that half of all people are 20, or a population of which half knew either.
     `target`: what interests them: one attribute, U_max of eq. 13, or each alike, eq. 14. Who knew something has their
     own knowledge taken off, eq. 17-19, of releases in their labels. Population: eq. 20.
     """
@@ -133,20 +134,21 @@ def users(name="4 rows, ages 4-2-1"):
         for knows, user in knowing.items():
             utilities = listed.utilities(weights, user)
             means = [float(shares.astype(float) @ bits) for shares, bits in zip(mass, utilities, strict=True)]
-            rows.append(_row(name, "original", "", "user_utility", means[0], knows, target, better="higher"))
-            rows.append(_row(name, RANDOM, f"k={K}", "user_utility", means[1], knows, target, means[0], "higher"))
-            rows.append(
-                _row(name, RANDOM, f"k={K}", "user_degradation", means[0] - means[1], knows, target, better="lower")
-            )
+            asked, after = {"knows": knows, "target": target}, partial(_row, name, RANDOM, k=K)
+            rows += [
+                _row(name, "original", "user_utility", means[0], **asked, better="higher"),
+                after("user_utility", means[1], **asked, baseline=means[0], better="higher"),
+                after("user_degradation", means[0] - means[1], **asked, better="lower"),
+            ]
         both = listed.degradation(channel, weights, [(0.5, user) for user in knowing.values()])
-        rows.append(_row(name, RANDOM, f"k={K}", "user_degradation", both, POPULATION, target, better="lower"))
+        rows.append(after("user_degradation", both, knows=POPULATION, target=target, better="lower"))
     return tidy(rows)
 
 
-def _rows(name, sanitizer, parameters, channel, knows=NOTHING):
+def _rows(name, sanitizer, channel, knows=NOTHING, k=None):
     before, after = measures.prior_vulnerability(channel), measures.posterior_vulnerability(channel)
     lowest, highest = measures.error_bounds(channel)
-    row = partial(_row, name, sanitizer, parameters, knows=knows, target=TABLE)
+    row = partial(_row, name, sanitizer, k=k, knows=knows, target=TABLE)
     return [
         row("releases", (channel.output_probability > 0).sum()),
         row("prior_vulnerability", before, better="lower"),
@@ -163,8 +165,7 @@ def _rows(name, sanitizer, parameters, channel, knows=NOTHING):
     ]
 
 
-def _row(name, sanitizer, parameters, measure, value, knows="", target="", baseline=np.nan, better=""):
-    return (
-        f"askari: {name}", sanitizer, parameters, 1, measure, knows, target,
-        float(value), np.nan, np.nan, float(baseline), better,
-    )  # fmt: skip
+def _row(name, sanitizer, measure, value, k=None, **columns):
+    if k is not None:
+        columns |= {"parameters": f"k={k}", "parameter": "k", "bound": k}
+    return row(measure, value, dataset=f"askari: {name}", sanitizer=sanitizer, **columns)

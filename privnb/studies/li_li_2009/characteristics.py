@@ -8,7 +8,7 @@ of the others.
 
 import pandas as pd
 
-from privnb.evaluation.results import tidy
+from privnb.evaluation.results import row, tidy
 from privnb.measures.gains import class_counts, knowledge_gain
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import privacy_loss, utility_loss
@@ -95,5 +95,5 @@ def _compared(case, people, told, false=None):
             "utility_loss": utility_loss(populations, release),
         }
         for measure, value in measured.items():
-            rows.append(("made up", says, "", 1, measure, "", case, value, *[float("nan")] * 3, "lower"))
+            rows.append(row(measure, value, dataset="made up", sanitizer=says, target=case, better="lower"))
     return tidy(rows)

@@ -5,10 +5,11 @@ from dataclasses import fields, replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.releases import ends, numbers, sensitive_name
-from privnb.evaluation.results import join, over_seeds, tidy
+from privnb.evaluation.results import join, over_seeds, row, tidy
 from privnb.measures import tradeoff
 from privnb.measures.base import state
 from privnb.measures.queries import READINGS
@@ -25,6 +26,7 @@ BELOW_ONE = (0.5, 0.6, 0.7, 0.8, 0.9)  # bounds of semantic privacy that the pap
 MODELS = {"k": "k-anonymity", "l": "l-diversity", "t": "t-closeness", "delta": "semantic privacy"}
 FORMS = {"Mondrian": "generalized", "Bucketize": "in buckets"}
 MOST = 100_000  # queries at once, as `CountQueries.of` takes them
+ERRORS = ("average_relative_error", "median_relative_error")
 SMALL = 0.04  # the utility loss that the paper finds everything below
 
 
@@ -97,7 +99,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
     Mondrian cuts `losses.on_lines`; the large populations are of the dataset's own hierarchies. Of delta below 1 stands
     here how many classes there are. What the paper says of all releases together stands in rows whose parameters are
     lists, "k=10 50, t=0.2": `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's
-    letter in `target`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
+    letter in `group`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
     _check(dataset, partitions, support=support, store=store)
     expect.one_of("distance", distance, tradeoff.DISTANCES)
@@ -178,10 +180,8 @@ def pairs(results, measure="utility_loss"):
     rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
     private = over_seeds(results[results.measure == "privacy_loss"])
     private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
-    rows = rows[rows.sanitizer.isin(FORMS)].merge(private, on=["sanitizer", "parameters"])
-    found = rows.parameters.str.extract(r"(?:^|[ =])(k|l|t|delta)=([\d.e+-]+)")
-    rows = rows.assign(letter=found[0], bound=found[1].astype(float), model=found[0].map(MODELS))
-    return rows.assign(form=rows.sanitizer.map(FORMS)).dropna(subset="letter").reset_index(drop=True)
+    rows = rows[rows.sanitizer.isin(FORMS) & rows.parameter.isin(MODELS)].merge(private, on=["sanitizer", "parameters"])
+    return rows.assign(letter=rows.parameter, model=rows.parameter.map(MODELS), form=rows.sanitizer.map(FORMS))
 
 
 def asked(results, by="", form="Bucketize"):
@@ -192,19 +192,27 @@ def asked(results, by="", form="Bucketize"):
     if not isinstance(by, str) or by:
         expect.one_of("by", by, ("selectivity", "dimension"))
     expect.one_of("form", form, FORMS)
-    errors = results.measure.str.endswith("_relative_error")
-    plain = errors & (results.sanitizer == form) & ~results.target.str.contains(READINGS[1])
+    errors = results.measure.isin(ERRORS)
+    plain = errors & (results.sanitizer == form) & (results.variant == "")
     if not plain.any():
         return results[~errors]
-    kinds = results.target.str.extract(r"^qd=(\d+), sel=([\d.]+)")
+    kinds = queries_of(results)
     common = kinds[plain].iloc[0]  # what all are asked, and so first
-    close = results.parameters.str.contains(r"[ =]t=")
+    same, close = kinds == common, results.parameter == "t"
     chosen = {
-        "": (kinds == common).all(axis=1),
-        "selectivity": (kinds[0] == common[0]) & close,
-        "dimension": (kinds[1] == common[1]) & close,
+        "": same.all(axis=1),
+        "selectivity": same.dimension & close,
+        "dimension": same.selectivity & close,
     }[by]
     return results[~errors | (plain & chosen)]
+
+
+def queries_of(results):
+    """The `dimension` and `selectivity` of the COUNT queries that rows of results are of; NaN for others: DataFrame."""
+    asked = [(d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES]
+    kinds = {losses.queries_name(*each): each for each in asked}
+    found = [kinds.get(target, (float("nan"), float("nan"))) for target in results.target]
+    return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
 
 
 def _bound(partition):
@@ -226,17 +234,18 @@ def _overall(dataset, found, partitions):
     """What holds of all releases of a form together."""
     bounds = {letter: map(str, map(_bound, each)) for letter, each in partitions.items()}
     every = ", ".join(f"{letter}={' '.join(values)}" for letter, values in bounds.items())
-    rows, scale, none = [], found[found.measure == "revealed_loss"].value.min(), [float("nan")] * 3
+    rows, scale = [], found[found.measure == "revealed_loss"].value.min()
     for form in FORMS:
         part = found[found.sanitizer == form]
         privacy, utility = (part[part.measure == measure] for measure in ("privacy_loss", "utility_loss"))
-        name = (dataset.name, form, every, 1)
-        for target in privacy.target.unique():
-            rows.append((*name, "largest_privacy_loss", "", target, privacy.value.max(), *none, "lower"))
+        of_all = partial(row, dataset=dataset.name, sanitizer=form, parameters=every)
+        for (target, variant), losses_of_it in privacy.groupby(["target", "variant"], sort=False):
+            largest = partial(of_all, "largest_privacy_loss", losses_of_it.value.max())
+            rows.append(largest(target=target, variant=variant, better="lower"))
         for target in utility.target.unique():
             small = (utility.value < SMALL).mean()
-            rows.append((*name, "share_of_small_utility_loss", "", target, small, *none, "higher"))
+            rows.append(of_all("share_of_small_utility_loss", small, target=target, better="higher"))
         for letter in partitions if len(privacy) else ():
-            values = privacy.value[privacy.parameters.str.contains(rf"(?:^|[ =]){letter}=")]
-            rows.append((*name, "above_scale", "", letter, float((values > scale).sum()), *none, "lower"))
+            above = (privacy.value[privacy.parameter == letter] > scale).sum()
+            rows.append(of_all("above_scale", above, group=letter, better="lower"))
     return tidy(rows)

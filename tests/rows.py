@@ -1,0 +1,87 @@
+"""Rows of results by hand, in short: one word for what results keep in several columns.
+
+"anti_utility_A_distinct" is the measure `anti_utility` in scenario A, of variant "distinct"; "modern worst" the worst
+miner of the set "modern"; "control: permuted" that control; "worst less guess" the worst miner beyond the guess.
+"""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation import results
+
+SCENARIO = re.compile(r"(anti_utility|chosen|excess_over_choice)_([ABCW])(?:_(distinct|weighted))?")
+PARAMETER = re.compile(r"(?:^|[ =])(k|l|t|delta|epsilon)=([\d.]+)")
+SET = re.compile(r"(.+) (" + "|".join(results.SUMMARIES) + ")")
+
+
+ATTRIBUTES = re.compile(r"(.+) from (.+)")
+
+
+def made(
+    dataset, sanitizer, parameters, seed, measure, miner, target, value, low, high, baseline, better="", **columns
+):
+    """One row; `columns`: more of its columns."""
+    letter, bound = found.groups() if (found := PARAMETER.search(parameters)) else ("", np.nan)
+    return results.row(
+        value=value, dataset=dataset, sanitizer=sanitizer, parameters=parameters, parameter=letter, bound=bound,
+        seed=seed, interval=(low, high), baseline=baseline, better=better,
+        **(measured(measure) | by(miner) | about(measure, target) | columns),
+    )  # fmt: skip
+
+
+def frame(rows, dataset="toy", seed=1, better="lower"):
+    """Results of (sanitizer, parameters, measure, miner, target, value, low, high, baseline)."""
+    return results.tidy(made(dataset, *row[:2], seed, *row[2:], better) for row in rows)
+
+
+def measured(name):
+    """The columns of a measure."""
+    if found := SCENARIO.fullmatch(name):
+        return {"measure": found[1], "scenario": found[2], "variant": found[3] or ""}
+    if name.endswith("_at_most"):
+        return {"measure": name.removesuffix("_at_most"), "variant": "at most"}
+    return {"measure": name}
+
+
+def about(measure, target):
+    """The columns of a target: "job from age, sex" is the job for an adversary who knows these."""
+    if measure in ("unique", "tuples", "nearer_share", "above_scale"):
+        return {"knows" if measure == "unique" else "group": target}
+    if found := ATTRIBUTES.fullmatch(target):
+        return {"target": found[1], "knows": found[2]}
+    if target.endswith(", literal"):
+        return {"target": target.removesuffix(", literal"), "variant": "literal"}
+    return {"target": target}
+
+
+def by(name):
+    """The columns of a miner, a control or a criterion."""
+    name, _, less = name.partition(" less ")
+    if name.startswith("control: "):
+        return {"control": name.removeprefix("control: ")}
+    found = SET.fullmatch(name)
+    return {"control": less, **({"miner_set": found[1], "miner": found[2]} if found else {"miner": name})}
+
+
+def who(rows):
+    """Each row's miner, control or criterion in short: Series of text."""
+    less = np.where((rows.miner != "") & (rows.control != ""), " less " + rows.control, "")
+    named = rows.miner.where(rows.miner != "", "control: " + rows.control).where(
+        (rows.miner != "") | (rows.control != ""), ""
+    )
+    named = named + pd.Series(less, rows.index)
+    of_set = (rows.miner_set != "") & ~results.of_one_miner(rows)
+    return named.where(~of_set, (rows.miner_set + " " + named).str.strip())
+
+
+def what(rows):
+    """Each row's measure in short: Series of text."""
+    parts = [rows.measure, rows.scenario, rows.variant.where(rows.scenario != "", "")]
+    return parts[0].str.cat(parts[1:], sep="_").str.rstrip("_")
+
+
+def short(rows):
+    """Results with the columns `measure` and `miner` in short."""
+    return rows.assign(measure=what(rows), miner=who(rows))
