@@ -146,7 +146,7 @@ def _templates():
     from nbconvert.filters import Highlight2HTML, strip_ansi
 
     templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("privnb", "templates/privnb_report"),
+        loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
