@@ -1,35 +1,20 @@
-"""The board: controls, four panels that follow them, and what a person does there: pin, sweep, undo, save.
+"""The board: controls, four panels that follow them, and the plane, drawn of what a `Session` knows.
 
-Widgets are told values and never redirect output: an `Output` widget can hang a notebook run by papermill. Slow work is
-done in another process, see `work`; what is computed here takes a fraction of a second.
+Widgets are told values and never redirect output: an `Output` widget can hang a notebook run by papermill.
 """
 
-import asyncio
-import os
-import threading
-import time
-from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 
-from privnb.evaluation.releases import numbers
 from privnb.explorer import controls, keep, panels, saving
-from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
-from privnb.explorer.setting import LETTERS, SLOW, Setting, called, checked, choices, idle, unmined
-from privnb.explorer.work import Work
+from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked
+from privnb.explorer.setting import LETTERS, Setting, called, idle, unmined
 from privnb.microdata import expect
-from privnb.microdata.names import name_list, names_in
-from privnb.microdata.progress import track
+from privnb.microdata.names import name_list
 
-SOON = 0.01  # seconds in which another key press replaces this one
-REST = 0.4  # seconds without a further change, before the miner takes the processor
-FAULT = "This is a fault of the explorer. Change a control, or take back the last change; all else goes on."
-RELEASES = "releases"  # the folder, beside the notebook, of what is saved
-FIELDS = {field.name: field.type for field in fields(Setting)}
-DOING = {"miner": "Miner", "sweep": "Sweep", "count": "Counting", "pins": "Pinned settings", "save": "Saving"}
-ASKED = ("sweep", "save", "pins")  # which go on while controls move
+__all__ = ["Board", "asked", "explore"]
+
 PAGES = ("form", "actions", "state", "published", "kept", "gained", "place", "listed", "take")
 
 
@@ -45,48 +30,13 @@ def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", sou
     return Board(dataset, setting, pins=pins, store=store, source=source)
 
 
-def asked(k, l, t, delta, epsilon, **others):  # noqa: E741 - the field's letters
-    """The setting that a notebook's parameters ask for: of numbers separated by commas the first; empty: not asked for.
+class Board(Session):
+    """One setting, live: `widget` is what is shown."""
 
-    `others`: fields of `Setting`.
-
-    >>> asked("10, 50", "", 0.2, "", "").asked
-    {'k': 10, 't': 0.2}
-    """
-    if unknown := [name for name in others if name not in FIELDS]:
-        raise ValueError(f"a setting has no {', '.join(unknown)}; it has {', '.join(FIELDS)}.")
-    given = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
-    found = {name: numbers(name.upper(), text, float) for name, text in given.items()}
-    return Setting(**{name: FIELDS[name](some[0]) for name, some in found.items() if some}, **others)
-
-
-def swept(dataset, settings):
-    """The readings of several settings: a task for another process."""
-    return [counted(dataset, setting) for setting in track(settings, "settings")]
-
-
-class Board:
-    """One setting, live. The methods do what a person does with the controls; `widget` is what is shown.
-
-    `setting`: what is asked; `reading`: what counts tell of it, None while they are counted; `mined`: what the miner
-    tells, None until it is done.
-    """
-
-    def __init__(self, dataset, setting, *, pins, store, source):
-        self.dataset, self.setting, self.store, self.source = dataset, checked(setting, dataset), store, source
-        self.pins, self.work, self.place = (
-            keep.Pins(pins),
-            Work(dataset),
-            Place(dataset, partial(self._try, self._list)),
-        )
-        self.changes = []  # what was done, in words, and what takes it back
-        self.curve, self.letter, self.said, self.reading, self.seconds = [], "k", "", None, 0
-        self._offered, self._mined, self._failed = choices(dataset), {}, {}
-        self._doing, self._turn, self._progress = "", None, (None, "")
-        self._next, self._open = {}, False
-        # JupyterLab may answer widgets in another thread than cells.
-        self._lock = threading.RLock()
-        self.format = "CSV"
+    def __init__(self, dataset, setting, **options):
+        super().__init__(dataset, setting, **options)
+        self.place = Place(dataset, partial(self._try, self._list))
+        self.letter, self.format = "k", "CSV"
         self._pages = {name: page()() for name in PAGES}
         for each in self._pages.values():
             each.on_msg(self._heard)
@@ -96,218 +46,11 @@ class Board:
     def _repr_mimebundle_(self, **options):
         return self.widget._repr_mimebundle_(**options)
 
-    @property
-    def mined(self):
-        return self._mined.get(self.setting)
-
-    @property
-    def pinned(self):
-        """The pinned settings, but for those that this table cannot be asked for: one file may serve several tables."""
-        return [pin for pin in self.pins.settings if _means_something(pin, self.dataset)]
-
-    # --- what a person does ---
-
-    def ask(self, **changes):
-        """Move controls: fields of `Setting`. What nobody should learn is taken from what is known; what was so before
-        is known again if the dataset says that it is.
-        """
-        words = f"the change of {', '.join(name.replace('_', ' ') for name in changes)}"
-        if "sensitive" in changes:
-            known = {*names_in(self.setting.quasi_identifiers)}
-            known |= {self.setting.sensitive} & {*self.dataset.schema.quasi_identifiers}
-            changes["quasi_identifiers"] = name_list(known - {changes["sensitive"]})
-        self._go(replace(self.setting, **changes), words)
-
-    def go(self, setting):
-        """Go to another setting, such as a pinned one."""
-        self._go(setting, f"going to {called(setting)}")
-
     def axis(self, axis, measure):
         """Choose what an axis of the plane shows, "privacy" or "utility"."""
         self._did(f"the choice of the {axis} axis", partial(self.place.axes.update, {axis: self.place.axes[axis]}))
         self.place.axes[axis] = measure
         self._draw()
-
-    def pin(self):
-        """Keep the setting for comparison, in the file beside the notebook."""
-        self.pins.add(self.setting)
-        self._did(f"pinning {called(self.setting)}", self.pins.undo)
-        self._draw()
-
-    def unpin(self, setting):
-        """Let go of a pinned setting."""
-        self.pins.remove(setting)
-        self._did(f"unpinning {called(setting)}", self.pins.undo)
-        self._draw()
-
-    def undo(self):
-        """Take back the last change of a control or pin; without one nothing happens."""
-        if self.changes:
-            self.changes[-1][1]()  # which may fail, and then stays to be taken back
-            self.changes.pop()
-            self._draw()
-
-    def sweep(self, letter):
-        """Count every step of one slider in another process; the curve goes to the plane."""
-        steps = [value for value in controls.steps(letter, getattr(self.setting, letter)) if value]
-        self.curve = [checked(replace(self.setting, **{letter: value}), self.dataset) for value in steps]
-        self._beside("sweep", self.curve)
-
-    def cancel(self):
-        """Stop what runs beside the interface: a sweep, a slow count, or the miner."""
-        doing = self._doing
-        self._stop()
-        self._ended("It was cancelled.", doing)
-
-    def again(self):
-        """Start anew what was cancelled or went wrong."""
-        self._failed.pop(self.setting, None)
-        self._draw()
-        self._go_on()
-
-    def save(self, format="CSV"):
-        """Write the release and its provenance into a new folder of `releases`, what is random drawn afresh; not while
-        one is being written.
-        """
-        if self._doing == "save":
-            return
-        if not self.reading:
-            raise ValueError("This setting has no numbers yet. Save it once you have seen them.")
-        if self.reading.terms.refused:
-            raise ValueError(self.reading.terms.refused)
-        folder = Path(RELEASES).resolve()
-        self._start("save", partial(saving.save, self.dataset, self.setting, folder, format), self._saved)
-
-    def close(self):
-        """End the processes of the board."""
-        self.work.close()
-
-    # --- what follows of it ---
-
-    def _did(self, words, back):
-        self.changes.append((words, back))
-
-    def _go(self, setting, words):
-        setting = checked(setting, self.dataset)
-        if setting != self.setting:
-            self.changes.append((words, partial(self._set, self.setting)))
-            self._set(setting)
-
-    def _set(self, setting):
-        """Take a setting: say so at once, count soon; of many key presses the last one is counted."""
-        self.setting, self.reading, self.said, self.fault = setting, None, "", ""
-        if self._doing not in ASKED:
-            self._stop()
-        self._failed.pop(setting, None)
-        self._state()
-        self._soon("count", self._count, 0 if recalled(self.dataset, setting) else SOON)
-
-    def _soon(self, what, call, seconds=0):
-        """Call after what waits already, such as a further key press; a later call of the same replaces it."""
-        if what in self._next:
-            self._next.pop(what).cancel()
-        try:
-            self._next[what] = asyncio.get_running_loop().call_later(seconds, self._try, call)
-        except RuntimeError:  # a script, which waits for nothing
-            call()
-
-    def _count(self):
-        """Count the setting: here, or beside the interface if its sanitizer takes seconds."""
-        began, self.fault = time.perf_counter(), ""
-        if self._open and self.setting.sanitizer in SLOW and not recalled(self.dataset, self.setting):
-            if self._doing != "save":  # which is not broken off: what is left is counted after it
-                self._beside("count", [self.setting])
-            return
-        self.reading = counted(self.dataset, self.setting)
-        self.seconds = time.perf_counter() - began
-        self._draw()
-        self._soon("miner", self._go_on, REST)
-
-    def _go_on(self):
-        """Do what is left: count the setting, then the pins of an earlier kernel, then mine."""
-        if not self.reading:
-            self._count()
-        elif self._doing:
-            return
-        elif self._open and any(not recalled(self.dataset, pin) for pin in self.pinned):
-            self._beside("pins", self.pinned)
-        else:
-            self._mine()
-
-    def _beside(self, doing, settings):
-        missing = [setting for setting in settings if not recalled(self.dataset, setting)]
-        self._start(doing, partial(swept, self.dataset, missing), self._swept) if missing else self._swept([])
-
-    def _swept(self, readings):
-        self._doing = ""
-        for reading in readings:
-            remember(self.dataset, reading)
-        if self.reading:
-            self._draw()
-        self._go_on()
-
-    def _mine(self):
-        """Start the miner, if somebody looks on, and it has not told yet and can."""
-        told = (
-            self._doing or not self.reading or self.reading.refused or self.setting in {**self._mined, **self._failed}
-        )
-        if self._open and not told and len(unmined(self.setting, self.dataset)) < 2:
-            task = partial(mined, self.dataset, self.setting, self.store)
-            self._start("miner", task, partial(self._told, self.setting))
-
-    def _told(self, setting, results):
-        self._doing, self._mined[setting] = "", results
-        self._draw()
-
-    def _start(self, doing, task, done):
-        """Run a task in the other process; it ends the one that ran there."""
-        turn = self._turn = object()
-
-        def later(call):
-            # Not at once: `work` holds a lock of its own while it calls.
-            return lambda *told: asyncio.get_running_loop().call_soon(self._try, self._in_turn, turn, call, *told)
-
-        if self._doing in ASKED:
-            self.fault = f"{DOING[self._doing]}: ended by what was asked for since."
-        self._doing, self._progress = doing, (None, "starting")
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:  # a script, which waits
-            done(task())
-            return
-        self.work.start(task, done=later(done), failed=later(self._ended), progress=later(self._going))
-        self._state()
-
-    def _in_turn(self, turn, call, *told):
-        if turn is self._turn:
-            call(*told)
-
-    def _saved(self, paths):
-        places = [os.path.relpath(path) for path in paths]
-        self._doing, self.said = "", f"Saved as {' and '.join(places)}."
-        self._draw()
-        self._go_on()
-
-    def _going(self, *told):
-        self._progress = told
-        self._state()
-
-    def _stop(self):
-        self.work.stop()
-        self._doing, self._turn = "", None
-
-    def _ended(self, text, doing=""):
-        """What ran beside the interface ended without a result."""
-        doing, self._doing = doing or self._doing, ""
-        if doing == "miner":
-            self._failed[self.setting] = text
-        else:
-            self.fault = f"{DOING[doing]}: {text}"
-        self._draw()
-        if self.reading:
-            self._mine()
-        elif doing in ASKED:
-            self._count()
 
     # --- what is shown ---
 
@@ -329,10 +72,6 @@ class Board:
         self._state()
         undo = self.changes[-1][0] if self.changes else ""
         self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
-
-    @property
-    def _busy(self):
-        return not self.reading and bool(self._doing or not self.fault)
 
     def _clear(self):
         """Show no numbers: those of an older setting are not to be taken for this one's."""
@@ -373,22 +112,6 @@ class Board:
     def _put(self, name, html):
         self._pages[name].html = str(html)
 
-    def _try(self, call, *given, **options):
-        """Call what may fail: a fault is said where the state is, and the board goes on."""
-        try:
-            with self._lock:
-                call(*given, **options)
-        except (ValueError, OSError) as error:
-            self._wrong(str(error))
-        except Exception as error:  # an interface has no caller who could do better
-            self._wrong(f"{type(error).__name__}: {error}. {FAULT}")
-
-    def _wrong(self, text):
-        self.fault = text
-        if not self.reading and not self._busy:
-            self._clear()
-        self._state()
-
     def _heard(self, page, content, __):
         if content.get("name") == "shown":
             page.send_state("html")  # what was told before anybody listened
@@ -428,10 +151,3 @@ def _read(name, value):
         return FIELDS[name](value or 0)
     except ValueError:
         raise ValueError(f"{name} is a number, got {value!r}. Type a whole one from 0.") from None
-
-
-def _means_something(setting, dataset):
-    try:
-        return bool(checked(setting, dataset))
-    except (ValueError, TypeError):
-        return False

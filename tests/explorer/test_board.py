@@ -12,6 +12,7 @@ import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb.explorer import board as module
+from privnb.explorer import session
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked
@@ -104,8 +105,8 @@ def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
     counting = []
 
     async def scene():
-        board, real = make(), module.counted
-        monkeypatch.setattr(module, "counted", lambda *given: counting.append(given[1].k) or real(*given))
+        board, real = make(), session.counted
+        monkeypatch.setattr(session, "counted", lambda *given: counting.append(given[1].k) or real(*given))
         for k in (10, 20, 50):
             use(board, "k", k)
             busy, setting, mark = told(board)
@@ -280,7 +281,7 @@ def unknown(monkeypatch):
 @pytest.fixture
 def slow(unknown, monkeypatch):
     """Mondrian is counted beside the interface, as are sanitizers that search for seconds."""
-    monkeypatch.setattr(module, "SLOW", ("Mondrian",))
+    monkeypatch.setattr(session, "SLOW", ("Mondrian",))
 
 
 @pytest.mark.usefixtures("slow")
