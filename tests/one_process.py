@@ -1,5 +1,5 @@
 """A report whose notebooks run one after the other in one process, without kernels: what is in their cells is run, and
-shown, as there. `python tests/one_process.py OUT PARAMETERS` builds it, the parameters as JSON.
+shown, as there. `python tests/one_process.py OUT ASKED` builds it, what is asked for as JSON.
 """
 
 import asyncio
@@ -11,9 +11,9 @@ import sys
 from privnb.reporting import notebooks, report
 
 
-def build(out, **parameters):
-    """The report at `out`, built in a process of its own, so that nothing of a notebook is left in this one."""
-    subprocess.run([sys.executable, __file__, str(out), json.dumps(parameters)], check=True)
+def build(out, **asked):
+    """The report at `out`, `asked` for as of `report.build`, in another process: nothing of it is left in this one."""
+    subprocess.run([sys.executable, __file__, str(out), json.dumps(asked)], check=True)
     return out
 
 
@@ -59,4 +59,4 @@ async def _execute(notebook, work, out):
 
 if __name__ == "__main__":
     report.run = run
-    report.build(sys.argv[1], parameters=json.loads(sys.argv[2]))
+    report.build(sys.argv[1], **json.loads(sys.argv[2]))

@@ -2,6 +2,7 @@
 test_notebooks_adult.py, so that two workers share it."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -77,6 +78,13 @@ def test_nothing_of_the_clinics_people_is_shown(clinic):
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
     released = [s.sanitize(dataset, rng=1).table for s in releases.settings(k="5, 20")]
     assert leaks.scan_report(clinic, original=dataset.table, canaries=canaries, released=released) == []
+
+
+def test_executed_notebooks_carry_no_widgets_and_no_paths(clinic):
+    for path in (clinic / "notebooks").glob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert "widgets" not in json.loads(text)["metadata"]
+        assert str(Path(__file__).parent.parent) not in text
 
 
 def test_the_scan_would_see_a_record(clinic, tmp_path):

@@ -4,11 +4,10 @@ names: no element, no script, no link and no request comes of it, and it is to b
 
 import os
 import shutil
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import browsing
+import one_process
 import payloads
 import pytest
 
@@ -64,14 +63,8 @@ def hostile(tmp_path_factory):
 @pytest.fixture(scope="module")
 def report(hostile):
     """The folder of a report on the table of payloads."""
-    out = hostile.folder / "report"
-    chosen = [word for item in ASKED.items() for word in ("-p", *item)]
-    command = [sys.executable, "-m", "privnb.cli", "report", "--notebook", *REPORTED, "--dataset", str(hostile.path)]
-    done = subprocess.run(
-        [*command, "--out", str(out), *chosen], capture_output=True, text=True, cwd=hostile.folder, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return out
+    asked = ASKED | {"DATASET": str(hostile.path)}
+    return one_process.build(hostile.folder / "report", notebooks=REPORTED, parameters=asked)
 
 
 def watched(opened):

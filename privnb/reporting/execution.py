@@ -15,7 +15,8 @@ from privnb.microdata import progress
 
 def execute(source, copy, values):
     """Run the notebook `source` with the parameters `values`, as JSON, and write what comes of it to `copy`."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # under nohup the report goes on
+    for number in [signal.SIGTERM] + [signal.SIGHUP] * hangs_up:
         signal.signal(number, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
     threading.Thread(target=_end_with_the_report, daemon=True).start()
     try:

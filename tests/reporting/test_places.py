@@ -53,12 +53,14 @@ def project(tmp_path, write_notebook, kernel):
 
 
 @contextlib.contextmanager
-def started(project):
+def started(project, hangup=signal.SIG_DFL):
+    """The process of a report, in which a closed terminal does what `hangup` says, whatever it does to the tests."""
     command = [sys.executable, "-m", "privnb.cli", "report", "--out", "reports/small"]
     environment = os.environ | {"TMPDIR": str(project / "tmp")}
     process = subprocess.Popen(
-        command, cwd=project, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+        command, cwd=project, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup),
+    )  # fmt: skip
     try:
         yield process
     finally:
@@ -99,6 +101,16 @@ def test_a_report_that_is_told_to_stop_leaves_nothing(project, number, status, k
     assert files(project / "reports") == before
     assert [path.name for path in (project / "reports").iterdir()] == ["small"]
     assert list((project / "tmp").iterdir()) == []
+
+
+def test_under_nohup_a_report_outlives_its_terminal(project):
+    with started(project, signal.SIG_IGN) as process:
+        at_work(project)
+        os.killpg(process.pid, signal.SIGHUP)
+        (project / "notebooks" / "go").touch()
+        process.communicate(timeout=300)
+    assert process.returncode == 0
+    assert (project / "reports" / "small" / "results.csv").read_text() != "older"
 
 
 def test_the_next_build_sweeps_what_a_killed_one_left(project):
