@@ -124,7 +124,8 @@ class Board(Session):
             self._open = True
             self._go_on()
         elif name in FIELDS:
-            self.ask(**{name: _read(name, value)})
+            first = self.setting.first_bounds(value) if name == "sanitizer" else {}
+            self.ask(**first, **{name: _read(name, value)})
         elif name in self.place.axes:
             self.axis(name, value)
         elif name in ("go", "unpin"):

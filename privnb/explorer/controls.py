@@ -7,7 +7,8 @@ import json
 
 from markupsafe import Markup
 
-from privnb.explorer.setting import KINDS, LETTERS, SCENARIOS, STEPS
+from privnb.explorer.setting import LETTERS, SCENARIOS, STEPS
+from privnb.microdata.family import sentence
 from privnb.microdata.names import names_in
 
 UNITS = {"k": " people", "epsilon": " an attribute"}
@@ -43,7 +44,7 @@ def form(setting, offered, idle):
     return FORM.format(
         sanitizer=select("sanitizer", "Sanitizer", same(offered["sanitizer"]), setting.sanitizer),
         kind=setting.sanitizer,
-        meaning=KINDS[setting.sanitizer][1],
+        meaning=sentence(setting.kind),
         sliders=together(slider(letter, getattr(setting, letter), idle.get(letter)) for letter in LETTERS),
         known=together(
             _box(name, name in known, "it is what nobody should learn" if name == setting.sensitive else "")

@@ -17,8 +17,9 @@ from privnb.evaluation.workload import disclosure
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.saving import Terms, terms
-from privnb.explorer.setting import NOISE, Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
+from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.microdata import expect
+from privnb.microdata.treatment import TRUE
 from privnb.reporting.charts.base import Aggregate
 from privnb.sanitizers import Suppress
 
@@ -103,7 +104,7 @@ def mined(dataset, setting, store=""):
     if "user" not in without:
         both = list(dict.fromkeys([made, Suppress()]))
         parts.append(call(good_utility, data, both, target=setting.sensitive, **asked))
-        if setting.sanitizer in NOISE:
+        if setting.kind.treatment not in TRUE:
             parts.append(call(disclosure, data, [made], sensitive=setting.sensitive, **asked))
     if "adversary" not in without:
         found = call(anti_utility, data, made, target=attacked(setting, dataset), **asked)

@@ -15,7 +15,7 @@ from pathlib import Path
 from privnb.evaluation.releases import numbers
 from privnb.explorer import controls, keep, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
-from privnb.explorer.setting import SLOW, Setting, called, checked, choices, unmined
+from privnb.explorer.setting import Setting, called, checked, choices, unmined
 from privnb.explorer.work import Work
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.progress import track
@@ -193,7 +193,7 @@ class Session:
     def _count(self):
         """Count the setting: here, or beside the interface if its sanitizer takes seconds."""
         began, self.fault = time.perf_counter(), ""
-        if self._open and self.setting.sanitizer in SLOW and not recalled(self.dataset, self.setting):
+        if self._open and self.setting.kind.slow and not recalled(self.dataset, self.setting):
             if self._doing != "save":  # which is not broken off: what is left is counted after it
                 self._beside("count", [self.setting])
             return

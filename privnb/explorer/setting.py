@@ -4,30 +4,19 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from numbers import Integral
 
-from privnb import sanitizers
 from privnb.evaluation.releases import first_number, sensitive_name
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
+from privnb.microdata.treatment import TRUE
 from privnb.miners import SETS, reference_set
-from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
-from privnb.sanitizers import (
-    Anatomy,
-    Bucketize,
-    FullDomain,
-    Identity,
-    KMember,
-    Mondrian,
-    Suppress,
-    TopDownSpecialization,
-)
-from privnb.sanitizers.catalogue import SUPPRESS
+from privnb.sanitizers import catalogue
+from privnb.sanitizers.base import MODELS, USUAL
 from privnb.sanitizers.mechanisms import check_epsilon
 
-LETTERS = ("k", "l", "t", "delta", "epsilon")
-MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
+LETTERS = tuple(USUAL)
 # The steps of the sliders; 0: not asked for.
 STEPS = {
     "k": (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000),
@@ -36,33 +25,6 @@ STEPS = {
     "delta": (0, 0.5, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4),
     "epsilon": (0.01, 0.03, 0.1, 0.3, 0.5, 1, 2, 3, 5, 10),
 }
-# By name: the letters that a kind of sanitizer reads, and what it does.
-KINDS = {
-    "Mondrian": (("k", "l", "t", "delta"), "Cuts the table into boxes, as many as the privacy models allow."),
-    "LocalRecoding": (("k", "l", "t", "delta"), "Puts like people together and gives each class its smallest labels."),
-    "FullDomain": (
-        ("k", "l", "t", "delta"),
-        f"Generalizes each attribute to one level for everybody; at most {SUPPRESS:.0%} of the records are suppressed.",
-    ),
-    "TopDownSpecialization": (
-        ("k", "l", "t", "delta"),
-        "Specializes labels for everybody, those first that tell most about the sensitive attribute.",
-    ),
-    "KMember": (("k", "l", "t", "delta"), "Grows clusters of like people one record at a time."),
-    "Bucketize": (
-        ("k", "l", "t", "delta"),
-        "Publishes quasi-identifiers as they are, and sensitive values by bucket: the classes of Mondrian.",
-    ),
-    "Anatomy": (("l",), "Publishes quasi-identifiers as they are, and sensitive values by bucket of l or more."),
-    "LaplaceNoise": (("epsilon",), "Adds Laplace noise to each number, epsilon an attribute."),
-    "GeometricNoise": (("epsilon",), "Adds noise in whole steps to each number, epsilon an attribute."),
-    "RandomizedResponse": (("epsilon",), "Replaces categories at random, epsilon an attribute."),
-    "Suppress": ((), "Publishes no quasi-identifier: the trivial release."),
-    "Identity": ((), "Publishes every record as it is: the original."),
-}  # fmt: skip
-NOISE = ("LaplaceNoise", "GeometricNoise", "RandomizedResponse")
-BUCKETS = ("Bucketize", "Anatomy")
-SLOW = ("KMember", "FullDomain")  # they search for seconds
 SCENARIOS = {
     "A": "everybody, any prediction nearer to the truth than what was released",
     "B": "everybody, exact predictions",
@@ -74,11 +36,11 @@ SCENARIOS = {
 class Setting:
     """One release and its two readers; the notebook's parameters are these fields in capitals.
 
-    `sanitizer`: one of `KINDS`. `k`, `l`, `t`, `delta`: the bounds of its privacy models, all of which every class
-    keeps (`MODELS`; t by equal distances); 0: not asked for. `epsilon`: what noise spends on each attribute.
-    `quasi_identifiers`: names separated by commas, empty: the dataset's; `sensitive`: one name, empty: the dataset's
-    first. `miner`: who learns from the release, for its user and for its adversary; `scenario`: what the owner fears,
-    see `adversary.scenarios`. `seed` says the noise, the deals and the folds.
+    `sanitizer`: one of `catalogue.kinds()`. `k`, `l`, `t`, `delta`: the bounds of its privacy models, all of which
+    every class keeps (`MODELS`; t by equal distances); 0: not asked for. `epsilon`: what noise spends on each
+    attribute. `quasi_identifiers`: names separated by commas, empty: the dataset's; `sensitive`: one name, empty: the
+    dataset's first. `miner`: who learns from the release, for its user and for its adversary; `scenario`: what the
+    owner fears, see `adversary.scenarios`. `seed` says the noise, the deals and the folds.
     """
 
     sanitizer: str = "Mondrian"
@@ -99,9 +61,18 @@ class Setting:
         return self.quasi_identifiers, self.sensitive
 
     @property
+    def kind(self):
+        """The class of its sanitizer, with its facts."""
+        return catalogue.kinds()[self.sanitizer]
+
+    @property
     def asked(self):
         """The bounds that this sanitizer is asked to keep: `{letter: number}`."""
-        return {letter: getattr(self, letter) for letter in KINDS[self.sanitizer][0] if getattr(self, letter)}
+        return {letter: getattr(self, letter) for letter in self.kind.letters if getattr(self, letter)}
+
+    def first_bounds(self, sanitizer):
+        """The bounds that another sanitizer cannot do without and that nobody has asked for yet: `{letter: number}`."""
+        return {letter: USUAL[letter] for letter in catalogue.kinds()[sanitizer].requires if not getattr(self, letter)}
 
 
 expect.word("setting", Setting, instead="Give one such as Setting(k=10).")
@@ -126,11 +97,10 @@ def choices(dataset):
     """
     expect.these(dataset=dataset)
     published, own = dataset.schema.published, dataset.schema.sensitive
-    numeric = [dataset.schema[name].numeric for name in published]
-    lacking = () if any(numeric) else ("LaplaceNoise", "GeometricNoise")
-    lacking += ("RandomizedResponse", "TopDownSpecialization") if all(numeric) else ()
+    any_role = [dataset.schema[name] for name in published]
+    kinds = catalogue.kinds().items()
     return {
-        "sanitizer": tuple(kind for kind in KINDS if kind not in lacking),
+        "sanitizer": tuple(name for name, kind in kinds if catalogue.fits(kind, sensitive=any_role, known=any_role)),
         "quasi_identifiers": tuple(published),
         "sensitive": (*own, *(name for name in published if name not in own)),
         "miner": _miners(),
@@ -149,7 +119,7 @@ def idle(setting, dataset):
     """The controls that this setting does not read, each with the reason in a sentence: `{control: text}`."""
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
-    kind, letters = setting.sanitizer, KINDS[setting.sanitizer][0]
+    kind, letters = setting.sanitizer, setting.kind.letters
     reads = f"it reads {', '.join(letters)}" if letters else "it has no parameter"
     reasons = {letter: f"{kind} has no {letter}: {reads}." for letter in LETTERS if letter not in letters}
     without = unmined(setting, dataset)
@@ -163,19 +133,19 @@ def idle(setting, dataset):
 def unmined(setting, dataset):
     """For whom this release is not mined, "user" or "adversary", and why not: `{who: text}`."""
     expect.these(setting=setting, dataset=dataset)
-    setting, kind, reasons = checked(setting, dataset), setting.sanitizer, {}
-    if kind in BUCKETS:
+    setting, treatment, reasons = checked(setting, dataset), setting.kind.treatment, {}
+    if treatment == "bucketized":
         told = "Miners do not read buckets: whose sensitive value is whose is not told."
         return {"user": told, "adversary": told}
     if dataset.schema[setting.sensitive].numeric:
         reasons["user"] = f"'{setting.sensitive}' is a number, seldom predicted exactly. Choose a category to predict."
     target = attacked(setting, dataset)
-    if kind == "Identity":
+    if treatment == "exact":
         reasons["adversary"] = "The original publishes every value exactly: no prediction can be nearer."
-    elif kind in NOISE and dataset.schema[target].numeric and not reference_set(setting.miner)[0].regressor:
+    elif treatment not in TRUE and dataset.schema[target].numeric and not reference_set(setting.miner)[0].regressor:
         reasons["adversary"] = (
-            f"{kind} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose another miner, "
-            "such as decision tree."
+            f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose another "
+            "miner, such as decision tree."
         )
     return reasons
 
@@ -186,7 +156,7 @@ def attacked(setting, dataset):
     """
     expect.these(setting=setting, dataset=dataset)
     chosen = of_roles(dataset, setting)
-    if setting.sanitizer == "RandomizedResponse":
+    if setting.kind.changes == "categories":
         names = chosen.schema.quasi_identifiers
         return next((name for name in names if not chosen.schema[name].numeric), names[0])
     return first_number(chosen)
@@ -255,7 +225,7 @@ def exposed(setting, dataset):
     """
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
-    known = names_in(setting.quasi_identifiers) + [setting.sensitive] * (setting.sanitizer in BUCKETS)
+    known = names_in(setting.quasi_identifiers) + [setting.sensitive] * (setting.kind.treatment == "bucketized")
     return [name for name in dataset.schema.quasi_identifiers if name not in known]
 
 
@@ -263,21 +233,8 @@ def sanitizer(setting, dataset):
     """The sanitizer that is asked for. Raises ValueError for an Anatomy without a whole l of 2 or more."""
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
-    kind, sensitive = getattr(sanitizers, setting.sanitizer), setting.sensitive
-    if kind in (Suppress, Identity):
-        return kind()
-    if setting.sanitizer in NOISE:
-        return kind(setting.epsilon)
-    if kind is Anatomy:
-        return Anatomy(setting.l, sensitive)
-    k, *others = (MODELS[letter](bound, *[sensitive] * (letter != "k")) for letter, bound in setting.asked.items())
-    if kind is KMember:
-        return KMember(k.k, models=tuple(others))
-    if kind is FullDomain:
-        return FullDomain(k, *others, suppress=SUPPRESS)
-    if kind is TopDownSpecialization:
-        return TopDownSpecialization(k, *others, workload=sensitive)
-    return Bucketize(Mondrian(k, *others)) if kind is Bucketize else kind(k, *others)
+    required = {letter: getattr(setting, letter) for letter in setting.kind.requires}
+    return setting.kind.at(required | setting.asked, setting.sensitive)
 
 
 def _among(control, names, offered):

@@ -7,8 +7,9 @@ import pandas as pd
 from privnb.evaluation.releases import numbers
 from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import KINDS, SLOW, STEPS, Setting, called, checked, choices, sanitizer
+from privnb.explorer.setting import STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
+from privnb.sanitizers.catalogue import kinds
 from privnb.studies.profiles import evaluated, number, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
@@ -36,8 +37,8 @@ def grid(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  
     return [
         checked(setting, dataset)
         for kind in choices(dataset)["sanitizer"]
-        if everything or kind not in SLOW
-        for letter in KINDS[kind][0] or ("",)
+        if everything or not kinds()[kind].slow
+        for letter in kinds()[kind].letters or ("",)
         for step in steps.get(letter, [None])
         if (setting := _at(kind, letter, step)) is not None
     ]
@@ -47,7 +48,7 @@ def _at(kind, letter, step):
     """The setting of one bound, or None where this kind has no such bound."""
     if not letter:
         return Setting(kind)
-    if kind == "Anatomy" and (step < 2 or step != int(step)):
+    if not kinds()[kind].accepts(letter, step):
         return None
     return Setting(kind, **{"k": LEAST, letter: step})
 

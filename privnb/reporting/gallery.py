@@ -14,15 +14,14 @@ from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import Dataset
+from privnb.microdata.family import sentence
 from privnb.microdata.progress import track
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import say
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
-from privnb.sanitizers import (
-    SanitizationError,
-)
+from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.catalogue import generalizing
 
 
@@ -45,17 +44,13 @@ class NobodyLeft(ValueError):
 
 
 def described(sanitizers):
-    """One row a sanitizer: its name, how it is written, and what it does in a sentence."""
+    """One row per sanitizer: its name, how it is written, and what it does in a sentence."""
     expect.these(sanitizers=sanitizers)
-    rows = [(type(s).__name__, repr(s), _first_sentence(type(s).__doc__)) for s in sanitizers]
+    rows = [(type(s).__name__, repr(s), sentence(type(s))) for s in sanitizers]
     return Page(
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
         f"{len(rows)} sanitizers",
     )
-
-
-def _first_sentence(text):
-    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].replace("`", "").rstrip(".") + "."
 
 
 MOST = 100  # people who are made up

@@ -14,19 +14,10 @@ from privnb.sanitizers.randomized_response import RandomizedResponse
 from privnb.sanitizers.suppress import Suppress
 from privnb.sanitizers.top_down_specialization import TopDownSpecialization
 
-__all__ = [
-    "Anatomy",
-    "Bucketize",
-    "FullDomain",
-    "GeometricNoise",
-    "Identity",
-    "KMember",
-    "LaplaceNoise",
-    "LocalRecoding",
-    "Mondrian",
-    "RandomizedResponse",
-    "SanitizationError",
-    "Sanitizer",
-    "Suppress",
-    "TopDownSpecialization",
-]
+__all__ = [  # noqa: RUF022 - the order of every list of sanitizers
+    "Mondrian", "LocalRecoding", "FullDomain", "TopDownSpecialization", "KMember",
+    "Bucketize", "Anatomy",
+    "LaplaceNoise", "GeometricNoise", "RandomizedResponse",
+    "Suppress", "Identity",
+    "SanitizationError", "Sanitizer",
+]  # fmt: skip

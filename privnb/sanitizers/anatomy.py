@@ -32,12 +32,19 @@ class Anatomy(Sanitizer):
 
     l: int  # noqa: E741
     sensitive: str
-    order_free = False
+    treatment = "bucketized"
+    letters = requires = ("l",)
+    needs_sensitive = "any"
+    order_invariant = False
     randomized = True
 
     def __post_init__(self):
         expect.whole("l", self.l, 2, "1 hides nothing")
         expect.text("sensitive", self.sensitive, "a sensitive attribute")
+
+    @classmethod
+    def accepts(cls, letter, value):
+        return float(value).is_integer() and value >= 2
 
     def _sanitize(self, dataset, table, rng):
         others = [name for name in dataset.schema.sensitive if name != self.sensitive]

@@ -12,7 +12,7 @@ from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Taxonomy
 from privnb.microdata.release import Provenance, Release
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Rows, Treatment, treated
-from privnb.privacy_models import PrivacyModel
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.privacy_models.requirement import Requirement
 from privnb.sanitizers.claims import refusal
 
@@ -23,16 +23,80 @@ class SanitizationError(ValueError):
     """What was asked of a sanitizer cannot be done to this table."""
 
 
+# The bounds that users vary, by letter, with their privacy model; "epsilon" is spent on each attribute. All lists of
+# settings, sliders and pages know these.
+MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
+USUAL = {"k": 10, "l": 2, "t": 0.2, "delta": 1.0, "epsilon": 1.0}
+
+
 class Sanitizer(ABC):
     """A sanitization mechanism. Subclasses are frozen dataclasses of their parameters; nothing learned stays on them.
 
-    `order_free`: the same records in another order give the same rows. `randomized`: the seed matters to results, so
-    evaluations repeat it. `draws`: anything in the release is drawn, were it only the numbers of its buckets; whoever
-    knows the seed can undo that. `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works.
+    `get_params` and `repr` follow scikit-learn, so that `sklearn.base.clone` works. A class states its facts here and
+    nowhere else; contract tests, gallery, frontier and explorer read them of every class that is imported. What it does
+    and who it is by are the first sentence and the source of its docstring.
+
+    Attributes
+    ----------
+    treatment : str
+        What it does to the columns that it changes, one of `treatment.KINDS`.
+    letters : tuple of str
+        The bounds, of `USUAL`, that it can be asked for; the first is its main one. Parameters of these names, unless
+        `at` says otherwise.
+    requires : tuple of str
+        Those of them that it cannot do without.
+    changes : str
+        "numbers" or "categories", if it changes these quasi-identifiers alone and needs one.
+    needs_sensitive : str
+        "any" or "categories", if it needs a sensitive attribute, or one of categories.
+    reference : bool
+        Whether it is one of the two that all others lie between: publish everything, publish no quasi-identifier.
+    global_recoding : bool
+        Whether a value is published alike wherever it stands.
+    slow : bool
+        Whether it searches for seconds under models of values.
+    order_invariant : bool
+        Whether the same records in another order give the same rows.
+    randomized : bool
+        Whether the seed matters to results, so that evaluations repeat it.
+    draws : bool
+        Whether anything in the release is drawn, were it only the numbers of its buckets; whoever knows the seed can
+        undo that.
     """
 
-    order_free = True
+    treatment = "generalized"
+    letters = ()
+    requires = ()
+    changes = ""
+    needs_sensitive = ""
+    reference = False
+    global_recoding = False
+    slow = False
+    order_invariant = True
     randomized = False
+
+    @classmethod
+    def at(cls, bounds, sensitive=None):
+        """One that is asked for these bounds, `{letter: number}`; `sensitive`: the attribute that they are about."""
+        own = [field.name for field in fields(cls)]
+        return cls(**bounds, **({"sensitive": sensitive} if "sensitive" in own else {}))
+
+    @classmethod
+    def accepts(cls, letter, value):
+        """Whether it can be asked for this value of one of its letters."""
+        return True
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        """One whose classes keep all `models`, the first of which may be k-anonymity; None where it cannot."""
+        k, *others = models
+        return cls.at({"k": k.k}, sensitive) if "k" in cls.letters and type(k) is KAnonymity and not others else None
+
+    @classmethod
+    def examples(cls, schema):
+        """A few that a small table of this schema can have, for the contract tests: a list."""
+        sensitive = next(iter(schema.sensitive), None)
+        return [cls.at({letter: USUAL[letter] for letter in cls.requires or cls.letters[:1]}, sensitive)]
 
     @property
     def draws(self):
@@ -163,13 +227,14 @@ expect.word("partition", Sanitizer, several="partitions", instead="Give one such
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Enforcing(Sanitizer):
+class ModelBasedSanitizer(Sanitizer):
     """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
 
     Other parameters are named. Raises ValueError without a model and TypeError for what is none.
     """
 
     models: tuple[PrivacyModel, ...]
+    letters = tuple(MODELS)
 
     def __init__(self, *models, **options):
         known = {field.name: field.default for field in fields(self) if field.name != "models"}
@@ -190,6 +255,14 @@ class Enforcing(Sanitizer):
     def __post_init__(self):
         """Where a sanitizer checks its other parameters."""
 
+    @classmethod
+    def at(cls, bounds, sensitive=None):
+        return cls.keeping(models_of(bounds, sensitive), sensitive)
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        return cls(*models)
+
     def __repr__(self):
         options = [
             f"{f.name}={getattr(self, f.name)!r}"
@@ -197,6 +270,19 @@ class Enforcing(Sanitizer):
             if f.name != "models" and getattr(self, f.name) != f.default
         ]
         return f"{type(self).__name__}({', '.join([*map(repr, self.models), *options])})"
+
+
+def models_of(bounds, sensitive):
+    """The privacy models that bounds ask for, `{letter: number}`: a list, k-anonymity first.
+
+    >>> models_of({"t": 0.2, "k": 5}, "salary")
+    [KAnonymity(k=5), TCloseness(t=0.2, sensitive='salary', distance='equal')]
+    """
+    return [
+        model(bounds[letter], *([] if letter == "k" else [sensitive]))
+        for letter, model in MODELS.items()
+        if letter in bounds
+    ]
 
 
 def recoded(dataset, table, requirement, classes):

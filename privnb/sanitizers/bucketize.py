@@ -7,7 +7,9 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.treatment import Rows
-from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
+from privnb.sanitizers.k_member import KMember
+from privnb.sanitizers.mondrian import Mondrian
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,30 @@ class Bucketize(Sanitizer):
     """
 
     partition: Sanitizer
+    treatment = "bucketized"
+    letters = tuple(MODELS)
+    needs_sensitive = "any"
     draws = True  # the buckets' numbers, which mean nothing
 
     def __post_init__(self):
         expect.kind("partition", self.partition, Sanitizer, instead="Give one that makes classes, such as KMember(10).")
 
+    @classmethod
+    def at(cls, bounds, sensitive=None):
+        """Over Mondrian's classes."""
+        return cls(Mondrian.at(bounds, sensitive))
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        return cls(Mondrian(*models))
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(KMember(3))]
+
     @property
-    def order_free(self):
-        return self.partition.order_free
+    def order_invariant(self):
+        return self.partition.order_invariant
 
     @property
     def randomized(self):

@@ -1,50 +1,81 @@
-"""Which sanitizers there are for a dataset: one of each kind, and those that generalize under the same models."""
+"""Which sanitizers there are, found by importing them, and lists of them for a dataset, by the facts of a class."""
 
+from privnb import sanitizers
 from privnb.microdata import expect
-from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import (
-    Anatomy,
-    Bucketize,
-    FullDomain,
-    GeometricNoise,
-    KMember,
-    LaplaceNoise,
-    LocalRecoding,
-    Mondrian,
-    RandomizedResponse,
-    TopDownSpecialization,
-)
+from privnb.microdata.family import members
+from privnb.sanitizers.base import Sanitizer
 
-SUPPRESS = 0.05  # the share of records that full-domain generalization may suppress here
+GROUPS = {"generalized": "generalization", "bucketized": "buckets", "noisy": "noise"}  # of kinds, by their treatment
 
 
-def family(dataset, *, k=10, l=2, epsilon=1.0):  # noqa: E741 - the field's letter
-    """One sanitizer of each kind: those that keep `k`, buckets, Anatomy with `l`, and noise of `epsilon` an attribute.
+def kinds():
+    """Every kind of sanitizer by name: the package's in the order of `sanitizers.__all__`, then others as imported."""
+    order = {name: place for place, name in enumerate(sanitizers.__all__)}
+    found = {kind.__name__: kind for kind in members(Sanitizer)}
+    return dict(sorted(found.items(), key=lambda item: order.get(item[0], len(order))))
 
-    Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none.
+
+def group(name):
+    """What kind of release a sanitizer makes, by its name: "the ends", "generalization", "buckets", "noise", ..."""
+    kind = kinds().get(name, Sanitizer)
+    return "the ends" if kind.reference else GROUPS.get(kind.treatment, f"{kind.treatment} values")
+
+
+def groups(names):
+    """The `group`s of sanitizers by name, each once: the ends first, then those of `GROUPS`, then others."""
+    found, order = dict.fromkeys(map(group, names)), ["the ends", *GROUPS.values()]
+    return sorted(found, key=lambda each: order.index(each) if each in order else len(order))
+
+
+def fits(kind, *, sensitive, known=None):
+    """Whether a table has what a kind of sanitizer needs. `sensitive`, `known`: the attributes that are sensitive and
+    the quasi-identifiers, lists of `Attribute`; without `known` these are not looked at.
     """
-    expect.these(dataset=dataset)
-    sensitive = dataset.schema.sensitive[:1]
-    numeric = [dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers]
-    chosen = [*generalizing(dataset, KAnonymity(k))]
-    if sensitive:
-        chosen += [Bucketize(Mondrian(KAnonymity(k))), Anatomy(l, sensitive[0])]
-    if any(numeric):
-        chosen += [LaplaceNoise(epsilon), GeometricNoise(epsilon)]
-    return chosen if all(numeric) else [*chosen, RandomizedResponse(epsilon)]
+    return _there(sensitive)[kind.needs_sensitive] and (known is None or _there(known)[kind.changes])
+
+
+def _there(attributes):
+    numeric = [attribute.numeric for attribute in attributes]
+    return {"": True, "any": bool(numeric), "numbers": any(numeric), "categories": not all(numeric)}
+
+
+def family(dataset, *, k=10, l=2, t=0.2, delta=1.0, epsilon=1.0):  # noqa: E741 - the field's letter
+    """One sanitizer of each kind, at its main bound; those that generalize stand first.
+
+    Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none, and so are
+    the two ends.
+    """
+    bounds = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
+    return [kind.at({each: bounds[each] for each in kind.letters[:1]}, secret) for kind, secret in _fit(dataset)]
 
 
 def generalizing(dataset, *models):
     """Every sanitizer that generalizes until all `models` hold, of which the first is k-anonymity."""
-    expect.these(dataset=dataset)
-    k, *others = models
-    sensitive = dataset.schema.sensitive[:1]
-    chosen = [
-        Mondrian(*models),
-        LocalRecoding(*models),
-        KMember(k.k, models=tuple(others)),
-        FullDomain(*models, suppress=SUPPRESS),
+    found = [kind.keeping(models, secret) for kind, secret in _fit(dataset) if kind.treatment == "generalized"]
+    return [each for each in found if each is not None]
+
+
+def varied(dataset, letter, value, *, sensitive, least):
+    """Every sanitizer with a bound of this letter, at this value: a list.
+
+    `sensitive`: the attribute that it is about; `least`: the k of one that needs a k as well.
+    """
+    secret = [dataset.schema[sensitive]]
+    return [
+        kind.at({each: least for each in kind.requires if each == "k"} | {letter: value}, sensitive)
+        for kind in kinds().values()
+        if letter in kind.letters and kind.accepts(letter, value) and fits(kind, sensitive=secret)
     ]
-    if sensitive and not dataset.schema[sensitive[0]].numeric:
-        chosen.append(TopDownSpecialization(*models, workload=sensitive[0]))
-    return chosen
+
+
+def _fit(dataset):
+    """The kinds that fit a dataset but the two ends, each with the sensitive attribute that it is about, in order."""
+    expect.these(dataset=dataset)
+    schema, secret = dataset.schema, dataset.schema.sensitive[:1]
+    needs = {
+        "sensitive": [schema[name] for name in secret],
+        "known": [schema[name] for name in schema.quasi_identifiers],
+    }
+    found = [kind for kind in kinds().values() if not kind.reference and fits(kind, **needs)]
+    found.sort(key=lambda kind: (kind.treatment != "generalized", kind.global_recoding))
+    return [(kind, next(iter(secret), None)) for kind in found]

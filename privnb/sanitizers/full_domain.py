@@ -11,12 +11,15 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.sanitizers.base import Enforcing, SanitizationError, requirement_of
+from privnb.microdata.schema import Role
+from privnb.privacy_models import KAnonymity, TCloseness
+from privnb.sanitizers.base import ModelBasedSanitizer, SanitizationError, requirement_of
 
 LOSSES = (
     "certainty penalty", "normalized certainty penalty", "loss metric", "non-uniform entropy", "height",
     "discernibility", "average class size", "classification metric",
 )  # fmt: skip
+SUPPRESS = 0.05  # the share of records that may be suppressed where nobody says how many
 _DIGITS = 12  # after which losses differ by rounding
 
 
@@ -61,7 +64,7 @@ class Search(NamedTuple):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class FullDomain(Enforcing):
+class FullDomain(ModelBasedSanitizer):
     """Generalize each quasi-identifier to one level for all records, so that every class keeps `models` and the least
     is lost: the exact optimum of all combinations of levels.
 
@@ -90,6 +93,18 @@ class FullDomain(Enforcing):
     suppress: float = 0
     loss: str = "certainty penalty"
     target: str | None = None
+    global_recoding = True
+    slow = True
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        """With at most 5 % of the records suppressed: one record whom nobody resembles must not decide all levels."""
+        return cls(*models, suppress=SUPPRESS)
+
+    @classmethod
+    def examples(cls, schema):
+        whole, other = {"suppress": 20, "loss": "classification metric"}, schema.names(Role.NEUTRAL)[0]
+        return [cls(KAnonymity(2), suppress=0.5), cls(TCloseness(0.3, schema.sensitive[0]), **whole, target=other)]
 
     def __post_init__(self):
         number = isinstance(self.suppress, Integral | float) and not isinstance(self.suppress, bool)

@@ -9,5 +9,8 @@ from privnb.sanitizers.base import Sanitizer
 class Identity(Sanitizer):
     """Publish every record as it is ("Intact" in Brickell and Shmatikov). Protects nobody."""
 
+    treatment = "exact"
+    reference = True
+
     def _sanitize(self, dataset, table, rng):
         return table, {}

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.privacy_models import KAnonymity, PrivacyModel, check_k
-from privnb.sanitizers.base import SanitizationError, Sanitizer, lines, requirement_of
+from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel, check_k
+from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer, lines, models_of, requirement_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +29,24 @@ class KMember(Sanitizer):
     k: int
     start: int | None = 0
     models: tuple[PrivacyModel, ...] = ()
-    order_free = False
+    letters = tuple(MODELS)
+    requires = ("k",)
+    slow = True
+    order_invariant = False
+
+    @classmethod
+    def at(cls, bounds, sensitive=None):
+        return cls.keeping(models_of(bounds, sensitive))
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        k, *others = models
+        return cls(k.k, models=tuple(others))
+
+    @classmethod
+    def examples(cls, schema):
+        model = DistinctDiversity(2, schema.sensitive[0])
+        return [cls(2), cls(3, start=1), cls(2, start=None), cls(2, models=(model,))]
 
     def __post_init__(self):
         check_k(self.k)

@@ -18,7 +18,9 @@ class LocalNoise(Sanitizer):
     tables that differ in one record's values. Only `rng=None` (OpenDP) may promise its epsilon.
     """
 
-    order_free = False
+    treatment = "noisy"
+    letters = requires = ("epsilon",)
+    order_invariant = False
     randomized = True
 
     def __post_init__(self):
@@ -56,6 +58,13 @@ class LocalNoise(Sanitizer):
 
 class NumericNoise(LocalNoise):
     """Noise of scale sensitivity / epsilon on each numeric quasi-identifier."""
+
+    changes = "numbers"
+
+    @classmethod
+    def examples(cls, schema):
+        number = next(schema[name] for name in schema.quasi_identifiers if schema[name].numeric)
+        return [cls(0.5), cls(1.0, {number.name: number.domain.width})]
 
     def __post_init__(self):
         super().__post_init__()

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata.counts import distinct_codes
-from privnb.sanitizers.base import Enforcing, lines, recoded, requirement_of
+from privnb.privacy_models import KAnonymity, TCloseness
+from privnb.sanitizers.base import ModelBasedSanitizer, lines, recoded, requirement_of
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class LocalRecoding(Enforcing):
+class LocalRecoding(ModelBasedSanitizer):
     """Put records into classes that keep all `models` and whose labels span as little as can be found: the certainty
     penalty of the release is what is minimised, without a promise of the optimum.
 
@@ -21,6 +22,10 @@ class LocalRecoding(Enforcing):
     Source: Xu, Wang, Pei, Wang, Shi, Fu, "Utility-Based Anonymization Using Local Recoding", KDD 2006: the penalty and
     the idea; the search is our own, see `recoding`.
     """
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(KAnonymity(2)), cls(KAnonymity(3), TCloseness(0.4, schema.sensitive[0]))]
 
     def _sanitize(self, dataset, table, rng):
         from privnb.sanitizers.algorithms.recoding import local_recoding  # numba takes most of a second to import

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import expect, hierarchy
-from privnb.sanitizers.base import Enforcing, recoded, requirement_of
+from privnb.microdata.schema import Role
+from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.sanitizers.base import ModelBasedSanitizer, recoded, requirement_of
 
 CHOICES = ("range", "penalty", "gain")
 MEDIANS = ("left", "below", "either", "nearest", "middle", "best")
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Mondrian(Enforcing):
+class Mondrian(ModelBasedSanitizer):
     """Cut the records in two along one quasi-identifier, again and again while both parts keep all models, and publish
     the smallest generalization of each part.
 
@@ -36,6 +38,15 @@ class Mondrian(Enforcing):
     choose: str = "range"
     median: str = "nearest"
     workload: str = ""
+
+    @classmethod
+    def examples(cls, schema):
+        secret, other = schema.sensitive[0], schema.names(Role.NEUTRAL)[0]
+        return [
+            cls(KAnonymity(2)),
+            cls(KAnonymity(2), TCloseness(0.3, secret), choose="penalty"),
+            cls(EntropyDiversity(2, secret), choose="gain", median="best", workload=other),
+        ]
 
     def __post_init__(self):
         expect.one_of("choose", self.choose, CHOICES)

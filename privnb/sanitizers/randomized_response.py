@@ -21,6 +21,7 @@ class RandomizedResponse(LocalNoise):
     """
 
     epsilon: float
+    changes = "categories"
 
     def _noisy(self, schema):
         attributes = [schema[name] for name in schema.quasi_identifiers]

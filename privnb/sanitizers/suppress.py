@@ -19,6 +19,12 @@ class Suppress(Sanitizer):
     """
 
     what: str = "quasi-identifiers"
+    treatment = "suppressed"
+    reference = True
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(), cls("sensitive"), cls(name_list([schema.quasi_identifiers[0], schema.sensitive[0]]))]
 
     def __post_init__(self):
         expect.text("what", self.what, "an attribute, quasi-identifiers or sensitive")

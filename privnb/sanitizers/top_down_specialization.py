@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.privacy_models import KAnonymity
 from privnb.sanitizers.algorithms.specialization import Cut, named
-from privnb.sanitizers.base import Enforcing, requirement_of
+from privnb.sanitizers.base import ModelBasedSanitizer, requirement_of
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class TopDownSpecialization(Enforcing):
+class TopDownSpecialization(ModelBasedSanitizer):
     """Generalize every attribute fully, then specialize one value after another in the whole table, as long as every
     class keeps all models.
 
@@ -30,6 +31,16 @@ class TopDownSpecialization(Enforcing):
     """
 
     workload: str
+    needs_sensitive = "categories"
+    global_recoding = True
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        return cls(*models, workload=sensitive)
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(KAnonymity(2), workload=schema.sensitive[0])]
 
     def __post_init__(self):
         expect.text("workload", self.workload, "the attribute that labels shall tell about")

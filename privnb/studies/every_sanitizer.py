@@ -17,29 +17,14 @@ from privnb.evaluation.store import Store
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.sentences import C, say
-from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
-from privnb.sanitizers import (
-    Anatomy,
-    Bucketize,
-    FullDomain,
-    GeometricNoise,
-    KMember,
-    LaplaceNoise,
-    LocalRecoding,
-    Mondrian,
-    RandomizedResponse,
-    SanitizationError,
-    TopDownSpecialization,
-)
-from privnb.sanitizers.catalogue import SUPPRESS
-from privnb.sanitizers.local_noise import LocalNoise
+from privnb.microdata.treatment import TRUE
+from privnb.sanitizers import SanitizationError, catalogue
+from privnb.sanitizers.base import USUAL
 from privnb.studies.profiles import Profile, evaluated, number, profile_of, together
 
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
 VARYING = ("utility", "count_queries")  # they draw folds or queries, so they vary whether or not a sanitizer does
 GROUP = 4  # sanitizers a task: a kill loses no more
-SLOW = (KMember, FullDomain)  # they search for seconds under models of values
-MODELS = {"l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
 # Which evaluation gives which measures, by the names that an axis of either kind may have.
 MEASURES = {
     "privacy": {
@@ -65,7 +50,7 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     `k`, `l`, `t`, `delta`, `epsilon`: one number each, or several separated by commas; empty for the profile's. They
     are about the first sensitive attribute: no value belongs to more than one in l of a class (`FrequencyDiversity`),
     t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute that noise can change.
-    The quick profile does without `KMember` and `FullDomain` under l, t and delta.
+    The quick profile does without `slow` ones, such as `KMember`, under l, t and delta.
     """
     expect.these(dataset=dataset, profile=profile)
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
@@ -75,13 +60,13 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
         )
         for letter in given
     }
-    least, slow = min(values["k"]), () if size["all"] else SLOW
+    least = min(values["k"])
     return ends() + [
         sanitizer
         for letter in values
         for value in values[letter]
         for sanitizer in _at(dataset, letter, value, least)
-        if letter == "k" or not isinstance(sanitizer, slow)
+        if letter == "k" or size["all"] or not sanitizer.slow
     ]
 
 
@@ -158,7 +143,7 @@ def settings_along(dataset, tuned, values):
     expect.strings(tuned=tuned)
     expect.numbers("values", values)
     kind, _, letter = tuned.partition(" ")
-    letters = ("k", *MODELS, "epsilon")
+    letters = tuple(USUAL)
     made = {
         value: sanitizer
         for value in (values if letter in letters else ())
@@ -223,7 +208,9 @@ class _Plan:
         """The tasks of an evaluation: a few sanitizers each, and one seed of what is random."""
         kinds = {}  # those that need seeds, or miners, apart
         for sanitizer in sanitizers:
-            kinds.setdefault((sanitizer.randomized, isinstance(sanitizer, LocalNoise)), []).append(sanitizer)
+            kinds.setdefault((sanitizer.randomized, sanitizer.treatment not in (*TRUE, "bucketized")), []).append(
+                sanitizer
+            )
         return [
             task
             for (randomized, noisy), kind in kinds.items()
@@ -270,16 +257,7 @@ class _Plan:
 
 
 def _at(dataset, letter, value, least):
-    """Every sanitizer with a parameter of this letter, at this value; `least`: the k of one that needs a k as well."""
-    if letter == "epsilon":
-        return [noise(value) for noise in (LaplaceNoise, GeometricNoise, RandomizedResponse)]
-    sensitive = sensitive_name(dataset, None)
-    model = KAnonymity(value) if letter == "k" else MODELS[letter](value, sensitive)
-    found = [Mondrian(model), LocalRecoding(model), FullDomain(model, suppress=SUPPRESS)]
-    if not dataset.schema[sensitive].numeric:
-        found.append(TopDownSpecialization(model, workload=sensitive))
-    found += [KMember(value) if letter == "k" else KMember(least, models=(model,)), Bucketize(Mondrian(model))]
-    return [*found, Anatomy(value, sensitive)] if letter == "l" and isinstance(value, int) and value >= 2 else found
+    return catalogue.varied(dataset, letter, value, sensitive=sensitive_name(dataset, None), least=least)
 
 
 def _bounded(gains):

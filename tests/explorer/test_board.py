@@ -17,6 +17,7 @@ from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked
 from privnb.microdata.dataset import load
+from privnb.sanitizers import Mondrian
 
 FIVE = Setting(k=5)
 KNOWN = "age, weight, postcode, region, ward"
@@ -281,7 +282,7 @@ def unknown(monkeypatch):
 @pytest.fixture
 def slow(unknown, monkeypatch):
     """Mondrian is counted beside the interface, as are sanitizers that search for seconds."""
-    monkeypatch.setattr(session, "SLOW", ("Mondrian",))
+    monkeypatch.setattr(Mondrian, "slow", True)
 
 
 @pytest.mark.usefixtures("slow")

@@ -17,17 +17,18 @@ from privnb.explorer import numbers
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.numbers import AXES, counted, measured, mined, plane, recalled, remember
-from privnb.explorer.setting import BUCKETS, KINDS, MODELS, NOISE, Setting, of_roles, sanitizer
+from privnb.explorer.setting import MODELS, Setting, of_roles, sanitizer
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import achieved
 from privnb.reporting.charts.base import Aggregate
 from privnb.sanitizers import Identity, Suppress
+from privnb.sanitizers.catalogue import kinds
 
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 ADULT = load("adult", "li-li", records=1500)
 DATA = {"clinic": CLINIC, "adult": ADULT}
-CASES = [("clinic", Setting(kind, k=4, l=2, seed=3)) for kind in KINDS]
+CASES = [("clinic", Setting(kind, k=4, l=2, seed=3)) for kind in kinds()]
 CASES += [
     ("adult", Setting()),
     ("adult", Setting("Bucketize", k=20, t=0.4)),
@@ -55,7 +56,7 @@ def case(request):
 def test_they_are_the_numbers_of_the_other_notebooks(case):
     reading, dataset, made = case
     sensitive, seed = reading.setting.sensitive, reading.setting.seed
-    found, noise = by_name(reading.results), reading.setting.sanitizer in NOISE
+    found, noise = by_name(reading.results), reading.setting.kind.treatment == "noisy"
     others = {
         "trade_off": trade_off.trade_off(dataset, [made], sensitive=sensitive, seed=seed),
         "leakage": leakage.leakage(dataset, [made], sensitive=sensitive, seed=seed),
@@ -76,7 +77,7 @@ def test_they_are_the_numbers_of_the_other_notebooks(case):
         expected |= {"sensitive_vulnerability_at_most", "attribute_vulnerability"}
     else:
         expected |= {"privacy_loss", "mean_privacy_loss", "certain_disclosure_share"}
-        expected |= {"bucket_vulnerability" if made.__class__.__name__ in BUCKETS else "sensitive_vulnerability"}
+        expected |= {"bucket_vulnerability" if made.treatment == "bucketized" else "sensitive_vulnerability"}
     expected |= {"suppressed_records", "certainty_penalty"} if "costs" in others and not noise else set()
     expected |= {"accuracy_gain", "knowledge_gain"} if "gains" in others else set()
     assert expected <= compared
@@ -92,7 +93,7 @@ ANY = {"l": 2, "t": 0.5, "delta": 1}  # a bound that promises something; levels 
 def test_levels_are_graded_from_the_release_beside_what_was_asked(case):
     reading, dataset, made = case
     levels = reading.results[reading.results.measure == "level_achieved"].set_index("target")
-    if reading.setting.sanitizer in NOISE:
+    if reading.setting.kind.treatment == "noisy":
         assert levels.empty, "noise leaves no classes"
         return
     release = made.sanitize(dataset, rng=stream(reading.setting.seed, made, "sanitize"))
@@ -124,7 +125,7 @@ def test_every_number_is_explained_with_its_direction(case):
 
 def test_rows_that_are_shown_are_sanitized(case):
     reading, dataset, _ = case
-    if reading.setting.sanitizer in (*NOISE, *BUCKETS, "Identity"):
+    if reading.setting.kind.treatment in ("noisy", "bucketized", "exact"):
         assert "one person's own record" in reading.rows
         return
     if "education" == reading.setting.sensitive:  # which the dataset counts among what is known
@@ -141,11 +142,11 @@ def test_rows_that_are_shown_are_sanitized(case):
 
 def test_class_sizes_hold_everybody_and_no_few(case):
     reading, dataset, _ = case
-    if reading.setting.sanitizer in NOISE:
+    if reading.setting.kind.treatment == "noisy":
         assert reading.sizes is None
         return
     people = reading.sizes.rows
-    of = "bucket" if reading.setting.sanitizer in BUCKETS else "class"
+    of = "bucket" if reading.setting.kind.treatment == "bucketized" else "class"
     assert list(people) == [f"people in a {of}", "people"]
     assert people["people"].sum() == len(dataset)
     assert (people["people"].between(1, LIMIT - 1)).sum() == 0
@@ -302,7 +303,7 @@ def test_no_progress_is_drawn(tmp_path, monkeypatch):
     """A bar inside a callback of the board would be a widget nobody asked for."""
     noted = tmp_path / "progress"
     monkeypatch.setenv("PRIVNB_PROGRESS", str(noted))
-    for kind in KINDS:
+    for kind in kinds():
         counted(CLINIC, Setting(kind, l=2, seed=21))
     assert not noted.exists()
     releases.costs(CLINIC, [Suppress()])

@@ -1,18 +1,13 @@
 """What an analyst can ask for: which controls apply, what is filled in, and the sanitizer that is made of it."""
 
 from dataclasses import replace
-from inspect import isabstract
 from pathlib import Path
 
 import pytest
 
-from privnb import sanitizers
 from privnb.explorer.setting import (
-    BUCKETS,
-    KINDS,
     LETTERS,
     MODELS,
-    NOISE,
     STEPS,
     Setting,
     attacked,
@@ -26,6 +21,7 @@ from privnb.explorer.setting import (
 )
 from privnb.microdata.dataset import load
 from privnb.sanitizers import SanitizationError
+from privnb.sanitizers.catalogue import kinds
 from privnb.studies.li_li_2009.characteristics import made_up
 
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
@@ -50,16 +46,10 @@ MADE = {
 
 
 def test_every_sanitizer_of_the_package_can_be_asked_for():
-    concrete = {name for name in sanitizers.__all__ if isinstance(getattr(sanitizers, name), type)}
-    concrete = {
-        name
-        for name in concrete
-        if issubclass(getattr(sanitizers, name), sanitizers.Sanitizer) and not isabstract(getattr(sanitizers, name))
-    }
-    assert set(KINDS) == concrete - {"Enforcing"} == set(MADE)
+    assert list(kinds()) == list(MADE)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MADE)
 def test_the_sanitizer_that_is_made(kind):
     assert repr(sanitizer(replace(ALL, sanitizer=kind), CLINIC)) == MADE[kind]
 
@@ -122,31 +112,31 @@ def test_what_cannot_be_asked_for_says_what_can(change, message):
 
 def test_a_table_offers_what_it_can_have():
     offered = choices(CLINIC)
-    assert offered["sanitizer"] == tuple(KINDS)
+    assert offered["sanitizer"] == tuple(kinds())
     assert offered["quasi_identifiers"] == ("age", "weight", "postcode", "region", "ward", "diagnosis")
     assert offered["sensitive"][0] == "diagnosis"
     assert {"naive Bayes", "decision tree", "majority"} <= set(offered["miner"])
     assert not {"linear regression", "gradient boosting", "fusion: vote"} & set(offered["miner"])
-    without = set(KINDS) - set(choices(TOWNS)["sanitizer"])
+    without = set(kinds()) - set(choices(TOWNS)["sanitizer"])
     assert without == {"LaplaceNoise", "GeometricNoise"}, "it has no number"
     with pytest.raises(ValueError, match="SANITIZER is one of"):
         checked(Setting("LaplaceNoise"), TOWNS)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MADE)
 def test_controls_that_a_sanitizer_does_not_read_say_why(kind):
     reasons = idle(Setting(kind, l=2), CLINIC)
-    letters = KINDS[kind][0]
+    letters = kinds()[kind].letters
     assert set(reasons) - {"miner", "scenario"} == set(LETTERS) - set(letters)
     assert all(kind in reasons[letter] for letter in reasons if letter in LETTERS)
-    assert ("miner" in reasons) == (kind in BUCKETS)
+    assert ("miner" in reasons) == (kinds()[kind].treatment == "bucketized")
     # Naive Bayes guesses categories; where the original is published, nothing is left to guess.
-    assert ("scenario" in reasons) == (kind in (*BUCKETS, "Identity", "LaplaceNoise", "GeometricNoise"))
+    assert ("scenario" in reasons) == (kind in ("Bucketize", "Anatomy", "Identity", "LaplaceNoise", "GeometricNoise"))
 
 
 def test_what_a_slider_changes_is_what_its_sanitizer_reads():
-    """The letters of `KINDS` are true: another value makes another sanitizer, and of the others it makes none."""
-    for kind, (letters, _) in KINDS.items():
+    """The letters of each class are true: another value makes another sanitizer, and of the others it makes none."""
+    for kind, letters in ((name, each.letters) for name, each in kinds().items()):
         setting = replace(ALL, sanitizer=kind)
         for letter, other in {"k": 7, "l": 3, "t": 0.3, "delta": 1.5, "epsilon": 2}.items():
             same = sanitizer(replace(setting, **{letter: other}), CLINIC) == sanitizer(setting, CLINIC)
@@ -198,6 +188,11 @@ def test_noise_needs_a_number_among_those_chosen():
         sanitizer(setting, CLINIC).sanitize(of_roles(CLINIC, setting), rng=1)
 
 
+def test_a_sanitizer_starts_with_the_bound_that_it_cannot_do_without():
+    assert Setting().first_bounds("Anatomy") == {"l": 2}
+    assert Setting(l=3).first_bounds("Anatomy") == {}
+    assert Setting().first_bounds("KMember") == Setting().first_bounds("LaplaceNoise") == {}, "these are asked already"
+
+
 def test_names_are_complete():
     assert set(MODELS) == set(LETTERS) - {"epsilon"}
-    assert set(NOISE) | set(BUCKETS) <= set(KINDS)

@@ -11,8 +11,11 @@ from sklearn.base import clone
 import privnb.privacy_models as models
 import privnb.sanitizers as family
 from privnb.microdata.dataset import Dataset
+from privnb.microdata.family import sentence, source
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.sanitizers.base import USUAL
+from privnb.sanitizers.catalogue import kinds
 
 SCHEMA = Schema(
     "toy",
@@ -28,22 +31,7 @@ SCHEMA = Schema(
 HIERARCHIES = {n: flat(SCHEMA[n]) for n in SCHEMA.quasi_identifiers} | {
     "age": Intervals(SCHEMA["age"].domain, (5, 10, 20, 50, 100))
 }
-INSTANCES = [
-    family.Identity(), family.Suppress(), family.Suppress("sensitive"), family.Suppress("age, disease"),
-    family.LaplaceNoise(0.5),
-    family.LaplaceNoise(1.0, {"age": 99}), family.GeometricNoise(0.5), family.GeometricNoise(1.0, {"age": 99}),
-    family.RandomizedResponse(0.5), family.KMember(2), family.KMember(3, start=1), family.KMember(2, start=None),
-    family.Bucketize(family.KMember(3)), family.Anatomy(2, "disease"),
-    family.Mondrian(models.KAnonymity(2)),
-    family.Mondrian(models.KAnonymity(2), models.TCloseness(0.3, "disease"), choose="penalty"),
-    family.Mondrian(models.EntropyDiversity(2, "disease"), choose="gain", median="best", workload="ward"),
-    family.KMember(2, models=(models.DistinctDiversity(2, "disease"),)),
-    family.LocalRecoding(models.KAnonymity(2)),
-    family.LocalRecoding(models.KAnonymity(3), models.TCloseness(0.4, "disease")),
-    family.TopDownSpecialization(models.KAnonymity(2), workload="disease"),
-    family.FullDomain(models.KAnonymity(2), suppress=0.5),
-    family.FullDomain(models.TCloseness(0.3, "disease"), suppress=20, loss="classification metric", target="ward"),
-]  # fmt: skip
+INSTANCES = [each for kind in kinds().values() for each in kind.examples(SCHEMA)]
 every = pytest.mark.parametrize("sanitizer", INSTANCES, ids=repr)
 
 
@@ -62,14 +50,35 @@ def toy(rows=40, seed=0, town=("a", "b", "?")):
     return Dataset("toy", table, SCHEMA, HIERARCHIES)
 
 
-def leaves(kind):
-    """The classes below `kind` that nothing derives from: all but the bases."""
-    return {leaf for below in kind.__subclasses__() for leaf in leaves(below)} or {kind}
-
-
 def test_no_sanitizer_is_left_out():
-    assert {type(s) for s in INSTANCES} == leaves(family.Sanitizer)
-    assert {s.__name__ for s in leaves(family.Sanitizer)} <= set(family.__all__)
+    """Each class is found by itself, has an example, and is exported if it is the package's."""
+    assert {type(s) for s in INSTANCES} == set(kinds().values())
+    own = {name for name, kind in kinds().items() if kind.__module__.startswith("privnb.")}
+    assert own == set(family.__all__) - {"Sanitizer", "SanitizationError"}
+    assert len(INSTANCES) >= 23
+
+
+@pytest.mark.parametrize("kind", kinds().values(), ids=lambda kind: kind.__name__)
+def test_the_facts_of_a_class_are_so(kind):
+    """Of every example: what is done to the columns that it changes; and what is said of it in lists."""
+    for sanitizer in kind.examples(SCHEMA):
+        release = sanitizer.sanitize(toy(), rng=1)
+        assert release.treated(kind.treatment)
+        untouched = {"exact", "bucketized"} if kind.treatment == "bucketized" else {"exact", "suppressed"}
+        assert {each.kind for each in release.columns.values()} <= {kind.treatment, *untouched}
+        if kind.changes:
+            changed = [release.schema[name].numeric for name in release.treated(kind.treatment)]
+            assert set(changed) == {kind.changes == "numbers"}
+    assert set(kind.requires) <= set(kind.letters) <= set(USUAL)
+    assert sentence(kind).endswith(".")
+    assert "`" not in sentence(kind)
+    assert kind.reference or source(kind) or kind.__module__.split(".")[0] != "privnb"
+    for letter in kind.letters:
+        bounds = {each: USUAL[each] for each in kind.requires} | {letter: USUAL[letter]}
+        other = bounds | {letter: USUAL[letter] / 2 if isinstance(USUAL[letter], float) else USUAL[letter] + 1}
+        assert kind.accepts(letter, USUAL[letter])
+        assert type(kind.at(bounds, "disease")) is kind
+        assert kind.at(bounds, "disease") != kind.at(other, "disease")
 
 
 @every
@@ -123,7 +132,7 @@ def test_record_order(sanitizer):
     same = sanitizer.sanitize(shuffled, rng=1).table.equals(
         sanitizer.sanitize(data, rng=1).table.iloc[order].reset_index(drop=True)
     )
-    assert same or not sanitizer.order_free
+    assert same or not sanitizer.order_invariant
 
 
 @every

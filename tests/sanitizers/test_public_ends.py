@@ -31,6 +31,7 @@ from privnb.sanitizers import (
     Mondrian,
     SanitizationError,
     TopDownSpecialization,
+    catalogue,
 )
 
 AGE, WEIGHT = Numbers(0, 59), Numbers(40, 79.5, 0.5, cuts=(45, 50, 61.5))
@@ -237,7 +238,7 @@ def test_planted_values_end_no_label_of_a_release(people):
     assert [(people.table[n].astype(str) == v).sum() for n, pair in PLANTED.items() for v in pair] == [1, 1, 1, 1]
     exact, told = exactly(people), []
     for k in (2, 10, 50):
-        for sanitizer in gallery.generalizing(people, KAnonymity(k)):
+        for sanitizer in catalogue.generalizing(people, KAnonymity(k)):
             release = sanitizer.sanitize(people, rng=1)
             for name in PLANTED:
                 assert not any(tells_planted(cell, name) for cell in release.table[name].unique())
@@ -255,7 +256,7 @@ def test_planted_values_are_in_no_example_and_no_gallery(people):
         shown = releases.example(data, [KMember(2), Mondrian(KAnonymity(2))])
         assert not any(tells_planted(cell, name) for name in PLANTED for cell in shown[name])
         for seed in range(8):
-            table = gallery.side_by_side(data, gallery.generalizing(data, KAnonymity(2)), people=5, rng=seed).table
+            table = gallery.side_by_side(data, catalogue.generalizing(data, KAnonymity(2)), people=5, rng=seed).table
             for name in PLANTED:
                 cells = table.xs(name, level=1).to_numpy().ravel()
                 assert len(cells) == 5 * 6

@@ -57,7 +57,7 @@ class _Means(Sanitizer):
 class _Half(Sanitizer):
     """Every second record as it is."""
 
-    order_free = False
+    order_invariant = False
 
     def _sanitize(self, dataset, table, rng):
         rows = np.arange(1, len(table), 2)
@@ -111,7 +111,7 @@ class _Shaken(Sanitizer):
     law: Law
     columns: tuple = ("age",)
     randomized = True
-    order_free = False
+    order_invariant = False
 
     def _sanitize(self, dataset, table, rng):
         source = np.random.default_rng(rng)

@@ -6,7 +6,7 @@ import pandas as pd
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none, percent, settings, told_apart
-from privnb.studies.askari_2012.study import KINDS
+from privnb.sanitizers.catalogue import group, groups
 
 MOST = 500  # rows of an aggregate
 VULNERABILITIES = ("identity_vulnerability", "attribute_vulnerability", "sensitive_vulnerability")
@@ -80,7 +80,7 @@ def leaks(results, attribute=""):
     rows = pd.concat(
         [_of(results, secret, attribute) for secret in ("identity", "sensitive", "attribute")], ignore_index=True
     )
-    order = [kind for kind in ("the ends", "generalization", "buckets", "noise") if kind in set(rows.kind)]
+    order = groups(rows.sanitizer)
     low = 10 ** np.floor(np.log10(min(rows.value.min(), rows.baseline.min())))
     x = alt.X(
         "value:Q", title=f"{RIGHT} (logarithmic; twice as likely is 1 bit of leakage)",
@@ -128,7 +128,7 @@ def _of(results, secret, attribute):
     }
     return rows.assign(
         said=said.where(rows.variant == "", "at most " + said),
-        kind=rows.sanitizer.map(KINDS).fillna("generalization"),
+        kind=rows.sanitizer.map(group),
         panel=panels[secret],
         secret=secret,
         setting=rows.setting.map(_named),

@@ -7,9 +7,9 @@ from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, E, say
 from privnb.reporting.findings.base import from_to, listed, name, of
+from privnb.sanitizers.catalogue import group, groups
 from privnb.studies.askari_2012.enumeration.errata import KINDS as ERRATA
 from privnb.studies.askari_2012.small_channels import EITHER, HIGHEST, LOWEST, NOTHING, RANDOM, TABLE
-from privnb.studies.askari_2012.study import KINDS
 
 SAME = 1e-9  # sums of shares in another order
 
@@ -208,11 +208,10 @@ def _family(results):
     inner = _at_least(over_seeds(rows[~rows.sanitizer.isin(["Identity", "Suppress"])]))
     if len(inner):
         ends = []
-        for kind in ("generalization", "buckets", "noise"):
-            part = inner[inner.sanitizer.map(KINDS).fillna("generalization") == kind]
-            if len(part):
-                values = dict.fromkeys(part.said[[part.value.idxmin(), part.value.idxmax()]])
-                ends.append(f"{' to '.join(values)} under {kind}")
+        for kind in groups(inner.sanitizer):
+            part = inner[inner.sanitizer.map(group) == kind]
+            values = dict.fromkeys(part.said[[part.value.idxmin(), part.value.idxmax()]])
+            ends.append(f"{' to '.join(values)} under {kind}")
         sentences.append(
             f"{B}On one axis: who looks at a row and has a register of everybody's quasi-identifiers finds its person "
             f"with probability {listed(ends)}{B}; without a release with {_share(inner.baseline.iloc[0])}, lower is "
@@ -230,7 +229,7 @@ def _family(results):
             f"release with {_share(told.baseline.iloc[0])}."
         )
     at_most = rows[rows.variant == "at most"]
-    at_most = at_most.value.fillna(at_most.high)[at_most.sanitizer.map(KINDS) == "noise"].max()
+    at_most = at_most.value.fillna(at_most.high)[at_most.sanitizer.map(group) == "noise"].max()
     if not np.isnan(at_most):
         sentences.append(f"Of noise only a bound is known: at most {_share(at_most)}, what the original tells.")
     absent = of(results, "classes").query("status == 'not possible'")

@@ -11,6 +11,7 @@ from privnb.evaluation.results import check_results
 from privnb.microdata import expect
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.base import listed
+from privnb.sanitizers.catalogue import group
 
 
 def which_to_publish(results, releases, table):
@@ -19,7 +20,7 @@ def which_to_publish(results, releases, table):
     check_choices(table)
     said = decision.sentences(table, releases)
     said += _mined(results, releases)
-    buckets = [name for name in dict.fromkeys(table.setting) if name.startswith(("Bucketize", "Anatomy"))]
+    buckets = [name for name in dict.fromkeys(table.setting) if group(name.split()[0]) == "buckets"]
     if buckets:
         said.append(
             f"{listed(buckets)} {'publishes' if len(buckets) == 1 else 'publish'} quasi-identifiers as they are: who "

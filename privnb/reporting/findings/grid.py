@@ -6,6 +6,7 @@ from privnb.decision import AXES
 from privnb.microdata import expect
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.base import listed
+from privnb.sanitizers.catalogue import group
 
 SETTING = ["sanitizer", "parameters"]
 
@@ -44,7 +45,7 @@ def _efficient(releases):
     counts = releases[releases.status == "efficient"].sanitizer.value_counts()
     if len(counts):
         said += f" Those that none beats are of {listed([f'{name} ({count})' for name, count in counts.items()])}."
-    buckets = [name for name in counts.index if name in ("Bucketize", "Anatomy")]
+    buckets = [name for name in counts.index if group(name) == "buckets"]
     if buckets:
         said += (
             f" {listed(buckets)} {'publishes' if len(buckets) == 1 else 'publish'} quasi-identifiers as they are: who "

@@ -14,12 +14,6 @@ from privnb.sanitizers import Identity, Mondrian, catalogue
 from privnb.studies.askari_2012 import small_channels
 from privnb.studies.profiles import evaluated, together
 
-# How the kinds of sanitizers are told apart; the others generalize.
-KINDS = {
-    "Identity": "the ends", "Suppress": "the ends", "Bucketize": "buckets", "Anatomy": "buckets",
-    "LaplaceNoise": "noise", "GeometricNoise": "noise", "RandomizedResponse": "noise",
-}  # fmt: skip
-
 
 def small_tables(*, store=""):
     """All small examples: `small_channels.appendix`, `aims`, `users`, and `space` of each of `SPACES`, the paper's
