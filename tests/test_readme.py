@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from privnb.sanitizers.catalogue import kinds
+
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -35,3 +37,9 @@ def test_links_lead_somewhere(path):
 def test_every_notebook_is_named():
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         assert f"`{notebook.stem}`" in TEXT
+
+
+def test_every_sanitizer_is_in_the_table():
+    table = re.search(r"\| sanitizer \| what it does \|\n(.*?)\n\n", TEXT, re.DOTALL)[1]
+    named = [name for row in table.splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(name for name, kind in kinds().items() if kind.__module__.startswith("privnb."))

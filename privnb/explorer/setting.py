@@ -12,7 +12,7 @@ from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import TRUE
 from privnb.miners import SETS, reference_set
-from privnb.sanitizers import catalogue
+from privnb.sanitizers import Sanitizer, catalogue
 from privnb.sanitizers.base import MODELS, USUAL
 from privnb.sanitizers.mechanisms import check_epsilon
 
@@ -72,7 +72,8 @@ class Setting:
 
     def first_bounds(self, sanitizer):
         """The bounds that another sanitizer cannot do without and that nobody has asked for yet: `{letter: number}`."""
-        return {letter: USUAL[letter] for letter in catalogue.kinds()[sanitizer].requires if not getattr(self, letter)}
+        kind = catalogue.kinds().get(sanitizer, Sanitizer)  # of an unknown one others tell what there is
+        return {letter: USUAL[letter] for letter in kind.requires if not getattr(self, letter)}
 
 
 expect.word("setting", Setting, instead="Give one such as Setting(k=10).")
