@@ -68,10 +68,10 @@ class Channel:
         if self.prior.shape != shape[:1]:
             raise ValueError(f"the prior needs a probability for each of {shape[0]} inputs, got {self.prior.shape}.")
         sums = _sums(self.row, self.probability, len(self.inputs))
-        for what, total in ((f"row {_furthest(sums)} of the channel", sums), ("the prior", self.prior.sum())):
+        for what, total in (("row {} of the channel", sums), ("the prior", np.array([self.prior.sum()]))):
             if not np.all(total == 1 if self.exact else np.isclose(total, 1, rtol=0, atol=1e-9)):
-                wrong = total if np.ndim(total) == 0 else total[_furthest(total)]
-                raise ValueError(f"{what} adds up to {wrong}, not to 1. Give probabilities.")
+                at = _furthest(total)
+                raise ValueError(f"{what.format(at)} adds up to {total[at]}, not to 1. Give probabilities.")
 
     def __repr__(self):
         number = "fractions" if self.exact else "floats"
