@@ -14,9 +14,19 @@ class Attack(ABC):
 
     Neither `fit` nor `predict` nor `baseline` has an argument that carries the truth: it cannot leak into a guess.
     What an attack learned is left on the fitted copy alone, so that one attack serves many releases.
+
+    Attributes
+    ----------
+    supported_treatments : tuple of str
+        The treatments of columns that it can learn from, see `treatment.KINDS`.
     """
 
-    supported_treatments: tuple[str, ...]  # of columns that it can learn from, see `treatment.KINDS`
+    supported_treatments: tuple[str, ...]
+
+    @classmethod
+    def examples(cls, schema):
+        """A few that a table of this schema can be attacked by, for the contract tests: a list."""
+        return [cls()]
 
     @classmethod
     def can_read(cls, release):

@@ -8,7 +8,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.attacks.base import Attack
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import flat
-from privnb.miners import Miner
+from privnb.miners import Miner, reference_set
 from privnb.miners.encoding import encode
 from privnb.miners.weka import WekaMiner
 
@@ -32,6 +32,10 @@ class MinerInference(Attack):
     target: str
     known: tuple[str, ...] | None = None
     supported_treatments = ("exact", "generalized", "suppressed", "noisy", "perturbed", "synthetic")
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(reference_set("decision tree")[0], schema.sensitive[0])]
 
     def __post_init__(self):
         expect.kind("miner", self.miner, Miner, WekaMiner, instead="reference_set(names) gives some.")

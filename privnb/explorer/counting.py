@@ -72,7 +72,7 @@ def rows(dataset, setting, made, release):
     """
     original, row = _original(dataset, setting.sensitive), row_builder(dataset, made, setting.seed)
     if release.classes is None:
-        found = _of_noise(row, dataset, release, made, original, setting)
+        found = _without_classes(row, dataset, release, made, original, setting)
     else:
         found = _of_classes(row, release, made, original, setting)
     results = tidy(found + _of_populations(row, release, original, setting.sensitive))
@@ -187,11 +187,16 @@ def _guessed(row, release, counts, original, sensitive):
     ]
 
 
-def _of_noise(row, dataset, release, made, original, setting):
+def _without_classes(row, dataset, release, made, original, setting):
+    """Of noise by its laws; of other values that were moved only how far; of rows of nobody nothing."""
     rng, n = np.random.default_rng(stream(setting.seed, made, "identify")), len(release)
+    if release.treated("synthetic"):
+        return []
+    rows = [row(*loss, better="lower") for loss in noise_losses(dataset, release).items()]
+    if release.treated("perturbed"):
+        return rows
     told = noise_channel.identification(dataset, release, rng=rng)
-    rows = [
-        *(row(*loss, better="lower") for loss in noise_losses(dataset, release).items()),
+    rows += [
         _identity(row, told, n),
         _share(
             row, "sensitive_vulnerability", original.told, original.commonest, setting.sensitive, n, variant="at most"

@@ -168,5 +168,7 @@ def _reading(dataset, setting):
     found = rows(data, setting, made, release)
     exact = ", ".join(names)
     told = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
-    note = " ".join(filter(None, [release.provenance.note, told]))
+    unknown = release.treated("perturbed", "synthetic")
+    absent = f"What classes tell is not counted: {release.without_classes}." if unknown else ""
+    note = " ".join(filter(None, [release.provenance.note, told, absent]))
     return Reading(setting, found, class_sizes(release), shown, note, terms(dataset, setting, release))

@@ -1,6 +1,6 @@
 """What an analyst asks for at the board: one release, who would use it and who would attack it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cache, lru_cache
 from numbers import Integral
 
@@ -65,6 +65,10 @@ class Setting:
         """The class of its sanitizer, with its facts."""
         return catalogue.kinds()[self.sanitizer]
 
+    def __reduce__(self):
+        # With its class, which another process imports so, wherever it is from.
+        return _unpickled, (catalogue.kinds().get(self.sanitizer), *astuple(self))
+
     @property
     def asked(self):
         """The bounds that this sanitizer is asked to keep: `{letter: number}`."""
@@ -74,6 +78,10 @@ class Setting:
         """The bounds that another sanitizer cannot do without and that nobody has asked for yet: `{letter: number}`."""
         kind = catalogue.kinds().get(sanitizer, Sanitizer)  # of an unknown one others tell what there is
         return {letter: USUAL[letter] for letter in kind.requires if not getattr(self, letter)}
+
+
+def _unpickled(kind, *values):
+    return Setting(*values)
 
 
 expect.word("setting", Setting, instead="Give one such as Setting(k=10).")

@@ -1,16 +1,19 @@
 """Which classes there are of a kind: found by importing them, listed nowhere."""
 
 import inspect
+import sys
 
 
 def members(base):
-    """The classes below `base` that can be made; no private ones, whose names begin with `_`.
+    """The classes below `base` that can be made and that a module has under their name; no private ones (`_Name`).
 
-    To import a class is enough: one of a notebook or of a file of one's own is found like those of the package.
+    To import a class is enough: one of a notebook or of a file of one's own is found like those of the package. Of a
+    cell or module that ran again, the latest is.
     """
     found = []
     for child in base.__subclasses__():
-        found += [] if inspect.isabstract(child) or child.__name__.startswith("_") else [child]
+        there = getattr(sys.modules.get(child.__module__), child.__name__, None) is child
+        found += [child] if there and not inspect.isabstract(child) and not child.__name__.startswith("_") else []
         found += members(child)
     return list(dict.fromkeys(found))
 

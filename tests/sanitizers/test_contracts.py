@@ -168,7 +168,7 @@ def test_untouched_columns_are_named(sanitizer):
 @every
 def test_parameters_are_scikit_learns(sanitizer):
     assert repr(clone(sanitizer)) == repr(sanitizer)
-    assert eval(repr(sanitizer), vars(models) | vars(family)) == sanitizer
+    assert eval(repr(sanitizer), vars(models) | kinds()) == sanitizer
 
 
 @every

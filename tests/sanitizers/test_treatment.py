@@ -217,7 +217,7 @@ def test_a_subset_is_compared_with_its_own_records(data):
 # Group means: perturbed
 
 
-def test_group_means_have_no_penalty_of_labels_but_a_displacement(data):
+def test_group_means_have_no_penalty_of_labels_but_an_error(data):
     release = _Means().sanitize(data, rng=1)
     for measure in (loss.certainty_penalty, loss.precision, loss.discernibility):
         with pytest.raises(Unreadable, match=r"_Means\(k=10\) generalizes nothing: age, height are perturbed"):
@@ -225,8 +225,8 @@ def test_group_means_have_no_penalty_of_labels_but_a_displacement(data):
     with pytest.raises(Unreadable, match="generalizes nothing: age, height are perturbed"):
         loss.kl_divergence(data, release)
     moved = [(release.table[n] - data.table[n]).abs().mean() / SCHEMA[n].domain.width for n in ("age", "height")]
-    assert loss.displacement(data, release) == pytest.approx(np.mean(moved))
-    assert of(costs(data, [_Means()]), "displacement").tolist() == pytest.approx([np.mean(moved)])
+    assert loss.mean_absolute_error(data, release) == pytest.approx(np.mean(moved))
+    assert of(costs(data, [_Means()]), "mean_absolute_error").tolist() == pytest.approx([np.mean(moved)])
 
 
 def test_group_means_are_linked_by_distance_not_by_labels(data):
@@ -239,7 +239,7 @@ def test_group_means_are_linked_by_distance_not_by_labels(data):
     nearest = np.isclose(apart, apart.min(axis=1, keepdims=True), rtol=0, atol=1e-12)
     expected = (np.diag(nearest) / nearest.sum(axis=1)).mean()
     published, key = release._published(2)
-    share, *_ = linkage.correct_links(Linkage().fit(published), data, key)
+    share, *_ = linkage.reidentification_rate(Linkage().fit(published), data, key)
     assert share == pytest.approx(expected)
     assert share > 10 / len(data), "ten times what a random row reaches"
 
@@ -275,8 +275,8 @@ def test_a_subset_is_attacked_and_measured_as_the_records_that_it_is_of(data):
     assert sorted(key) == list(range(1, 600, 2))
     pd.testing.assert_frame_equal(published.table, data.table.iloc[key].reset_index(drop=True))
     theirs, own = alone._published(2)
-    expected = linkage.correct_links(Linkage().fit(theirs), kept, own)
-    assert linkage.correct_links(Linkage().fit(published), data, key) == pytest.approx(expected)
+    expected = linkage.reidentification_rate(Linkage().fit(theirs), kept, own)
+    assert linkage.reidentification_rate(Linkage().fit(published), data, key) == pytest.approx(expected)
     assert loss.certainty_penalty(release) == 0, "released cells are exact"
     for measure in (loss.loss_metric, loss.non_uniform_entropy, loss.kl_divergence):
         assert measure(data, release) == measure(kept, alone)
@@ -327,7 +327,7 @@ def test_nobodys_rows_cost_no_label_and_hide_nobody(data):
     for measure in (loss.certainty_penalty, loss.discernibility):
         with pytest.raises(Unreadable, match="generalizes nothing: age, height are synthetic"):
             measure(release)
-    for measure in (loss.displacement, loss.kl_divergence, loss.loss_metric):
+    for measure in (loss.mean_absolute_error, loss.kl_divergence, loss.loss_metric):
         with pytest.raises(Unreadable, match="are nobody's"):
             measure(data, release)
     with pytest.raises(Unreadable, match="its rows are nobody's, so nobody has a class"):
@@ -368,4 +368,4 @@ def test_a_law_without_a_closed_form_says_which_one_it_lacks(data):
         leakage(data, [_Shaken(Law())])
     with pytest.raises(Unreadable, match="has no closed form of how likely a row is anybody's"):
         leakage(data, [_Shaken(Law(), ("age", "height"))])
-    assert of(costs(data, [_Shaken(Law())]), "displacement").notna().all()
+    assert of(costs(data, [_Shaken(Law())]), "mean_absolute_error").notna().all()
