@@ -77,11 +77,18 @@ def who(rows):
 
 
 def what(rows):
-    """Each row's measure in short: Series of text."""
-    parts = [rows.measure, rows.scenario, rows.variant.where(rows.scenario != "", "")]
-    return parts[0].str.cat(parts[1:], sep="_").str.rstrip("_")
+    """Each row's measure in short: Series of text. Predictions that are put into a release read "..._with_predictions",
+    and their control "..._with_predictions, random labels".
+    """
+    variant = rows.variant.where((rows.scenario != "") | rows.variant.str.startswith("with"), "")
+    parts = rows.measure.str.cat([rows.scenario, variant.str.replace(" ", "_")], sep="_")
+    named = parts.str.replace("__", "_").str.rstrip("_")
+    return named.mask(rows.control == "random labels", named + ", random labels")
 
 
 def short(rows):
-    """Results with the columns `measure` and `miner` in short."""
-    return rows.assign(measure=what(rows), miner=who(rows))
+    """Results with the columns `measure` and `miner` in short, and a group in the place of its target."""
+    target = rows.target.mask(rows.group != "", rows.group)
+    return rows.assign(
+        target=target, measure=what(rows), miner=who(rows.assign(control=rows.control.replace("random labels", "")))
+    )

@@ -1,8 +1,11 @@
 """What an adversary gains from one release: each scenario and control against plain counting, and what is withheld."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
+from rows import measured, short
 
 from privnb.evaluation import nearer_predictions, releases
 from privnb.evaluation.predictions import Mined, mine, stream, unseen
@@ -21,6 +24,19 @@ SEX = Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M")))
 PAY = Attribute("pay", Role.SENSITIVE, Categories(("high", "low")))
 
 
+def anti_utility(*given, **options):
+    return short(nearer_predictions.anti_utility(*given, **options))
+
+
+def gains_with_predictions(*given, **options):
+    return short(nearer_predictions.gains_with_predictions(*given, **options))
+
+
+def scenarios(*given, **options):
+    found = nearer_predictions.scenarios(*given, **options)
+    return {"_".join(filter(None, names)): feared for names, feared in found.items()}
+
+
 @pytest.fixture(scope="module")
 def adult():
     return load("adult", records=800)
@@ -28,13 +44,13 @@ def adult():
 
 @pytest.fixture(scope="module")
 def attacked(adult):
-    return join(*(nearer_predictions.anti_utility(adult, s) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))))
+    return join(*(anti_utility(adult, s) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))))
 
 
 @pytest.fixture(scope="module")
 def raw(adult):
     """Nothing but counts of one withheld."""
-    return nearer_predictions.anti_utility(adult, KMember(10), miners=QUICK, fewest=2)
+    return anti_utility(adult, KMember(10), miners=QUICK, fewest=2)
 
 
 def town(ages, sexes, pays=None):
@@ -81,7 +97,7 @@ def test_scenarios_by_hand():
     release = Suppress("pay").sanitize(people, rng=0)
     release.table["age"] = ["0-9"] * 3 + ["0-49"] * 3
     guess = {"age": np.full(6, "0-4", dtype=object)}
-    feared = nearer_predictions.scenarios("age", 6, share=0.5, weights="age < 5: 10, 1")
+    feared = scenarios("age", 6, share=0.5, weights="age < 5: 10, 1")
     assert list(feared) == ["A", "A_distinct", "B", "C", "C_distinct", "W"]
     worth = {name: idea.worth(guess, people, release) for name, idea in feared.items()}
     weights = {name: idea._interest(people, release) for name, idea in feared.items()}
@@ -98,12 +114,12 @@ def test_scenarios_by_hand():
 
 
 def test_nearer_by_more_and_shares():
-    feared = nearer_predictions.scenarios("age", 1000, c=60, share=0.05)
+    feared = scenarios("age", 1000, c=60, share=0.05)
     assert feared["A"].functions["age"].keywords == {"c": 60}
     assert feared["B"].functions["age"].keywords == {"c": 100}, "exact whatever is asked of A"
     assert feared["C"].functions["age"].keywords == {"c": 60}
     assert feared["C"].weights.sum() == 50
-    other = nearer_predictions.scenarios("age", 1000, seed=2)["C"].weights
+    other = scenarios("age", 1000, seed=2)["C"].weights
     assert 0 < (other * feared["C"].weights).sum() < 20, "another lot, of which some 2.5 are drawn again"
     assert "W" not in feared
 
@@ -112,17 +128,17 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
     """Whoever is chosen by place is found by who stands there: the table is reordered for another seed."""
     chosen = {}
 
-    def bad_rows(row, target, scores, fewest, scenario=""):
-        chosen.setdefault((scenario, current), scores.weights)
-        return real(row, target, scores, fewest, scenario)
+    def bad_rows(row, scores, fewest):
+        chosen.setdefault((row.keywords["scenario"], row.keywords["variant"], current), scores.weights)
+        return real(row, scores, fewest)
 
     real = nearer_predictions.bad_rows
     monkeypatch.setattr(nearer_predictions, "bad_rows", bad_rows)
     for current in [(s, seed) for s in (KMember(3), LaplaceNoise(1)) for seed in (1, 2)]:
-        nearer_predictions.anti_utility(adult, current[0], miners="majority", seed=current[1])
-    noisy, clustered = chosen["C", (LaplaceNoise(1), 1)], chosen["C", (KMember(3), 1)]
+        anti_utility(adult, current[0], miners="majority", seed=current[1])
+    noisy, clustered = chosen["C", "", (LaplaceNoise(1), 1)], chosen["C", "", (KMember(3), 1)]
     assert noisy.tolist() == clustered.tolist()
-    again = chosen["C", (KMember(3), 2)]
+    again = chosen["C", "", (KMember(3), 2)]
     assert again.sum() == clustered.sum() == 40
     other = releases.reordered(adult, 2).table
     people = [set(table[w > 0].itertuples(index=False)) for table, w in ((adult.table, clustered), (other, again))]
@@ -131,8 +147,8 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
 
 def test_a_scenario_never_exceeds_the_one_that_contains_it(adult):
     for sanitizer in (KMember(10), LaplaceNoise(0.5)):
-        rows = nearer_predictions.anti_utility(adult, sanitizer, miners=QUICK, fewest=2, share=0.5)
-        wide = rows[~rows.miner.str.contains("chance|unseen") & (rows.target == "age")].pivot(
+        rows = anti_utility(adult, sanitizer, miners=QUICK, fewest=2, share=0.5)
+        wide = rows[~rows.miner.str.contains("permuted|held-out") & (rows.target == "age")].pivot(
             index="miner", columns="measure", values="value"
         )
         for less, more in [("A_distinct", "A"), ("B", "A"), ("C", "A"), ("C_distinct", "C"), ("C_distinct", "A")]:
@@ -143,18 +159,18 @@ def test_a_scenario_never_exceeds_the_one_that_contains_it(adult):
 
 def test_weights_are_the_owners(adult):
     sanitizer, miners = LaplaceNoise(0.5), "majority, linear regression"
-    weighted = nearer_predictions.anti_utility(adult, sanitizer, miners=miners, weights="sex == 'Female': 3, 2")
-    counted = nearer_predictions.anti_utility(adult, sanitizer, miners=miners, weights="sex == 'Female': 1, 0")
+    weighted = anti_utility(adult, sanitizer, miners=miners, weights="sex == 'Female': 3, 2")
+    counted = anti_utility(adult, sanitizer, miners=miners, weights="sex == 'Female': 1, 0")
     women = (adult.table.sex == "Female").to_numpy()
     release, found, _ = hits(adult, sanitizer, miners=miners)
     for name, guess in found.guesses.items():
         hit = nearer(guess, release, adult)
         assert min((hit & women).sum(), (hit & ~women).sum()) >= 10
-        in_sum = one(weighted, measure="weighted_anti_utility_W", miner=name).value
+        in_sum = one(weighted, measure="anti_utility_W_weighted", miner=name).value
         assert in_sum == 3 * (hit & women).sum() + 2 * (hit & ~women).sum()
         assert one(counted, measure="anti_utility_W", miner=name).value == (hit & women).sum()
     with pytest.raises(ValueError, match="not all 0"):
-        nearer_predictions.anti_utility(adult, sanitizer, miners="majority", weights="age > 200: 1, 0")
+        anti_utility(adult, sanitizer, miners="majority", weights="age > 200: 1, 0")
 
 
 # Each number
@@ -203,21 +219,21 @@ def test_the_guess_is_the_middle_of_the_domain(adult, raw):
 
 def test_nothing_is_nearer_in_the_original(adult):
     """A prediction cannot be nearer to the truth than the truth."""
-    results = nearer_predictions.anti_utility(adult, Identity(), miners=QUICK, fewest=2)
+    results = anti_utility(adult, Identity(), miners=QUICK, fewest=2)
     assert (results.value == 0).all()
     assert results.high.notna().all(), "what was not seen may still be"
 
 
 def test_suppressed_quasi_identifiers_leave_the_guess(adult):
     """With every quasi-identifier at `*`, a miner of the age can only repeat `*`."""
-    results = nearer_predictions.anti_utility(adult, Suppress(), miners=QUICK, fewest=2)
+    results = anti_utility(adult, Suppress(), miners=QUICK, fewest=2)
     assert (results.value == 0).all()
     assert results[results.measure == "anti_utility_A"].baseline.gt(0).all()
 
 
 @pytest.mark.parametrize("sanitizer", [KMember(20), Suppress("marital-status")], ids=repr)
 def test_a_category_can_be_mined(adult, sanitizer):
-    results = nearer_predictions.anti_utility(adult, sanitizer, target="marital-status", miners="majority, naive Bayes")
+    results = anti_utility(adult, sanitizer, target="marital-status", miners="majority, naive Bayes")
     assert set(results[results.measure != "nearer_share"].target) == {"marital-status"}
     assert not results.duplicated(KEY).any()
 
@@ -230,14 +246,14 @@ def test_people_without_numbers_can_be_attacked():
         Schema("sexes", (SEX, PAY)),
         {"sex": flat(SEX)},
     )
-    results = nearer_predictions.anti_utility(people, Suppress(), miners="majority, naive Bayes")
+    results = anti_utility(people, Suppress(), miners="majority, naive Bayes")
     assert set(results.target) == {"sex", "sex F", "sex M"}
-    gains = nearer_predictions.gains_with_predictions(people, Suppress(), miners="majority")
+    gains = gains_with_predictions(people, Suppress(), miners="majority")
     assert one(gains, measure="accuracy_gain").value == 0
 
 
 def test_a_single_miner_has_its_controls_too(adult, raw):
-    alone = nearer_predictions.anti_utility(adult, KMember(10), miners="naive Bayes", fewest=2)
+    alone = anti_utility(adult, KMember(10), miners="naive Bayes", fewest=2)
     same = raw[raw.miner == "naive Bayes"].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone[alone.miner == "naive Bayes"].reset_index(drop=True), same)
     counts = alone[alone.measure == "anti_utility_A"].set_index("miner").value
@@ -246,9 +262,7 @@ def test_a_single_miner_has_its_controls_too(adult, raw):
 
 
 def test_fusions_that_are_named_are_there_once(adult):
-    named = nearer_predictions.anti_utility(
-        adult, KMember(10), miners=f"{QUICK}, fusion: stacked, fusion: vote", fewest=2
-    )
+    named = anti_utility(adult, KMember(10), miners=f"{QUICK}, fusion: stacked, fusion: vote", fewest=2)
     assert not named.duplicated(KEY).any()
     assert (named.miner == "fusion: vote").sum() == 5
 
@@ -259,28 +273,29 @@ def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
         return found._replace(failed={"slow": "unfinished", "Weka misc.OLM": "unavailable"})
 
     monkeypatch.setattr(nearer_predictions, "mine", failing)
-    results = nearer_predictions.anti_utility(adult, KMember(10), miners=QUICK)
-    assert one(results, measure="unfinished").miner == "slow"
-    assert one(results, measure="unfinished").value == nearer_predictions.weka.SECONDS
-    assert one(results, measure="unavailable").miner == "Weka misc.OLM"
+    results = anti_utility(adult, KMember(10), miners=QUICK)
+    slow = one(results, status="unfinished")
+    assert (slow.measure, slow.miner, slow.target) == ("anti_utility", "slow", "age")
+    assert np.isnan(slow.value), "no number of people"
+    assert one(results, status="unavailable").miner == "Weka misc.OLM"
     assert {"majority", "naive Bayes"} < set(results[results.measure == "anti_utility_A"].miner)
     monkeypatch.setattr(
         nearer_predictions, "mine", lambda *args, rng: Mined({}, np.full(len(adult), "*"), {"slow": "unfinished"})
     )
-    alone = nearer_predictions.anti_utility(adult, KMember(10), miners="majority")
-    assert alone[["measure", "miner"]].to_numpy().tolist() == [["unfinished", "slow"]]
-    gained = nearer_predictions.gains_with_predictions(adult, KMember(10), miners="majority")
-    assert gained[["measure", "miner"]].to_numpy().tolist() == [["unfinished", "slow"]]
+    alone = anti_utility(adult, KMember(10), miners="majority")
+    assert alone[["measure", "miner", "status"]].to_numpy().tolist() == [["anti_utility", "slow", "unfinished"]]
+    gained = gains_with_predictions(adult, KMember(10), miners="majority")
+    assert gained[["miner", "status"]].to_numpy().tolist() == [["slow", "unfinished"]]
 
 
 # Seeds
 
 
 def test_same_numbers_again_and_others_for_another_seed(adult, attacked):
-    again = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5))
+    again = anti_utility(adult, LaplaceNoise(0.5))
     first = attacked[attacked.sanitizer == "LaplaceNoise"].reset_index(drop=True)
     pd.testing.assert_frame_equal(first, again)
-    other = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), seed=2)
+    other = anti_utility(adult, LaplaceNoise(0.5), seed=2)
     assert first.drop(columns=["seed"]).columns.equals(other.drop(columns=["seed"]).columns)
     assert not first.value.equals(other.value)
 
@@ -289,10 +304,10 @@ def test_another_order_changes_ties_but_not_what_is_free_of_it(adult):
     """Suppression publishes the same rows in any order; clustering starts elsewhere. Which of equal records stands for
     them, and who is chosen, is by order and lot.
     """
-    first, second = (nearer_predictions.anti_utility(adult, Suppress("age"), miners="majority", seed=s) for s in (1, 2))
+    first, second = (anti_utility(adult, Suppress("age"), miners="majority", seed=s) for s in (1, 2))
     drawn = first.measure.str.contains("_C|distinct")
     pd.testing.assert_frame_equal(first[~drawn].drop(columns="seed"), second[~drawn].drop(columns="seed"))
-    first, second = (nearer_predictions.anti_utility(adult, KMember(10), miners="majority", seed=s) for s in (1, 2))
+    first, second = (anti_utility(adult, KMember(10), miners="majority", seed=s) for s in (1, 2))
     assert not first.baseline.equals(second.baseline)
 
 
@@ -302,7 +317,7 @@ def test_another_order_changes_ties_but_not_what_is_free_of_it(adult):
 @pytest.mark.parametrize("sanitizer", [KMember(10), LaplaceNoise(0.5)], ids=repr)
 def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitizer):
     """Dealt at random, each guess comes to each person with chance 1/n: the mean over all pairs of both."""
-    results = nearer_predictions.anti_utility(adult, sanitizer, miners=QUICK, fewest=2)
+    results = anti_utility(adult, sanitizer, miners=QUICK, fewest=2)
     release, found, near = hits(adult, sanitizer)
     worst = max(near, key=lambda name: near[name].sum())
     n = len(adult)
@@ -321,7 +336,7 @@ def test_by_chance_is_what_the_worst_guesses_are_worth_to_anybody(adult, sanitiz
 
 
 def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
-    results = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", fewest=2)
+    results = anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", fewest=2)
     near = hits(adult, LaplaceNoise(0.5), miners="majority, decision stump")[2]
     assert near["majority"].sum() >= near["decision stump"].sum()
     dealt = one(results, measure="anti_utility_A", miner="control: permuted")
@@ -331,7 +346,7 @@ def test_the_same_guess_for_all_is_the_same_however_it_is_dealt(adult):
 
 
 def test_zero_r_is_there_without_the_majority(adult, raw):
-    others = nearer_predictions.anti_utility(adult, KMember(10), miners="decision stump, naive Bayes", fewest=2)
+    others = anti_utility(adult, KMember(10), miners="decision stump, naive Bayes", fewest=2)
     for measure in ("anti_utility_A", "anti_utility_B", "anti_utility_C"):
         same = [one(rows, measure=measure, miner="control: ZeroR").value for rows in (raw, others)]
         assert same[0] == pytest.approx(same[1], nan_ok=True)
@@ -370,8 +385,8 @@ def test_small_counts_are_withheld(attacked):
 
 def test_a_weighted_sum_of_few_people_leaves_no_trace(adult):
     """Ten for each person above 75: of few of them neither the sum, the guess, chance nor its range are told."""
-    rows = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners=QUICK, weights="age > 75: 10, 0")
-    weighed = rows[rows.measure == "weighted_anti_utility_W"]
+    rows = anti_utility(adult, LaplaceNoise(0.5), miners=QUICK, weights="age > 75: 10, 0")
+    weighed = rows[rows.measure == "anti_utility_W_weighted"]
     assert (adult.table.age > 75).sum() < 10, "so nobody's number is one of ten people"
     assert (weighed.value.isna() | (weighed.value == 0)).all()
     assert {"majority", "control: permuted", "control: ZeroR"} <= set(weighed[weighed.value.isna()].miner)
@@ -385,9 +400,10 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
     hit = (np.arange(100) < 50) | (np.arange(100) >= 97)
     people = town(list(range(100)), "F" * 60 + "M" * 40)
     row = row_builder(people, Suppress(), 1)
-    for weights, kind in ((women, "anti_utility_W"), (np.where(women, 1, 10), "weighted_anti_utility_W")):
+    for weights, kind in ((women, "anti_utility_W"), (np.where(women, 1, 10), "anti_utility_W_weighted")):
         scores = Scores({"few men": hit.astype(float), "no man": women * hit * 1.0}, hit * 1.0, weights.astype(float))
-        shown = nearer_predictions._told("W", nearer_predictions.bad_rows(row, "age", scores, 10, "W"), scores, 10)
+        rows = nearer_predictions.bad_rows(partial(row, scenario="W"), scores, 10)
+        shown = short(nearer_predictions._told("W", rows, scores, 10))
         assert set(shown.measure) == {kind}
         assert shown.set_index("miner").value.notna().to_dict() == {"few men": False, "no man": True}
         assert shown.baseline.isna().all()
@@ -395,7 +411,7 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
         assert (few.low, few.high) == (
             (0, 60) if kind == "anti_utility_W" else pytest.approx((np.nan,) * 2, nan_ok=True)
         )
-        other = nearer_predictions.bad_rows(row, "age", scores, 10, "C")
+        other = nearer_predictions.bad_rows(row, scores, 10)
         pd.testing.assert_frame_equal(nearer_predictions._told("C", other.copy(), scores, 10), other)
 
 
@@ -415,7 +431,7 @@ def shares(dataset, hit, guess=None, fewest=10):
     assert set(rows.measure) == {"nearer_share"}
     of = pd.concat([releases.groups(dataset, name).astype(str).value_counts() for name in ("age", "sex")])
     of.index = [f"age {label}" if label[0].isdigit() else f"sex {label}" for label in of.index]
-    rows = rows.set_index("target")
+    rows = rows.set_index("group")
     numbers = rows.assign(**{c: rows[c] * of.reindex(rows.index) for c in ("value", "low", "high", "baseline")})
     return numbers[["value", "low", "high", "baseline"]]
 
@@ -434,7 +450,7 @@ def test_hits_by_group_add_up_to_the_worst_miners(crowd):
 
 
 def test_who_is_hit_adds_up_in_a_real_attack(adult):
-    rows = nearer_predictions.anti_utility(adult, LaplaceNoise(0.1), miners="majority, linear regression")
+    rows = anti_utility(adult, LaplaceNoise(0.1), miners="majority, linear regression")
     worst = rows[(rows.measure == "anti_utility_A") & ~rows.miner.str.contains("fusion|control|person")].value.max()
     share = rows[rows.measure == "nearer_share"]
     assert set(share.miner) == {"worst"}
@@ -496,13 +512,11 @@ def test_people_are_told_apart_by_the_first_number_and_short_lists(adult):
 
 @pytest.fixture(scope="module")
 def gained(adult):
-    return nearer_predictions.gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes").set_index(
-        "measure"
-    )
+    return gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes").set_index("measure")
 
 
 def test_the_gains_before_are_those_of_the_release(adult, gained):
-    own = releases.adversary_gains(adult, [KMember(3)])
+    own = short(releases.adversary_gains(adult, [KMember(3)]))
     for _, row in own.iterrows():
         pd.testing.assert_series_equal(gained.loc[row.measure], row.drop("measure"), check_names=False)
 
@@ -514,7 +528,7 @@ def accuracy_gain(dataset, table):
 
 def test_both_readings_by_hand(adult):
     """With one miner that names the commonest age label for all, Table 3's releases can be made by hand."""
-    results = nearer_predictions.gains_with_predictions(adult, KMember(2), miners="majority")
+    results = gains_with_predictions(adult, KMember(2), miners="majority")
     table = KMember(2).sanitize(adult, rng=0).table
     commonest = table.age.value_counts().sort_index().idxmax()
     low, high = map(int, commonest.split("-"))
@@ -528,7 +542,7 @@ def test_both_readings_by_hand(adult):
 
 
 def test_each_reading_has_its_control(gained):
-    pairs = {"predictions": "random_labels", "all_predictions": "as_many_random_labels"}
+    pairs = {each: f"{each}, random labels" for each in ("predictions", "all_predictions")}
     gains = ("accuracy_gain", "knowledge_gain")
     suffixes = ["", *(f"_with_{name}" for pair in pairs.items() for name in pair)]
     assert set(gained.index) == {f"{gain}{suffix}" for gain in gains for suffix in suffixes}
@@ -557,7 +571,7 @@ def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, mo
 
     monkeypatch.setattr(nearer_predictions, "_dealt_out", dealt_out)
     monkeypatch.setattr(nearer_predictions, "_relabelled", relabelled)
-    nearer_predictions.gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes")
+    gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes")
     release, found, near = hits(adult, KMember(3), miners="majority, naive Bayes")
     among = ~release.table.duplicated().to_numpy() if reading == "predictions" else np.ones(len(adult), dtype=bool)
     worst = max(near, key=lambda name: (near[name] & among).sum())
@@ -599,18 +613,20 @@ def test_numbers_that_leave_few_people_are_not_told():
     ]  # fmt: skip
     row = row_builder(load("adult", records=100), KMember(5), 1)
     found = nearer_predictions._apart(
-        tidy([row(measure, value, miner, "age", 1, 50) for measure, miner, value in rows]), 10
+        tidy([row(value=value, **measured(measure), miner=miner, interval=(1, 50)) for measure, miner, value in rows]),
+        10,
     )
-    untold = found[found.value.isna()]
+    untold = short(found[found.value.isna()])
+    assert set(untold.status) == {"withheld"}
     assert list(zip(untold.measure, untold.miner, strict=True)) == [
         ("anti_utility_C_distinct", "tree"), ("anti_utility_C", "stump"), ("anti_utility_A", "worst by person"),
     ]  # fmt: skip
     assert untold[["low", "high"]].isna().all(axis=None)
 
 
-def test_row_builder_other_miners_leave_the_releases_own_gains_out(adult, gained):
-    other = nearer_predictions.gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes", miner="Weka 3")
-    assert set(other.miner) == {"Weka 3"}
+def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
+    other = gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes", miner_set="Weka 3")
+    assert set(other.miner_set) == {"Weka 3"}
     assert set(other.measure) == set(gained.index) - {"accuracy_gain", "knowledge_gain"}
     assert not join(other, gained.reset_index()).duplicated(KEY).any()
     same = gained.loc[other.measure]
@@ -626,31 +642,31 @@ def test_row_builder_other_miners_leave_the_releases_own_gains_out(adult, gained
     ("call", "message"),
     [
         (
-            lambda d: nearer_predictions.anti_utility(d, KMember(5), target="wait"),
+            lambda d: anti_utility(d, KMember(5), target="wait"),
             "has no attribute 'wait'; it has age",
         ),
         (
-            lambda d: nearer_predictions.anti_utility(d, LaplaceNoise(1), miners="naive Bayes"),
+            lambda d: anti_utility(d, LaplaceNoise(1), miners="naive Bayes"),
             "Add another miner to MINERS",
         ),
         (
-            lambda d: nearer_predictions.anti_utility(d, KMember(5), miners="majority", fewest=1),
+            lambda d: anti_utility(d, KMember(5), miners="majority", fewest=1),
             "fewest must be a whole number from 2",
         ),
         (
-            lambda d: nearer_predictions.anti_utility(d, KMember(5), miners="majority", share=0),
+            lambda d: anti_utility(d, KMember(5), miners="majority", share=0),
             "share must be a share above 0",
         ),
         (
-            lambda d: nearer_predictions.anti_utility(d, KMember(5), miners="majority", weights="10"),
+            lambda d: anti_utility(d, KMember(5), miners="majority", weights="10"),
             "interest weights are written",
         ),
         (
-            lambda d: nearer_predictions.anti_utility(d, Bucketize(KMember(5)), miners="majority"),
-            "this one is bucketized",
+            lambda d: anti_utility(d, Bucketize(KMember(5)), miners="majority"),
+            "this release has salary, bucketized",
         ),
         (
-            lambda d: nearer_predictions.gains_with_predictions(d, LaplaceNoise(1), miners="majority"),
+            lambda d: gains_with_predictions(d, LaplaceNoise(1), miners="majority"),
             "noise leaves no equivalence",
         ),
     ],
@@ -663,6 +679,6 @@ def test_what_cannot_be_done_is_said(adult, call, message):
 def test_without_a_sensitive_attribute_there_is_an_anti_utility_and_no_gain():
     table = pd.DataFrame({"age": range(60), "sex": ["F", "M", "M"] * 20})
     people = Dataset("ages", table, Schema("ages", (AGE, SEX)), town([1, 2], "FF").hierarchies)
-    assert len(nearer_predictions.anti_utility(people, LaplaceNoise(1), miners="majority, decision stump"))
+    assert len(anti_utility(people, LaplaceNoise(1), miners="majority, decision stump"))
     with pytest.raises(ValueError, match="'ages' has no sensitive attribute"):
-        nearer_predictions.gains_with_predictions(people, KMember(5), miners="majority")
+        gains_with_predictions(people, KMember(5), miners="majority")
