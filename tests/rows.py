@@ -27,7 +27,7 @@ def made(
     return results.row(
         value=value, dataset=dataset, sanitizer=sanitizer, parameters=parameters, parameter=letter, bound=bound,
         seed=seed, interval=(low, high), baseline=baseline, better=better,
-        **(measured(measure) | by(miner) | about(measure, target) | columns),
+        **(by(miner) | measured(measure) | about(measure, target) | columns),
     )  # fmt: skip
 
 
@@ -40,6 +40,9 @@ def measured(name):
     """The columns of a measure."""
     if found := SCENARIO.fullmatch(name):
         return {"measure": found[1], "scenario": found[2], "variant": found[3] or ""}
+    if found := re.fullmatch(r"(\w+_gain)_(with_(?:all_)?predictions)(, random labels)?", name):
+        control = found[3].removeprefix(", ") if found[3] else ""
+        return {"measure": found[1], "variant": found[2].replace("_", " "), "control": control}
     if name.endswith("_at_most"):
         return {"measure": name.removesuffix("_at_most"), "variant": "at most"}
     return {"measure": name}
@@ -61,13 +64,18 @@ def by(name):
     name, _, less = name.partition(" less ")
     if name.startswith("control: "):
         return {"control": name.removeprefix("control: ")}
+    if re.fullmatch(r"Weka( [\d.]+)?", name):  # the set's own number, of no miner
+        return {"miner_set": name}
     found = SET.fullmatch(name)
-    return {"control": less, **({"miner_set": found[1], "miner": found[2]} if found else {"miner": name})}
+    of = {"miner_set": found[1], "miner": found[2]} if found else {"miner": name}
+    return of | ({"control": less} if less else {})
 
 
 def who(rows):
     """Each row's miner, control or criterion in short: Series of text."""
     less = np.where((rows.miner != "") & (rows.control != ""), " less " + rows.control, "")
+    if rows.empty:
+        return rows.miner
     named = rows.miner.where(rows.miner != "", "control: " + rows.control).where(
         (rows.miner != "") | (rows.control != ""), ""
     )
@@ -80,15 +88,39 @@ def what(rows):
     """Each row's measure in short: Series of text. Predictions that are put into a release read "..._with_predictions",
     and their control "..._with_predictions, random labels".
     """
-    variant = rows.variant.where((rows.scenario != "") | rows.variant.str.startswith("with"), "")
+    named = (rows.scenario != "") | rows.variant.str.startswith("with") | (rows.variant == "at most")
+    variant = rows.variant.where(named, "")
     parts = rows.measure.str.cat([rows.scenario, variant.str.replace(" ", "_")], sep="_")
     named = parts.str.replace("__", "_").str.rstrip("_")
     return named.mask(rows.control == "random labels", named + ", random labels")
 
 
 def short(rows):
-    """Results with the columns `measure` and `miner` in short, and a group in the place of its target."""
-    target = rows.target.mask(rows.group != "", rows.group)
-    return rows.assign(
-        target=target, measure=what(rows), miner=who(rows.assign(control=rows.control.replace("random labels", "")))
-    )
+    """Results with the columns `measure`, `miner` and `target` in short."""
+    if rows.empty:
+        return rows
+    target = rows.target.mask(rows.group != "", (rows.target + " " + rows.group).str.strip())
+    target = target.mask(rows.measure == "nearer_share", rows.group)
+    of_whom = target.where(rows.measure.isin(["unique", "identity_vulnerability"]), target + " from " + rows.knows)
+    target = target.mask(rows.knows != "", of_whom.mask(of_whom.isin(["", "identity"]), rows.knows))
+    target = target.mask(rows.variant == "literal", target + ", literal")
+    miner = who(rows[rows.control != "random labels"]).reindex(rows.index, fill_value="")
+    return rows.assign(target=target, measure=what(rows), miner=miner)
+
+
+class Shortened:
+    """A module whose functions give results in short."""
+
+    def __init__(self, module):
+        self.module = module
+
+    def __getattr__(self, name):
+        found = getattr(self.module, name)
+        if not callable(found):
+            return found
+
+        def shortened(*given, **options):
+            made = found(*given, **options)
+            return short(made) if isinstance(made, pd.DataFrame) and list(made) == results.COLUMNS else made
+
+        return shortened

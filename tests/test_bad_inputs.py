@@ -39,7 +39,7 @@ from privnb.miners import reference_set
 from privnb.miners.encoding import encode
 from privnb.privacy_models import KAnonymity
 from privnb.reporting.charts import Aggregate
-from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, TopDownSpecialization
+from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, RandomizedResponse, TopDownSpecialization
 from privnb.sanitizers.marginals import anonymized_marginals
 from privnb.sanitizers.noise_channel import Laplace
 from privnb.studies.askari_2012.enumeration.errata import errata
@@ -179,7 +179,7 @@ def legal():
         "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
         "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
         "kept": results.head(1).assign(measure="utility_decline", miner="worst", value=0.01),
-        "attacked": results.head(1).assign(measure="anti_utility_A", miner="worst", value=5.0),
+        "attacked": results.head(1).assign(measure="anti_utility", scenario="A", miner="worst", value=5.0),
         "published": release.publish()[0],
         "sensitive": "diagnosis", "target": "diagnosis", "name": "age", "seed": 1, "seeds": 1, "rng": 1, "fewest": 10,
         "k": 5, "l": 2, "t": 0.3, "delta": 1, "epsilon": 1, "beta": 1, "alpha": 0.5, "p": 2, "c": 3, "h": 0.5,
@@ -245,7 +245,9 @@ def of_one():
         "measures.noise.cell_capacity.law": law,
         "measures.noise.Response.size": 3, "measures.noise.Laplace.scale": 1, "measures.noise.Geometric.scale": 1,
         "measures.noise.Laplace.step": 1, "measures.noise.Geometric.step": 1,
-        "information_loss.displacement.release": noise.sanitize(dataset, rng=1),
+        "information_loss.mean_absolute_error.release": noise.sanitize(dataset, rng=1),
+        "information_loss.change_rate.release": RandomizedResponse(1.0).sanitize(dataset, rng=1),
+        "information_loss.noise_losses.release": noise.sanitize(dataset, rng=1),
         "measures.noise.identification.release": noise.sanitize(dataset, rng=1),
         "measures.mining.accept_false_alarms.case": "ill", "measures.mining.cost_matrix.worth": pd.DataFrame(np.eye(2)),
         "measures.mining.utility_decline.original": 9, "measures.mining.utility_decline.sanitized": 8,

@@ -402,6 +402,7 @@ def change_rate(dataset, release):
 
 def noise_losses(dataset, release):
     """What noise costs: `{"mean_absolute_error": ...}`, `{"change_rate": ...}` or both, by what is noisy."""
+    expect.these(dataset=dataset, release=release)
     release.originals(dataset)  # which refuses rows of nobody
     measures = {True: mean_absolute_error, False: change_rate}
     kinds = {dataset.schema[name].numeric: None for name in _moved(dataset, release)}

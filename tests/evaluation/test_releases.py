@@ -11,7 +11,6 @@ from privnb.evaluation.predictions import Mined
 from privnb.measures.mining import good_utility
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
-from privnb.miners import weka
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 
@@ -64,12 +63,12 @@ def test_uniqueness_by_plain_counting(adult):
     assert len(unique) == 2**8 - 1
     names = ["age", "occupation"]
     alone = (adult.table.groupby(names).age.transform("size") == 1).mean()
-    assert one(unique, target="age, occupation").value == pytest.approx(alone)
+    assert one(unique, knows="age, occupation").value == pytest.approx(alone)
 
 
 def test_uniqueness_withholds_few_people(adult):
     unique = releases.uniqueness(adult)
-    names = [name.split(", ") for name in unique.target]
+    names = [name.split(", ") for name in unique.knows]
     alone = np.array([(adult.table.groupby(n)[n[0]].transform("size") == 1).sum() for n in names[:40]])
     few = (alone > 0) & (alone < 10)
     assert few.any()
@@ -196,9 +195,9 @@ def test_a_miner_that_does_not_finish_is_named(adult, monkeypatch, fails):
 
     monkeypatch.setattr(releases.GoodUtility, "mined", mined)
     results = releases.good_utility(adult, [KMember(5), Suppress()], miners="majority")
-    failed = one(results, measure="unfinished")
-    assert (failed.sanitizer, failed.miner, failed.value) == (fails, "slow", weka.SECONDS)
-    others = results[results.measure != "unfinished"].groupby("sanitizer").size().to_dict()
+    failed = one(results, status="unfinished")
+    assert (failed.sanitizer, failed.miner, failed.measure) == (fails, "slow", "good_utility")
+    others = results[results.status != "unfinished"].groupby("sanitizer").size().to_dict()
     assert others == ({} if fails == "Identity" else {"Identity": 2, "Suppress": 2})
 
 

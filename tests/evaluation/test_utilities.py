@@ -97,28 +97,28 @@ def test_a_miner_without_guesses_on_the_original_has_no_decline():
 
 
 def test_counts_of_few_people_keep_their_bounds_alone():
-    found = told(bad_rows(ROW, "age", scores(nobody=0, few=9, enough=10, many=60), 10))
+    found = told(bad_rows(ROW, scores(nobody=0, few=9, enough=10, many=60), 10))
     assert found.value.fillna(-1).to_dict() == {"nobody": 0, "few": -1, "enough": 10, "many": 60}
     assert found.loc["few", ["low", "high"]].tolist() == [1, 9]
     assert found.baseline.eq(0).all(), "nobody is not few"
     # Wilson, as people.
     assert found.loc["many", ["low", "high"]].tolist() == pytest.approx([50.2, 69.06], abs=0.01)
-    assert told(bad_rows(ROW, "age", scores(baseline=9, many=60), 10)).baseline.isna().all()
-    assert told(bad_rows(ROW, "age", scores(baseline=9, few=9), 9)).loc["few", ["value", "baseline"]].tolist() == [9, 9]
+    assert told(bad_rows(ROW, scores(baseline=9, many=60), 10)).baseline.isna().all()
+    assert told(bad_rows(ROW, scores(baseline=9, few=9), 9)).loc["few", ["value", "baseline"]].tolist() == [9, 9]
 
 
 def test_a_weighted_sum_of_few_people_is_withheld_however_large_it_is():
-    found = told(bad_rows(ROW, "age", scores([5] * 100, baseline=9, nobody=0, few=9, enough=10), 10))
+    found = told(bad_rows(ROW, scores([5] * 100, baseline=9, nobody=0, few=9, enough=10), 10))
     assert found.value.fillna(-1).to_dict() == {"nobody": 0, "few": -1, "enough": 50}
     assert found[["low", "high", "baseline"]].isna().all(axis=None)
-    assert told(bad_rows(ROW, "age", scores([5] * 100, baseline=10, few=9), 10)).baseline.item() == 50
+    assert told(bad_rows(ROW, scores([5] * 100, baseline=10, few=9), 10)).baseline.item() == 50
 
 
 def test_whom_nobody_weighs_does_not_count_as_people():
     """Sixty are hit; nine of them have a weight."""
-    found = told(bad_rows(ROW, "age", scores(np.arange(100) < 9, hit=60), 10))
+    found = told(bad_rows(ROW, scores(np.arange(100) < 9, hit=60), 10))
     assert found.value.isna().all()
-    found = told(bad_rows(ROW, "age", scores(5 * (np.arange(100) < 9), hit=60, baseline=60), 10))
+    found = told(bad_rows(ROW, scores(5 * (np.arange(100) < 9), hit=60, baseline=60), 10))
     assert found[["value", "baseline"]].isna().all(axis=None)
 
 
@@ -132,14 +132,14 @@ def test_the_told_baseline():
 
 
 def test_people_are_counted_and_all_else_is_weighted():
-    measure, interval = unit("anti_utility", scores(one=50), "A")
-    assert measure == "anti_utility_A"
+    variant, interval = unit(scores(one=50))
+    assert variant == {}
     assert interval(50) == pytest.approx((40.38, 59.62), abs=0.01)
-    measure, interval = unit("anti_utility", scores(np.arange(100) < 50, one=50), "C")
+    variant, interval = unit(scores(np.arange(100) < 50, one=50))
     assert interval(50) == pytest.approx((46.43, 50), abs=0.01), "of the 50 people who have a weight"
     for other in (scores([2] * 100, one=50), scores(one=50)._replace(baseline=np.full(100, 0.5))):
-        measure, interval = unit("anti_utility", other)
-        assert measure == "weighted_anti_utility"
+        variant, interval = unit(other)
+        assert variant == {"variant": "weighted"}
         assert np.isnan(interval(50)).all()
 
 

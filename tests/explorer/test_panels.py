@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb.evaluation.results import COLUMNS
+from privnb.evaluation.results import COLUMNS, NUMBERS
 from privnb.explorer import controls, panels
 from privnb.explorer.figures import listed, number, value, written
 from privnb.explorer.meanings import MEANINGS
@@ -45,7 +45,7 @@ def drawn(reading):
 
 
 def row(**columns):
-    given = dict.fromkeys(COLUMNS, "") | dict.fromkeys(["value", "low", "high", "baseline"], np.nan)
+    given = dict.fromkeys(COLUMNS, "") | dict.fromkeys(NUMBERS, np.nan)
     return next(pd.DataFrame([given | columns]).itertuples())
 
 
@@ -55,11 +55,12 @@ def test_every_number_stands_with_unit_baseline_direction_and_meaning(reading):
     assert len(items) == len(reading.results), "each number once"
     told = [text(item) for item in items]
     for each in reading.results.itertuples():
-        unit = each.target if each.measure == "level_achieved" else each.measure
-        key = f'"{each.measure} {each.miner} {each.target}"'
+        unit, at_most = each.measure, f"{each.measure}, at most"
+        named = at_most if each.variant else unit
+        key = f'"{each.measure} {each.scenario} {each.control} {each.miner} {each.target}"'
         (said,) = [said for said, item in zip(told, items, strict=True) if key in item]
-        assert MEANINGS[unit].title in said
-        assert MEANINGS[unit].sentence in said
+        assert MEANINGS[named].title in said
+        assert MEANINGS[named].sentence in said
         assert value(each) in said
         assert (f"{each.better} is better" in said) == bool(each.better)
         assert pd.isna(each.baseline) or written(unit, each.baseline) in said
@@ -69,7 +70,7 @@ def test_every_number_stands_with_unit_baseline_direction_and_meaning(reading):
 def test_a_level_that_is_asked_for_is_said_to_be_kept_or_not(clinic):
     asked = counted(clinic, Setting(k=5, t=0.5))
     assert "asked: 5 people, kept ✓" in text(panels.published(asked))
-    levels = asked.results.assign(value=asked.results.value.where(asked.results.target != "t", 0.9))
+    levels = asked.results.assign(value=asked.results.value.where(asked.results.measure != "t_achieved", 0.9))
     assert "asked: 0.5, not kept ✗" in text(panels.published(replace(asked, results=levels)))
 
 
@@ -78,7 +79,7 @@ def test_a_level_that_is_asked_for_is_said_to_be_kept_or_not(clinic):
     [
         ({"measure": "suppressed_records", "low": 1, "high": 9}, "fewer than 10 people"),
         ({"measure": "privacy_loss"}, "withheld"),
-        ({"measure": "delta", "value": np.inf}, "unbounded"),
+        ({"measure": "delta_achieved", "value": np.inf}, "unbounded"),
         ({"measure": "good_utility", "value": 1234.0, "low": 1200.0, "high": 1300.0}, "95 %: 1,200 to 1,300 people"),
         ({"measure": "accuracy_gain", "value": 0.02, "low": 0.01, "high": np.inf}, "95 %: +1.00% to more"),
     ],
@@ -122,9 +123,9 @@ def test_who_is_hit_most_comes_first_and_few_are_not_told(clinic):
     reading, found = counted(clinic, setting), mined(clinic, setting)
     share = {"measure": "nearer_share", "miner": "worst", "sanitizer": "Mondrian", "low": 0.1, "high": 0.9}
     groups = [
-        {"target": "sex F", "value": 0.2},
-        {"target": "sex M", "value": 0.4, "baseline": 0.3},
-        {"target": "age 20"},
+        {"group": "sex F", "value": 0.2},
+        {"group": "sex M", "value": 0.4, "baseline": 0.3},
+        {"group": "age 20"},
     ]
     rows = pd.DataFrame([share | {"value": np.nan, "baseline": np.nan} | group for group in groups])
     rest = found[found.measure != "nearer_share"]
@@ -154,10 +155,7 @@ def test_machines_read_the_setting_and_its_numbers(reading):
     marks = str(panels.marks(reading.setting, reading, None))
     found = {name: unescape(told) for name, told in re.findall(r'data-(\w+)="([^"]*)"', marks)}
     assert json.loads(found.pop("setting")) == asdict(reading.setting)
-    names = {
-        f"level_{r.target}" if r.measure == "level_achieved" else r.measure: r.value
-        for r in reversed([*reading.results.itertuples()])
-    }  # of several targets the first
+    names = {r.measure: r.value for r in reversed([*reading.results.itertuples()])}  # of several targets the first
     assert {name: float(told) for name, told in found.items()} == pytest.approx(names, rel=0, abs=0, nan_ok=True)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.measures import information_loss as loss
-from privnb.measures.information_loss import certainty_penalty, displacement
+from privnb.measures.information_loss import certainty_penalty, mean_absolute_error
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.release import Provenance, Release
@@ -483,20 +483,20 @@ def test_a_fine_domain_costs_no_memory():
     assert found[2] == pytest.approx(np.log2([2, 99_999_998]).mean() - 1)
 
 
-def test_displacement_by_hand():
+def test_mean_absolute_error_by_hand():
     table = pd.DataFrame({"age": [20, 40], "town": ["a", "b"]})
     data = Dataset("toy", table, SCHEMA, HIERARCHIES)
     noisy = Provenance("toy", "by hand", {}, columns={"age": Treatment("noisy", Law())})
     for index in ([0, 1], [1, 0]):
         moved = Release(table.assign(age=[30.0, 20.0]).set_axis(index), SCHEMA, HIERARCHIES, noisy)
-        assert displacement(data, moved) == pytest.approx((10 + 20) / 2 / 100)
+        assert mean_absolute_error(data, moved) == pytest.approx((10 + 20) / 2 / 100)
 
 
-def test_displacement_is_the_scale_of_the_noise():
+def test_mean_absolute_error_is_the_scale_of_the_noise():
     """The mean absolute value of Laplace noise is its scale, here domain width / epsilon."""
     adult = load("adult", "occupation", records=20_000)
     released = LaplaceNoise(0.5).sanitize(adult, rng=1)
-    assert displacement(adult, released) == pytest.approx(1 / 0.5, rel=0.05)
+    assert mean_absolute_error(adult, released) == pytest.approx(1 / 0.5, rel=0.05)
 
 
 def test_each_refuses_the_others_release(adult):
@@ -505,7 +505,7 @@ def test_each_refuses_the_others_release(adult):
         with pytest.raises(ValueError, match="generalizes nothing"):
             measure(adult, noisy)
     with pytest.raises(ValueError, match="adds no noise"):
-        displacement(adult, Identity().sanitize(adult, rng=0))
+        mean_absolute_error(adult, Identity().sanitize(adult, rng=0))
 
 
 @pytest.mark.parametrize(
@@ -519,7 +519,7 @@ def test_a_release_of_another_table_is_refused(adult, measure, more):
     ):
         getattr(loss, measure)(adult, Suppress().sanitize(half, rng=1), *more)
     with pytest.raises(ValueError, match="is not of Dataset"):
-        displacement(adult, LaplaceNoise(1.0).sanitize(half, rng=1))
+        mean_absolute_error(adult, LaplaceNoise(1.0).sanitize(half, rng=1))
 
 
 def test_nothing_to_generalize_is_refused():

@@ -15,7 +15,7 @@ from privnb.measures.attribute_utility import average_utility
 from privnb.measures.populations import LargePopulations
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import load
-from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
+from privnb.sanitizers import Identity, KMember, LaplaceNoise, RandomizedResponse, Suppress
 from privnb.studies.askari_2012.enumeration.tables import Tables
 
 FOUND = {
@@ -57,7 +57,8 @@ def values():
             **{name: getattr(information_loss, name)(release) for name in OF_RELEASES},
             **{name: getattr(information_loss, name)(adult, release) for name in OF_BOTH},
             "classification_metric": information_loss.classification_metric(adult, release, "salary"),
-            "displacement": information_loss.displacement(adult, LaplaceNoise(1).sanitize(adult, rng=0)),
+            "mean_absolute_error": information_loss.mean_absolute_error(adult, LaplaceNoise(1).sanitize(adult, rng=0)),
+            "change_rate": information_loss.change_rate(adult, RandomizedResponse(1).sanitize(adult, rng=0)),
             "error": channel.error(told, channel.guess(told)),
             "average_relative_error": queries.average_relative_error(asked, release),
             "median_relative_error": queries.median_relative_error(asked, release),

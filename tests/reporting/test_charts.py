@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import frame
 
 from privnb.decision import owner_choice
 from privnb.evaluation import nearer_predictions, releases
-from privnb.evaluation.results import COLUMNS, join, summary
+from privnb.evaluation.results import join, summary
 from privnb.microdata.dataset import load
 from privnb.reporting import charts
 from privnb.reporting.charts.base import render
@@ -73,8 +74,8 @@ def draw(results):
         "links": charts.bars(results["links"], "reidentification_rate", "A title", "a share", format=".1%"),
         "dots": charts.dots(results["utility"], "good_utility", "A title", "people", of=1200),
         "declines": charts.declines(results["utility"]),
-        "spans": charts.spans(results["mined"], "anti_utility_A", "A title", "share of people", of=1200),
-        "spans B": charts.spans(results["mined"], "anti_utility_B", "A title", "people"),
+        "spans": charts.spans(results["mined"], "A", "A title", "share of people", of=1200),
+        "spans B": charts.spans(results["mined"], "B", "A title", "people"),
         "hit": charts.hit(results["mined"]),
         "choices": charts.choices(results["chosen"]),
         "gains": charts.gains(results["gains"], "accuracy_gain", "A title", "a gain"),
@@ -160,9 +161,7 @@ def test_merging_keeps_everybody_and_shows_nobody(counts):
 
 def rows(*rows, seeds=(1,)):
     """Results of (sanitizer, parameters, measure, miner, target, value, low, high, baseline), once for each seed."""
-    names = ["sanitizer", "parameters", "measure", "miner", "target", "value", "low", "high", "baseline"]
-    table = pd.DataFrame(rows, columns=names).assign(dataset="toy", better="lower")
-    return pd.concat([table.assign(seed=seed) for seed in seeds], ignore_index=True)[COLUMNS]
+    return join(*(frame(rows, seed=seed) for seed in seeds))
 
 
 NONE = np.nan
@@ -183,8 +182,8 @@ def attacked(*miners, k="k=2"):
 
 
 def test_table_says_what_it_withholds(results):
-    few = results["mined"][results["mined"].measure.str.startswith("anti_utility") & results["mined"].value.isna()]
-    shown = charts.table(few[few.seed == 1], rows=["measure", "setting"])
+    few = results["mined"][(results["mined"].measure == "anti_utility") & results["mined"].value.isna()]
+    shown = charts.table(few[few.seed == 1], rows=["measure", "scenario", "variant", "setting"])
     assert shown.isin(["fewer than 10"]).any(axis=None)
 
 
@@ -226,9 +225,9 @@ def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
 
 def test_an_empty_chart_is_a_sentence(results):
     for chart, said in (
-        (charts.bars(results["links"], "displacement", "A title", "a share"), "has a displacement"),
+        (charts.bars(results["links"], "change_rate", "A title", "a share"), "has a change rate"),
         (charts.declines(results["links"]), "has a utility decline"),
-        (charts.spans(results["links"], "anti_utility_A", "A title", "people"), "has an anti utility A"),
+        (charts.spans(results["links"], "A", "A title", "people"), "has an anti-utility"),
         (charts.hit(results["links"]), "has a share of people hit"),
         (charts.choices(results["chosen"].iloc[:0]), "has a sanitizer that keeps enough good utility"),
         (charts.gains(results["links"], "accuracy_gain", "A title", "a gain"), "has an accuracy gain"),
@@ -314,7 +313,7 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
             ("control: ZeroR", 30), ("control: permuted", 50), ("control: held-out", 58),
             ("modern worst", 70), ("modern average", 65), ("modern control: ZeroR", 31),
         ),
-        "anti_utility_A", "Scenario A", "share of people", of=100,
+        "A", "Scenario A", "share of people", of=100,
     )  # fmt: skip
     assert points(chart) == {
         ("KMember k=2", "worst miner"): 0.6,
@@ -334,20 +333,20 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
 
 
 def test_spans_say_where_chance_gives_as_much():
-    chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "anti_utility_A", "A", "people")
+    chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "A", "A", "people")
     assert "nowhere beyond chance" in title(chart)
     assert "Ticks: what needs no attack." in subtitle(chart)
 
 
 def test_spans_draw_a_withheld_count_at_its_bound():
     few = rows(("KMember", "k=2", "anti_utility_A", "worst", "age", NONE, 1, 9, NONE))
-    chart = charts.spans(few, "anti_utility_A", "A", "people")
+    chart = charts.spans(few, "A", "A", "people")
     assert points(chart) == {("KMember k=2", "worst miner"): 9}
     assert "upper bound" in subtitle(chart)
     assert title(chart) == "A: for too few people to tell", "the title gives no number that is withheld"
     other = attacked(("worst", 60), ("control: ZeroR", 20))
     both = pd.concat([other, few.assign(parameters="k=50")])
-    assert title(charts.spans(both, "anti_utility_A", "A", "people")).startswith("A: 60; beyond")
+    assert title(charts.spans(both, "A", "A", "people")).startswith("A: 60; beyond")
 
 
 def test_hit_names_the_groups_that_differ_for_sure():
@@ -374,9 +373,9 @@ def test_hit_does_not_make_much_of_chance():
 
 
 def test_a_title_repeats_no_number():
-    assert title(charts.spans(attacked(("worst", 30)), "anti_utility_A", "A", "people")).startswith("A: 30;")
+    assert title(charts.spans(attacked(("worst", 30)), "A", "A", "people")).startswith("A: 30;")
     two = pd.concat([attacked(("worst", 0)), attacked(("worst", 0), k="k=9")])
-    assert "A: 0 in every setting" in title(charts.spans(two, "anti_utility_A", "A", "people"))
+    assert "A: 0 in every setting" in title(charts.spans(two, "A", "A", "people"))
 
 
 def picked(scenario, criterion, parameters, share):
@@ -427,7 +426,7 @@ def test_gains_are_compared_within_a_seed():
         return rows(
             ("KMember", "k=2", "accuracy_gain", "", "s", before, NONE, NONE, 0.01),
             ("KMember", "k=2", "accuracy_gain_with_predictions", "", "s", mined, NONE, NONE, 0.01),
-            ("KMember", "k=2", "accuracy_gain_with_random_labels", "", "s", random, random, random, 0.01),
+            ("KMember", "k=2", "accuracy_gain_with_predictions, random labels", "", "s", random, random, random, 0.01),
             seeds=[seed],
         )
 

@@ -390,7 +390,7 @@ def test_nothing_to_choose():
     assert "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing" in text
 
 
-def gains(mined, random, low, high, *, seed=1, miner="", labels=("predictions", "random_labels")):
+def gains(mined, random, low, high, *, seed=1, miner="", labels=("predictions", "predictions, random labels")):
     """An accuracy gain of .1 that predictions and random labels change by so much."""
     return results(
         ("KMember", "k=2", "accuracy_gain", "", "s", 0.1, NONE, NONE, NONE),
@@ -417,7 +417,7 @@ def test_what_predictions_add():
 
 
 def test_predictions_that_add_no_more_than_random_labels():
-    everybody = gains(0.01, 0.02, 0.015, 0.025, labels=("all_predictions", "as_many_random_labels"))
+    everybody = gains(0.01, 0.02, 0.015, 0.025, labels=("all_predictions", "all_predictions, random labels"))
     text = findings.what_predictions_add(everybody).data
     assert "**For all people the predictions raise a gain beyond all draws of as many random labels in 0 of 1" in text
     assert "and stay below all of them in 1; by chance 0.025 would lie above. No more than by chance" in text
@@ -432,9 +432,9 @@ def test_predictions_within_the_range_of_the_draws_are_not_beyond_it():
 
 
 def test_each_reading_has_its_own_verdict():
-    everybody = gains(0.01, 0.02, 0.015, 0.025, labels=("all_predictions", "as_many_random_labels"))
+    everybody = gains(0.01, 0.02, 0.015, 0.025, labels=("all_predictions", "all_predictions, random labels"))
     first = gains(0.03, 0.01, 0.005, 0.02)
-    text = findings.what_predictions_add(pd.concat([first, everybody[everybody.measure != "accuracy_gain"]])).data
+    text = findings.what_predictions_add(pd.concat([first, everybody[everybody.variant != ""]])).data
     one, all_people = text.split("\n\n")[:2]
     assert "in 1 of 1 comparisons" in one
     assert "There the predictions do more than random labels" in one
@@ -452,7 +452,7 @@ def test_predictions_that_add_nothing():
 def test_predictions_of_another_set_are_measured_from_the_same_release():
     weka = gains(0.02, 0.01, 0.005, 0.015, miner="Weka 3.6.14")
     main = gains(0.03, 0.01, 0.005, 0.015)
-    text = findings.what_predictions_add(pd.concat([main, weka[weka.miner != ""]])).data
+    text = findings.what_predictions_add(pd.concat([main, weka[weka.miner_set != ""]])).data
     assert (
         "predictions of the worst of Weka 3.6.14 in the first record of each distinct row: +0.0200 to +0.0200" in text
     )

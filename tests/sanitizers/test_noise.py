@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import Linkage, MinerInference
-from privnb.measures.information_loss import displacement
+from privnb.measures.information_loss import change_rate
 from privnb.measures.linkage import reidentification_rate
 from privnb.measures.mining import nearer
 from privnb.microdata.dataset import Dataset
@@ -206,7 +206,7 @@ def test_randomized_response_can_be_undone_in_the_mean():
 def test_a_category_moves_or_does_not():
     """k-ary randomized response of 4 and 2 values changes (k - 1) / (e^epsilon + k - 1) of them."""
     data = clinic(20_000)
-    moved = displacement(data, RandomizedResponse(1.0).sanitize(data, rng=1))
+    moved = change_rate(data, RandomizedResponse(1.0).sanitize(data, rng=1))
     assert moved == pytest.approx((3 / (math.e + 3) + 1 / (math.e + 1)) / 2, abs=0.01)
 
 

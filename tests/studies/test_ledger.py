@@ -6,9 +6,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from rows import by
 
 from privnb import studies
 from privnb.evaluation import releases, workload
+from privnb.evaluation.results import COLUMNS
 from privnb.privacy_models import DeltaDisclosure, KAnonymity
 from privnb.sanitizers import Mondrian, Suppress
 from privnb.studies import ledger
@@ -25,17 +27,16 @@ def printed(item="item", published="0.1034", **others):
         "source": "sramka-2010", "item": item, "published": published, "tolerance": "0.01", "note": "why",
         "dataset": "d", "sanitizer": "KMember", "parameters": "k=2", "measure": "gain", "target": "salary",
     }  # fmt: skip
-    return row | others
+    return row | others | by(others.get("miner", ""))
 
 
 def measured(value, seed=np.nan, **others):
     """One tidy result that the selector of `printed` finds."""
     row = {
         "dataset": "d", "sanitizer": "KMember", "parameters": "k=2", "seed": seed, "measure": "gain",
-        "miner": np.nan, "target": "salary", "value": value, "low": np.nan, "high": np.nan, "baseline": 0.0,
-        "better": "lower",
+        "target": "salary", "value": value, "low": np.nan, "high": np.nan, "baseline": 0.0, "better": "lower",
     }  # fmt: skip
-    return row | others
+    return dict.fromkeys(COLUMNS, np.nan) | row | others | by(others.get("miner", ""))
 
 
 def compared(entry, *results):
@@ -238,7 +239,7 @@ def test_a_weka_row_without_a_result_says_what_to_do():
     for miner in ("Weka trees.J48", "Weka worst", "Weka"):
         assert compared(printed(miner=miner), stand_in)["note"] == "why; needs the real Weka: make report PROFILE=full"
     assert compared(printed(miner="decision tree"))["note"] == "why"
-    late = measured(120.0, measure="unfinished", miner="Weka 3.6.14 trees.J48")
+    late = measured(np.nan, status="unfinished", miner="Weka 3.6.14 trees.J48")
     row = compared(printed(miner="Weka trees.J48"), late)
     assert (row["status"], row["note"]) == ("not run", "why; no result: unfinished")
     withheld = compared(printed(miner="Weka worst"), measured(np.nan, miner="Weka 3.6.14 worst"))
@@ -248,11 +249,11 @@ def test_a_weka_row_without_a_result_says_what_to_do():
 WEKAS = {f"Weka 3.6.14 trees.T{number}": number for number in range(12)}
 SUMMARIES = {"Weka 3.6.14 average": 5.5, "Weka 3.6.14 worst": 11, "average": 5.5, "worst": 11, "majority": 11}
 FAILED = [
-    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Slow"),
-    measured(np.nan, measure="unavailable", miner="Weka 3.6.14 misc.Absent"),
-    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Other", parameters="k=3"),
-    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Other", target="age"),
-    measured(120.0, measure="unfinished", miner="Weka 3.6.14 rules.Original", sanitizer="Identity", parameters=""),
+    measured(np.nan, status="unfinished", miner="Weka 3.6.14 rules.Slow"),
+    measured(np.nan, status="unavailable", miner="Weka 3.6.14 misc.Absent"),
+    measured(np.nan, status="unfinished", miner="Weka 3.6.14 rules.Other", parameters="k=3"),
+    measured(np.nan, status="unfinished", miner="Weka 3.6.14 rules.Other", target="age"),
+    measured(np.nan, status="unfinished", miner="Weka 3.6.14 rules.Original", sanitizer="Identity", parameters=""),
 ]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rows import frame, short
 
 from privnb import studies
 from privnb.evaluation import nearer_predictions, releases
@@ -12,10 +13,35 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.miners import reference_set, weka
 from privnb.sanitizers import GeometricNoise, Identity, KMember, LaplaceNoise, Suppress
-from privnb.studies import BESIDE, Profile
+from privnb.studies import Profile
 
+BESIDE = ("fusion: ", "control: ", "worst by person")  # rows that no average is over
 MAIN, SIDE = "majority, naive Bayes, linear regression", "naive Bayes, linear regression, decision stump"
 SANITIZERS = [KMember(10), LaplaceNoise(0.5)]
+
+
+def users(*given, **options):
+    return short(studies.users(*given, **options))
+
+
+def adversaries(*given, **options):
+    return short(studies.adversaries(*given, **options))
+
+
+def gains(*given, **options):
+    return short(studies.gains(*given, **options))
+
+
+def good_utility(*given, **options):
+    return short(releases.good_utility(*given, **options))
+
+
+def anti_utility(*given, **options):
+    return short(nearer_predictions.anti_utility(*given, **options))
+
+
+def gains_with_predictions(*given, **options):
+    return short(nearer_predictions.gains_with_predictions(*given, **options))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +75,7 @@ def attacked(adult):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(studies.PROFILES, "small", Profile({}, {MAIN: 2, SIDE: 1}, {}))
-        return studies.adversaries(adult, SANITIZERS, profile="small", fewest=2)
+        return adversaries(adult, SANITIZERS, profile="small", fewest=2)
 
 
 def seeds(results):
@@ -90,10 +116,10 @@ def test_what_cannot_be_run_is_said(adult, here, experiment):
 
 
 def test_users_by_set_and_seed(adult, small):
-    results = studies.users(adult, SANITIZERS, profile=small)
+    results = users(adult, SANITIZERS, profile=small)
     assert not results.duplicated(KEY).any()
     assert seeds(results) == {"majority": [1, 2], "naive Bayes": [1, 2], "worst": [1, 2], "naive Bayes worst": [1]}
-    single = releases.good_utility(adult, SANITIZERS, miners="naive Bayes", seed=2)
+    single = good_utility(adult, SANITIZERS, miners="naive Bayes", seed=2)
     found = results[
         (results.miner == "naive Bayes") & (results.seed == 2) & (results.parameters != "what=age, education-num")
     ]
@@ -104,10 +130,10 @@ def test_users_by_set_and_seed(adult, small):
 
 
 def test_users_stand_beside_the_attribute_absent(adult, small):
-    results = studies.users(adult, SANITIZERS, profile=small)
+    results = users(adult, SANITIZERS, profile=small)
     assert list(results.sanitizer.unique()) == ["Identity", "KMember", "LaplaceNoise", "Suppress"]
     assert set(results[results.sanitizer == "Suppress"].parameters) == {"what=age, education-num"}
-    assert set(studies.users(adult, SANITIZERS[:1], profile=small).sanitizer) == {"Identity", "KMember"}
+    assert set(users(adult, SANITIZERS[:1], profile=small).sanitizer) == {"Identity", "KMember"}
 
 
 def test_what_noise_can_destroy_at_most(adult):
@@ -122,25 +148,25 @@ def test_what_noise_can_destroy_at_most(adult):
 
 def test_users_leave_out_who_cannot_guess_the_target(adult, small, monkeypatch):
     """Linear regression guesses numbers, the boosted trees at most ten labels; fusions are an adversary's."""
-    results = studies.users(adult, [KMember(10)], profile=small, miners=f"{MAIN}, fusion: vote", seeds=1)
+    results = users(adult, [KMember(10)], profile=small, miners=f"{MAIN}, fusion: vote", seeds=1)
     assert set(results.miner) == {"majority", "naive Bayes", "worst", "naive Bayes worst"}
     profile = Profile({"majority": 1, "gradient boosting": 1}, {}, {})
     monkeypatch.setitem(studies.PROFILES, "small", profile)
-    results = studies.users(adult, [KMember(10)], profile="small", target="occupation")
+    results = users(adult, [KMember(10)], profile="small", target="occupation")
     assert set(results.miner) == {"majority", "worst"}
     with pytest.raises(
         ValueError, match=r"\['linear regression'\] cannot predict 'salary'.* Add another miner to MINERS"
     ):
-        studies.users(adult, [KMember(10)], profile="small", miners="linear regression")
+        users(adult, [KMember(10)], profile="small", miners="linear regression")
 
 
 def test_a_target_of_numbers_or_none_is_refused(adult, small):
     with pytest.raises(ValueError, match="'age' is a number, seldom predicted exactly"):
-        studies.users(adult, [KMember(10)], profile=small, target="age", miners="majority")
+        users(adult, [KMember(10)], profile=small, target="age", miners="majority")
     sex = Attribute("sex", Role.QUASI_IDENTIFIER, Categories(("F", "M")))
     table = pd.DataFrame({"sex": ["F", "M"] * 5})
     with pytest.raises(ValueError, match="'bare' has no sensitive attribute"):
-        studies.users(Dataset("bare", table, Schema("bare", (sex,)), {"sex": flat(sex)}), [Suppress()])
+        users(Dataset("bare", table, Schema("bare", (sex,)), {"sex": flat(sex)}), [Suppress()])
 
 
 # Adversaries
@@ -160,7 +186,7 @@ def test_a_set_beside_the_main_one_has_its_prefix_and_no_row_is_there_twice(atta
 def test_a_miner_of_two_sets_is_the_same_in_both(adult):
     """So that one of its two rows may go."""
     for sanitizer in SANITIZERS:
-        rows = [nearer_predictions.anti_utility(adult, sanitizer, miners=names, fewest=2) for names in (MAIN, SIDE)]
+        rows = [anti_utility(adult, sanitizer, miners=names, fewest=2) for names in (MAIN, SIDE)]
         shared = [r[r.miner.isin(["naive Bayes", "linear regression"])].reset_index(drop=True) for r in rows]
         assert len(shared[0]) == 5
         pd.testing.assert_frame_equal(*shared)
@@ -191,7 +217,7 @@ def test_who_is_hit_bears_the_name_of_the_set(attacked):
 
 
 def test_miners_and_seeds_override_the_main_set_alone(adult, small):
-    results = studies.adversaries(adult, [KMember(10)], profile=small, miners="decision stump, majority", seeds=3)
+    results = adversaries(adult, [KMember(10)], profile=small, miners="decision stump, majority", seeds=3)
     found = seeds(results)
     assert found["majority"] == found["worst"] == found["fusion: vote"] == [1, 2, 3]
     assert found["naive Bayes"] == found[f"{SIDE} worst"] == [1]
@@ -200,7 +226,7 @@ def test_miners_and_seeds_override_the_main_set_alone(adult, small):
 
 
 def test_two_sets_of_equal_miners(adult, small):
-    results = studies.adversaries(adult, [KMember(10)], profile=small, miners=SIDE, seeds=1)
+    results = adversaries(adult, [KMember(10)], profile=small, miners=SIDE, seeds=1)
     assert not results.duplicated(KEY).any()
     wide = results[results.measure == "anti_utility_A"].set_index("miner")[["value", "low", "high", "baseline"]]
     for name in ("worst", "average", "fusion: stacked", "control: permuted", "control: held-out"):
@@ -208,7 +234,7 @@ def test_two_sets_of_equal_miners(adult, small):
 
 
 def test_a_single_miner_as_main_set(adult, small):
-    results = studies.adversaries(adult, [KMember(10)], profile=small, miners="naive Bayes", seeds=1)
+    results = adversaries(adult, [KMember(10)], profile=small, miners="naive Bayes", seeds=1)
     alone = results[~results.miner.str.startswith(SIDE) & (results.measure == "anti_utility_A")]
     own = alone[~alone.miner.str.startswith(("fusion", "control"))]
     assert set(own.miner) == {"naive Bayes", "average", "worst", "worst by person", "decision stump"}
@@ -224,34 +250,35 @@ def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch):
 
     monkeypatch.setattr(nearer_predictions, "mine", failing)
     monkeypatch.setitem(studies.PROFILES, "small", Profile({}, {"majority, naive Bayes, decision stump": 1}, {}))
-    results = studies.adversaries(adult, [KMember(10)], profile="small", fewest=2)
-    failed = results[results.measure == "unfinished"]
-    assert failed[["miner", "value"]].to_numpy().tolist() == [["majority", weka.SECONDS]]
+    results = adversaries(adult, [KMember(10)], profile="small", fewest=2)
+    failed = results[results.status == "unfinished"]
+    assert failed.miner.tolist() == ["majority"]
+    assert failed.value.isna().all()
     assert "majority" not in set(results[results.measure == "anti_utility_A"].miner)
-    assert set(results[results.measure == "unfinished"].miner) == {"majority"}, "a reason has no average and no worst"
+    assert set(results[results.measure == "anti_utility"].miner) == {"majority"}, "a reason has no average and no worst"
 
 
 def test_the_owner_names_scenarios_weights_and_the_least_count(adult, small):
-    results = studies.adversaries(
+    results = adversaries(
         adult, [LaplaceNoise(0.5)], profile=small, c=50, share=0.5, weights="sex == 'Female': 2, 1", fewest=20, seeds=1
     )
-    alone = nearer_predictions.anti_utility(
+    alone = anti_utility(
         adult, LaplaceNoise(0.5), miners=MAIN, c=50, share=0.5, weights="sex == 'Female': 2, 1", fewest=20
     )
     for miner in ("majority", "control: permuted"):
         pair = [rows[rows.miner == miner].reset_index(drop=True) for rows in (results, alone)]
         pd.testing.assert_frame_equal(*pair)
-    assert "weighted_anti_utility_W" in set(results[results.miner == "worst"].measure)
+    assert "anti_utility_W_weighted" in set(results[results.miner == "worst"].measure)
 
 
 # Gains
 
 
 def test_gains_by_set_and_seed(adult, small):
-    results = studies.gains(adult, [KMember(3), KMember(10)], profile=small)
+    results = gains(adult, [KMember(3), KMember(10)], profile=small)
     assert not results.duplicated(KEY).any()
-    assert seeds(results) == {"": [1, 2], SIDE: [1]}
-    main = nearer_predictions.gains_with_predictions(adult, KMember(10), miners="majority", seed=2)
+    assert seeds(results.assign(miner=results.miner_set)) == {"": [1, 2], SIDE: [1]}
+    main = gains_with_predictions(adult, KMember(10), miners="majority", seed=2)
     found = results[(results.parameters == "k=10") & (results.seed == 2)].reset_index(drop=True)
     pd.testing.assert_frame_equal(found, main)
     assert (results.measure == "accuracy_gain").sum() == 4, "the releases' own gains are no set's"
@@ -264,7 +291,7 @@ def test_it_goes_on_where_it_stopped(adult, tmp_path):
     """Real workers; the second time only what is missing is computed, to the last digit."""
 
     def again():
-        return studies.adversaries(adult, SANITIZERS, miners=MAIN, seeds=2, store=tmp_path / "store")
+        return adversaries(adult, SANITIZERS, miners=MAIN, seeds=2, store=tmp_path / "store")
 
     def kept():
         return {path.name: path.stat().st_mtime_ns for path in (tmp_path / "store").glob("*.result")}
@@ -281,9 +308,9 @@ def test_it_goes_on_where_it_stopped(adult, tmp_path):
 
 def test_a_task_of_two_experiments_is_computed_once(adult, small, tmp_path):
     store = tmp_path / "store"
-    studies.adversaries(adult, [KMember(10)], profile=small, seeds=1, store=store)
+    adversaries(adult, [KMember(10)], profile=small, seeds=1, store=store)
     files = len(list(store.glob("*.result")))
-    more = studies.adversaries(adult, [KMember(10), Identity()], profile=small, seeds=2, store=store)
+    more = adversaries(adult, [KMember(10), Identity()], profile=small, seeds=2, store=store)
     # Beside what is there: Identity by both sets, and the second seed of the main set for both sanitizers.
     assert len(list(store.glob("*.result"))) == files + 2 + 2
     assert more[more.sanitizer == "Identity"].query("measure != 'nearer_share'").value.eq(0).all()
@@ -305,20 +332,20 @@ def with_weka(monkeypatch, java):
 
 def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
     adult = load("adult", records=150)
-    used = studies.users(adult, [KMember(5)], profile="small", store=tmp_path)
+    used = users(adult, [KMember(5)], profile="small", store=tmp_path)
     ours = {"majority", "worst"}
     assert set(used.miner) == ours | {f"{with_weka} {name}" for name in ("rules.ZeroR", "bayes.NaiveBayes", "worst")}
     zero = used[used.miner == f"{with_weka} rules.ZeroR"]
     assert zero.value.tolist() == used[used.miner == "majority"].value.tolist(), "both name the commonest value"
 
-    attacked = studies.adversaries(adult, SANITIZERS, profile="small", store=tmp_path)
+    attacked = adversaries(adult, SANITIZERS, profile="small", store=tmp_path)
     assert not attacked.duplicated(KEY).any()
-    counts = attacked[(attacked.measure == "anti_utility_A") & ~attacked.miner.str.startswith(studies.BESIDE)]
+    counts = attacked[(attacked.measure == "anti_utility_A") & ~attacked.miner.str.startswith(BESIDE)]
     names = {part.sanitizer.iloc[0]: set(part.miner) for _, part in counts.groupby("sanitizer")}
     both = {"majority", "average", "worst"} | {f"{with_weka} {name}" for name in ("rules.ZeroR", "worst", "average")}
     assert names["KMember"] == both | {f"{with_weka} bayes.NaiveBayes"}
     assert names["LaplaceNoise"] == both | {f"{with_weka} functions.LinearRegression"}
-    absent = attacked[attacked.measure == "unavailable"]
+    absent = attacked[attacked.status == "unavailable"]
     assert absent[["sanitizer", "miner"]].to_numpy().tolist() == [["KMember", f"{with_weka} misc.OLM"]]
     noisy = counts[counts.sanitizer == "LaplaceNoise"].set_index("miner")
     noisy = noisy.value.fillna(noisy.low)  # it comes nearer for all but so few that the count is withheld
@@ -326,8 +353,8 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
     assert noisy[f"{with_weka} rules.ZeroR"] == noisy["majority"], "both name the mean"
 
     files = len(list(tmp_path.glob("*.result")))
-    gained = studies.gains(adult, [KMember(10)], profile="small", store=tmp_path)
-    assert set(gained.miner) == {"", with_weka}
+    gained = gains(adult, [KMember(10)], profile="small", store=tmp_path)
+    assert set(gained.miner_set) == {"", with_weka}
     again = len(list(tmp_path.glob("*.result")))
     assert again == files + 2, "what the adversaries did was not done again"
 
@@ -335,7 +362,7 @@ def test_wekas_miners_stand_beside_ours(with_weka, tmp_path):
 def test_without_weka_the_others_run(adult, small, monkeypatch):
     monkeypatch.setattr(weka, "missing", lambda: "there is no Java")
     monkeypatch.setitem(studies.PROFILES, "small", Profile({}, {}, {"majority": 1, "Weka": 1}))
-    gained = studies.gains(adult, [KMember(10)], profile="small")
+    gained = gains(adult, [KMember(10)], profile="small")
     assert set(gained.miner) == {""}
     assert "Weka is not here" in studies.weka_here(gained).data
     there = gained.assign(miner="Weka 3.6.14 trees.J48")
@@ -343,16 +370,15 @@ def test_without_weka_the_others_run(adult, small, monkeypatch):
 
 
 def test_the_worst_of_many_is_found_among_withheld_counts():
-    rows = pd.DataFrame(
-        [
-            ["anti_utility_A", "one", 0.0, 0.0], ["anti_utility_A", "two", np.nan, 1.0],
-            ["anti_utility_A_distinct", "one", 12.0, 8.0], ["anti_utility_A_distinct", "two", np.nan, 1.0],
-            ["anti_utility_B", "three", 99.0, 90.0], ["unfinished", "four", 120.0, np.nan],
-        ],
-        columns=["measure", "miner", "value", "low"],
-    )  # fmt: skip
+    told = [
+        ("anti_utility_A", "one", 0.0, 0.0), ("anti_utility_A", "two", np.nan, 1.0),
+        ("anti_utility_A_distinct", "one", 12.0, 8.0), ("anti_utility_A_distinct", "two", np.nan, 1.0),
+        ("anti_utility_B", "three", 99.0, 90.0), ("anti_utility_A", "four", np.nan, np.nan),
+    ]  # fmt: skip
+    rows = frame([("KMember", "k=2", measure, miner, "age", *pair, np.nan, np.nan) for measure, miner, *pair in told])
+    rows["status"] = rows.status.mask(rows.miner == "four", "unfinished")
     assert studies.sramka_2010._worst(rows) == "two, one"
-    assert studies.sramka_2010._worst(rows[rows.measure == "unfinished"]) == ""
+    assert studies.sramka_2010._worst(rows[rows.miner == "four"]) == ""
 
 
 @pytest.mark.parametrize(
@@ -368,4 +394,4 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):
     monkeypatch.setattr(studies.sramka_2010, "evaluated", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
-        studies.adversaries(adult, [KMember(10)], **wrong)
+        adversaries(adult, [KMember(10)], **wrong)
