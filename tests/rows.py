@@ -65,9 +65,11 @@ def by(name):
     if name.startswith("control: "):
         return {"control": name.removeprefix("control: ")}
     if re.fullmatch(r"Weka( [\d.]+)?", name):  # the set's own number, of no miner
-        return {"miner_set": name}
+        return {"miner_set": name, "miner": ""}
     found = SET.fullmatch(name)
     of = {"miner_set": found[1], "miner": found[2]} if found else {"miner": name}
+    if own := re.match(r"(Weka [\d.]+) ", name):  # its miners are of its set
+        of["miner_set"] = own[1]
     return of | ({"control": less} if less else {})
 
 

@@ -143,7 +143,9 @@ def _made(thing):
 MADE = {
     "bounded", "check_name", "check_results", "commonest", "tally", "kept", "discernibility_of",
     "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "told_baseline",
-    "unit", "decline_interval",
+    "unit", "decline_interval", "failed_rows", "row", "setting", "main_parameter", "measured", "of_one_miner",
+    "counts_people", "mark_withheld", "queries_name", "stand_in", "Costs", "Gains", "Losses", "Queries", "Leakage",
+    "Disclosure", "Utility",
     "classification_metric_of",
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths",

@@ -4,16 +4,16 @@ Each person is the input of a channel: see `measures.vulnerability`. A generaliz
 their bucket, noise a random row. The baseline is always the prior vulnerability, the best guess without the release.
 """
 
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain, combinations
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.predictions import stream
-from privnb.evaluation.releases import sensitive_name
+from privnb.evaluation.evaluate import Question, ask, sensitive_name
 from privnb.evaluation.results import row_builder, tidy
-from privnb.evaluation.workload import released
+from privnb.evaluation.workload import released, stand_in
 from privnb.measures import channel
 from privnb.measures.base import state
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
@@ -167,21 +167,28 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
     number that would tell them has a value.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    sensitive, rows = _asked(dataset, sensitive, fewest), []
-    for sanitizer in track(sanitizers, "leakage"):
-        row = row_builder(dataset, sanitizer, seed)
+    question = Leakage(_asked(dataset, sensitive, fewest), fewest)
+    return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="leakage")
+
+
+@dataclass(frozen=True)
+class Leakage(Question):
+    """What a release leaks of a person; fields and rows as of `leakage`."""
+
+    sensitive: str
+    fewest: int = withholding.LIMIT
+
+    def rows(self, case):
+        dataset, row = case.dataset, case.row
         try:
-            release = released(dataset, sanitizer, seed)
+            release = stand_in(case)
         except SanitizationError:
-            rows.append(row("classes", np.nan, target=sensitive, status="not possible"))
-            continue
+            return [row("classes", np.nan, target=self.sensitive, status="not possible")]
         _check_readable(release)
-        rows += _of_identity(row, dataset, release, sanitizer, seed, fewest)
-        rows += chain.from_iterable(
-            _of_attribute(row, dataset, release, name, fewest) for name in dataset.schema.quasi_identifiers
-        )
-        rows += _of_sensitive(row, dataset, release, sensitive, fewest)
-    return tidy(rows)
+        rows = _of_identity(row, dataset, release, case.stream("identify"), self.fewest)
+        for name in dataset.schema.quasi_identifiers:
+            rows += _of_attribute(row, dataset, release, name, self.fewest)
+        return rows + _of_sensitive(row, dataset, release, self.sensitive, self.fewest)
 
 
 def check_price(price):
@@ -290,10 +297,10 @@ def _of_original(dataset, sensitive):
     return record_channel(known, dataset.table[sensitive])
 
 
-def _of_identity(row, dataset, release, sanitizer, seed, fewest):
+def _of_identity(row, dataset, release, seed, fewest):
     n = len(dataset)
     if release.treated("noisy"):
-        rng = np.random.default_rng(stream(seed, sanitizer, "identify"))
+        rng = np.random.default_rng(seed)
         told = noise_channel.identification(dataset, release, rng=rng)
     else:
         true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index

@@ -5,17 +5,18 @@ seed of its own, derived from the run's seed and the sanitizer, so that two sett
 """
 
 import itertools
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from privnb.attacks import Linkage
-from privnb.evaluation.predictions import published_name, stream
+from privnb.evaluation.evaluate import Question, evaluate, sensitive_name
+from privnb.evaluation.evaluate import reorder as reordered
+from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import join, row_builder, tidy, withheld
 from privnb.evaluation.utilities import GoodUtility, failed_rows, good_rows
-from privnb.measures import gains, linkage
+from privnb.measures import gains
 from privnb.measures.base import state, wilson
 from privnb.measures.information_loss import certainty_penalty, noise_losses
 from privnb.microdata import expect, withholding
@@ -78,24 +79,6 @@ def first_number(dataset):
     if not names:
         raise ValueError(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
     return next((name for name in names if dataset.schema[name].numeric), names[0])
-
-
-def sensitive_name(dataset, name):
-    """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
-    expect.these(dataset=dataset, sensitive=name)
-    if not name and not dataset.schema.sensitive:
-        raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
-    return published_name(dataset, name or dataset.schema.sensitive[0])
-
-
-def releases(dataset, sanitizers, *, seeds=1):
-    """Yield (release, sanitizer, seed), for each of `seeds` seeds where a sanitizer is randomized; shows progress."""
-    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds)
-    if seeds < 1:
-        raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
-    runs = [(s, seed) for s in sanitizers for seed in (range(1, seeds + 1) if s.randomized else [1])]
-    for sanitizer, seed in track(runs, "sanitize and measure"):
-        yield sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize")), sanitizer, seed
 
 
 state("records", unit="records", format="{:,.0f}", axis=False)
@@ -258,6 +241,28 @@ state(
 )
 
 
+@dataclass(frozen=True)
+class Costs(Question):
+    """What a release publishes and costs, see `costs`."""
+
+    fewest: int = withholding.LIMIT
+
+    def rows(self, case):
+        release, row, n = case.release, case.row, len(case.dataset)
+        if release.classes is None:
+            return [row(*loss) for loss in noise_losses(case.dataset, release).items()]
+        sizes = np.bincount(release.classes)
+        names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
+        rows = [
+            row(names[0], withholding.known(len(sizes), n, self.fewest)),
+            row(names[1], float(np.median(sizes))),
+            row("k_achieved", int(achieved(KAnonymity(2), release))),
+            row("suppressed_records", release.suppressed),
+            row("certainty_penalty", certainty_penalty(release)),
+        ]
+        return withheld(tidy(rows), self.fewest, n)
+
+
 def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     """What each sanitizer publishes and costs: classes or buckets, k, suppressed records, certainty penalty or
     how far noise moves a number and how often it changes a category.
@@ -266,48 +271,12 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     is the link to the sensitive values, which no penalty of cells counts.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
-    rows = []
-    for release, sanitizer, seed in releases(dataset, sanitizers):
-        row = row_builder(dataset, sanitizer, seed)
-        if release.classes is None:
-            rows += [row(*loss, better="lower") for loss in noise_losses(dataset, release).items()]
-            continue
-        sizes = np.bincount(release.classes)
-        names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
-        rows += [
-            row(names[0], withholding.known(len(sizes), len(dataset), fewest)),
-            row(names[1], float(np.median(sizes)), better="higher"),
-            row("k_achieved", int(achieved(KAnonymity(2), release)), better="higher"),
-            row("suppressed_records", release.suppressed, better="lower"),
-            row("certainty_penalty", certainty_penalty(release), better="lower"),
-        ]
-    return withheld(tidy(rows), fewest, len(dataset))
+    return evaluate(dataset, sanitizers, measures=[Costs(fewest)])
 
 
 def linked(dataset, sanitizers, *, seeds=1):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
-    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds)
-    rows = []
-    for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        published, key = release._published(stream(seed, sanitizer, "publish"))
-        attack = Linkage().fit(published)
-        share, low, high = linkage.reidentification_rate(attack, dataset, key)
-        row = row_builder(dataset, sanitizer, seed)
-        found = partial(row, "reidentification_rate", share, interval=(low, high), better="lower")
-        rows.append(found(baseline=1 / len(release)))
-    return tidy(rows)
-
-
-def reordered(dataset, seed):
-    """The dataset in another order for another repeat: ties, the first record of a clustering and folds depend on it.
-
-    Seed 1 is the order of the file.
-    """
-    expect.these(dataset=dataset, seed=seed)
-    if seed == 1:
-        return dataset
-    order = np.random.default_rng([seed, 0]).permutation(len(dataset))
-    return replace(dataset, table=dataset.table.iloc[order])
+    return evaluate(dataset, sanitizers, attacks=[Linkage()], seeds=seeds)
 
 
 def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, folds=10):
@@ -338,19 +307,22 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
     return tidy(rows)
 
 
+@dataclass(frozen=True)
+class Gains(Question):
+    """Brickell and Shmatikov's accuracy and knowledge gain of a release, see `gain_rows`."""
+
+    sensitive: str
+
+    def rows(self, case):
+        return gain_rows(case.row, case.release, self.sensitive, rng=case.stream("deal"))
+
+
 def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     """Brickell and Shmatikov's accuracy and knowledge gain of each release; baseline: the same classes, values dealt
     at random.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds)
-    sensitive, rows = sensitive_name(dataset, sensitive), []
-    for release, sanitizer, seed in releases(dataset, sanitizers, seeds=seeds):
-        rows += _gains(dataset, release, sanitizer, seed, sensitive)
-    return tidy(rows)
-
-
-def _gains(dataset, release, sanitizer, seed, sensitive):
-    return gain_rows(row_builder(dataset, sanitizer, seed), release, sensitive, rng=stream(seed, sanitizer, "deal"))
+    return evaluate(dataset, sanitizers, measures=[Gains(sensitive_name(dataset, sensitive))], seeds=seeds)
 
 
 def gains_at_the_ends(datasets):

@@ -127,10 +127,11 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     """The results of independent `tasks`, in their order; those that `store` has are not computed again.
 
     `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
-    once. `jobs`: processes at a time (None: one a usable core), which changes no number. Progress is shown by
-    `progress.track`, whose bars tell the time left. The first error stops the run and is raised, with the task's place
-    in a note; what is finished stays. Nobody waits then, nor after an interrupt, for what the others are at. A script
-    that calls this needs the line `if __name__ == "__main__":`.
+    once. Tasks whose function says `shared = 3` and that have their first three inputs in common, which say a release,
+    are given to one process. `jobs`: processes at a time (None: one a usable core), which changes no number. Progress
+    is shown by `progress.track`, whose bars tell the time left. The first error stops the run and is raised, with the
+    task's place in a note; what is finished stays. Nobody waits then, nor after an interrupt, for what the others are
+    at. A script that calls this needs the line `if __name__ == "__main__":`.
     """
     tasks = list(tasks)
     jobs = usable_cores() if jobs is None else jobs
@@ -141,22 +142,28 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     found = {key: value for key in places if (value := store._read(key)) is not None}
     missing = sorted(place for key, place in places.items() if key not in found)
     if missing:
-        with _workers(min(jobs, len(missing)), store, {place: tasks[place] for place in missing}) as workers:
+        groups = {}
+        for place in missing:
+            groups.setdefault(_shared(place, tasks[place]), []).append(place)
+        with _workers(min(jobs, len(groups)), store, {place: tasks[place] for place in missing}) as workers:
             try:
-                futures = {workers.submit(_evaluate, place): place for place in missing}
+                futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups.values()}
             except (ConnectionError, EOFError) as error:
                 raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
-            for future in progress.track(concurrent.futures.as_completed(futures), description, len(missing)):
-                place = futures[future]
+            for future in progress.track(concurrent.futures.as_completed(futures), description, len(groups)):
                 try:
-                    found[keys[place]], trouble = future.result()
-                    progress.say(trouble)
+                    for place, (value, trouble) in zip(futures[future], future.result(), strict=True):
+                        found[keys[place]] = value
+                        progress.say(trouble)
                 except (BrokenProcessPool, ConnectionError, EOFError) as error:  # whose task it was is not known
                     raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
-                except Exception as error:
-                    error.add_note(f"This was task {place + 1} of {len(tasks)}, {tasks[place].func.__name__}.")
-                    raise
     return [found[key].copy() if isinstance(found[key], pd.DataFrame) else found[key] for key in keys]
+
+
+def _shared(place, task):
+    """What tells the tasks of one process: those inputs, by identity; a task that shares none is alone."""
+    inputs = getattr(task.func, "shared", 0)
+    return (task.func, *map(id, task.args[:1]), *task.args[1:inputs]) if inputs else place
 
 
 def usable_cores():
@@ -208,12 +215,20 @@ def _begin(parent, environment, store, tasks):
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _evaluate(place):
+def _evaluate(places, many):
+    return [_made(place, many) for place in places]
+
+
+def _made(place, many):
     # The key is made anew: had the code changed since the run began, the result would belong to another one.
     task = _given["tasks"][place]
     store = _given["store"]
-    key = store.key(task.func, *task.args, **task.keywords)
-    return store._found_or_made(key, task.func, task.args, task.keywords)
+    try:
+        key = store.key(task.func, *task.args, **task.keywords)
+        return store._found_or_made(key, task.func, task.args, task.keywords)
+    except Exception as error:
+        error.add_note(f"This was task {place + 1} of {many}, {task.func.__name__}.")
+        raise
 
 
 # --- what is kept ---

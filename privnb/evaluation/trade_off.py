@@ -5,13 +5,16 @@ Both losses stand against an end of the scale: privacy against the release witho
 the original. Populations and queries are found once for all the sanitizers of a call.
 """
 
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from privnb.evaluation import workload
+from privnb.evaluation.evaluate import Question, ask, sensitive_name
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.releases import sensitive_name, tells_few
+from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import join, row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.populations import LargePopulations
@@ -21,7 +24,6 @@ from privnb.measures.tradeoff import privacy_losses, privacy_losses_by_chance, r
 from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
-from privnb.microdata.progress import track
 from privnb.sanitizers import Bucketize, Identity, SanitizationError, Suppress
 
 FEWEST = 10  # queries that a mean is over
@@ -88,29 +90,43 @@ def trade_off(
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
     expect.these(hierarchies=hierarchies)
-    sensitive, rows = _asked(dataset, sensitive), []
-    populations = large_populations(dataset, sensitive, support, hierarchies)
-    if populations is not None:
-        trivial = utility_losses(populations, Suppress().sanitize(dataset, rng=0))
-    scale = revealed_losses(dataset, sensitive, distance).min()
-    variant = "" if distance == "Jensen-Shannon" else distance
-    for sanitizer in track(sanitizers, "privacy and utility loss"):
-        release, row = (
-            _released(dataset, sanitizer, seed),
-            partial(row_builder(dataset, sanitizer, seed), target=sensitive),
-        )
-        if release is None:
-            rows.append(row("classes", np.nan, status="not possible"))
-            continue
+    question = Losses(_asked(dataset, sensitive), distance, support, hierarchies, fewest)
+    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    return ask(dataset, runs, description="privacy and utility loss")
+
+
+@dataclass(frozen=True, eq=False)
+class Losses(Question):
+    """What a release loses of privacy and utility; fields and rows as of `trade_off`."""
+
+    sensitive: str
+    distance: str = "Jensen-Shannon"
+    support: float = 0.05
+    hierarchies: Mapping | None = None
+    fewest: int = withholding.LIMIT
+
+    def rows(self, case):
+        row = partial(case.row, target=self.sensitive)
+        if not case.possible:
+            return [row("classes", np.nan, status="not possible")]
+        (populations, trivial, scale), release, rows = _ends_of_scales(case.dataset, self), case.release, []
         if release.classes is not None:
             rows.append(row("classes", release.classes.max() + 1))
-            losses = partial(row, variant=variant)
-            rows += _of_people(losses, release, sensitive, distance, scale, fewest, [seed, sanitizer])
+            losses = partial(row, variant="" if self.distance == "Jensen-Shannon" else self.distance)
+            rows += _of_people(losses, release, self.sensitive, self.distance, scale, self.fewest, case.stream("deal"))
         if populations is not None:
             lost = utility_losses(populations, release)
-            rows.append(row("utility_loss", lost.mean(), baseline=trivial.mean(), better="lower"))
-            rows.append(row("worse_than_trivial", (lost > trivial + 1e-12).mean(), better="lower"))
-    return tidy(rows)
+            rows.append(row("utility_loss", lost.mean(), baseline=trivial.mean()))
+            rows.append(row("worse_than_trivial", (lost > trivial + 1e-12).mean()))
+        return rows
+
+
+@lru_cache(maxsize=8)
+def _ends_of_scales(dataset, asked):
+    """Large populations, what the trivial release loses about each, and the least loss of a disclosed value."""
+    populations = large_populations(dataset, asked.sensitive, asked.support, asked.hierarchies)
+    trivial = None if populations is None else utility_losses(populations, Suppress().sanitize(dataset, rng=0))
+    return populations, trivial, revealed_losses(dataset, asked.sensitive, asked.distance).min()
 
 
 state("sensitive_share", unit="share of people", bounds=(0, 1), axis=False)
@@ -173,35 +189,75 @@ def count_queries(
     expect.share("selectivity", selectivity)
     expect.one_of("reading", reading, READINGS)
     expect.whole("number", number, 1)
-    sensitive, names = _asked(dataset, sensitive), dataset.schema.quasi_identifiers
-    asked = {"target": queries_name(dimension, selectivity), "variant": "" if reading == READINGS[0] else reading}
-    original = partial(row_builder(dataset, Identity(), seed), **asked)
-    if dimension > len(names) or dataset.table[[*names, sensitive]].nunique().max() > VALUES:
-        return tidy([original("queries", 0)])
-    queries = CountQueries.of(
-        dataset, sensitive, dimension, selectivity, rng=[seed, dimension], number=number, reading=reading
-    )
-    rows = [
-        original("queries", number),
-        original("empty_queries", queries.empty, better="lower"),
-    ]
-    if len(queries) - queries.empty < FEWEST:
-        return tidy(rows)
-    trivial = {
-        form: relative_errors(queries, sanitizer.sanitize(dataset, rng=0))
-        for form, sanitizer in ((False, Suppress()), (True, Bucketize(Suppress())))
-        if form in {isinstance(each, Bucketize) for each in sanitizers}
-    }
-    for sanitizer in track(sanitizers, "count"):
-        release, row = _released(dataset, sanitizer, seed), partial(row_builder(dataset, sanitizer, seed), **asked)
-        if release is None:
-            continue
-        errors, base = relative_errors(queries, release), trivial[isinstance(sanitizer, Bucketize)]
+    question = Queries(_asked(dataset, sensitive), dimension, selectivity, number, reading)
+    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    drawn = tidy(question.drawn(dataset, seed)[1])
+    found = ask(dataset, runs, description="count")
+    return join(drawn, found[found.measure.isin(ERRORS)])
+
+
+ERRORS = ("average_relative_error", "median_relative_error")
+
+
+@dataclass(frozen=True)
+class Queries(Question):
+    """How far off a release answers COUNT queries; fields and rows as of `count_queries`."""
+
+    sensitive: str
+    dimension: int = 4
+    selectivity: float = 0.05
+    number: int = 1000
+    reading: str = READINGS[0]
+
+    varies = True
+
+    def drawn(self, dataset, seed):
+        """The queries, or None where there are too few, and the rows that say how many were drawn."""
+        return _drawn(dataset, self, seed)
+
+    @property
+    def columns(self):
+        variant = "" if self.reading == READINGS[0] else self.reading
+        return {"target": queries_name(self.dimension, self.selectivity), "variant": variant}
+
+    def rows(self, case):
+        (queries, rows), row = self.drawn(case.dataset, case.seed), partial(case.row, **self.columns)
+        if queries is None or not case.possible:
+            return rows
+        errors = relative_errors(queries, case.release)
+        base = _trivial_errors(case.dataset, self, case.seed, isinstance(case.sanitizer, Bucketize))
         mean, half = errors.mean(), 1.96 * errors.std() / np.sqrt(len(errors))
         interval = (max(mean - half, 0), mean + half)
-        rows.append(row("average_relative_error", mean, interval=interval, baseline=base.mean(), better="lower"))
-        rows.append(row("median_relative_error", np.median(errors), baseline=np.median(base), better="lower"))
-    return tidy(rows)
+        return [
+            *rows,
+            row("average_relative_error", mean, interval=interval, baseline=base.mean()),
+            row("median_relative_error", np.median(errors), baseline=np.median(base)),
+        ]
+
+
+@lru_cache(maxsize=8)
+def _drawn(dataset, asked, seed):
+    row, names = partial(row_builder(dataset, Identity(), seed), **asked.columns), dataset.schema.quasi_identifiers
+    if asked.dimension > len(names) or dataset.table[[*names, asked.sensitive]].nunique().max() > VALUES:
+        return None, [row("queries", 0)]
+    queries = CountQueries.of(
+        dataset,
+        asked.sensitive,
+        asked.dimension,
+        asked.selectivity,
+        rng=[seed, asked.dimension],
+        number=asked.number,
+        reading=asked.reading,
+    )
+    rows = [row("queries", asked.number), row("empty_queries", queries.empty)]
+    return (None if len(queries) - queries.empty < FEWEST else queries), rows
+
+
+@lru_cache(maxsize=8)
+def _trivial_errors(dataset, asked, seed, buckets):
+    """The errors of the trivial release of the same form."""
+    trivial = Bucketize(Suppress()) if buckets else Suppress()
+    return relative_errors(asked.drawn(dataset, seed)[0], trivial.sanitize(dataset, rng=0))
 
 
 def queries_name(dimension, selectivity):
@@ -279,9 +335,9 @@ def _released(dataset, sanitizer, seed):
         return None
 
 
-def _of_people(row, release, sensitive, distance, scale, fewest, seeds):
+def _of_people(row, release, sensitive, distance, scale, fewest, seed):
     lost, n = privacy_losses(release, sensitive, distance), len(release)
-    generator = np.random.default_rng(stream(*seeds, "deal"))
+    generator = np.random.default_rng(seed)
     dealt = [privacy_losses_by_chance(release, sensitive, distance, rng=generator) for _ in range(DEALS)]
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - 1e-12).sum())

@@ -7,15 +7,16 @@ right, and against the same ends: the trivial sanitizations, which publish eithe
 attribute. Which neutral attributes either may use is a parameter; other choices than the paper's stand in `knows`.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations
 
 import numpy as np
 
 from privnb.attacks import MinerInference
-from privnb.evaluation.predictions import miners_of, published_name, stream, unseen
-from privnb.evaluation.releases import reordered, sensitive_name, tells_few
+from privnb.evaluation.evaluate import Case, Question, ask, reorder, sensitive_name
+from privnb.evaluation.predictions import miners_of, published_name, unseen
+from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures import gains
 from privnb.measures.base import state, wilson
@@ -101,13 +102,18 @@ def released(dataset, sanitizer, seed=1):
     The convention behind Table 3's l = 15, which 14 values cannot have: no split is allowed, so all are one class.
     """
     expect.these(dataset=dataset, sanitizer=sanitizer, seed=seed)
-    known = dataset.schema.quasi_identifiers
-    if models := [model for model in getattr(sanitizer, "models", ()) if model.sensitive not in known]:
-        whole = Suppress().sanitize(dataset, rng=0)
+    return stand_in(Case(dataset, sanitizer, seed))
+
+
+def stand_in(case):
+    """The release of a case, or the one that stands for it, see `released`."""
+    known = case.dataset.schema.quasi_identifiers
+    if models := [model for model in getattr(case.sanitizer, "models", ()) if model.sensitive not in known]:
+        whole = Suppress().sanitize(case.dataset, rng=0)
         counted = [model.counted(whole) for model in models]
         if not all(model.holds(found, found.sum(axis=0)).all() for model, found in zip(models, counted, strict=True)):
             return whole
-    return sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+    return case.release
 
 
 def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed=1, fewest=withholding.LIMIT):
@@ -130,19 +136,40 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
     expect.these(fewest=fewest)
-    sensitive, dataset, rows = sensitive_name(dataset, sensitive), reordered(dataset, seed), []
-    known, there = _neutral(dataset, knows, sensitive), _neutral(dataset, "all", sensitive)
-    knows = "all" if known and known == there else ", ".join(known)
-    for sanitizer in track(sanitizers, "sanitize and measure"):
-        release, also = released(dataset, sanitizer, seed), known
-        row = partial(row_builder(dataset, sanitizer, seed), target=sensitive, knows=knows)
-        if _withheld(release, sensitive):  # it is in a table of its own, which tells A_base and nothing of anybody
-            release, also = Suppress().sanitize(dataset, rng=0), []
-        if release.classes is not None or not miners:
-            rows += _of_classes(row, release, sensitive, also, fewest, rng=stream(seed, sanitizer, "deal"))
-        if miners and MinerInference.can_read(release):
-            rows += _of_miners(row, dataset, release, sensitive, also, miners, fewest, [seed, sanitizer])
-    return tidy(rows)
+    question = Disclosure.of(dataset, sensitive=sensitive, knows=knows, miners=miners, fewest=fewest)
+    return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers])
+
+
+@dataclass(frozen=True)
+class Disclosure(Question):
+    """What a release tells an adversary of the sensitive attribute; fields and rows as of `disclosure`."""
+
+    sensitive: str
+    known: tuple[str, ...] = ()
+    knows: str = ""
+    miners: str = ""
+    fewest: int = withholding.LIMIT
+
+    reorders = True
+
+    @classmethod
+    def of(cls, dataset, *, sensitive=None, knows="", miners="", fewest=withholding.LIMIT):
+        """The question to this dataset, whose neutral attributes may be known."""
+        sensitive = sensitive_name(dataset, sensitive)
+        known, there = _neutral(dataset, knows, sensitive), _neutral(dataset, "all", sensitive)
+        knows = "all" if known and known == there else ", ".join(known)
+        return cls(sensitive, tuple(known), knows, miners, fewest)
+
+    def rows(self, case):
+        row, rows = partial(case.row, target=self.sensitive, knows=self.knows), []
+        release, also = stand_in(case), list(self.known)
+        if _withheld(release, self.sensitive):  # it is in a table of its own, which tells A_base and nothing of anybody
+            release, also = Suppress().sanitize(case.dataset, rng=0), []
+        if release.classes is not None or not self.miners:
+            rows += _of_classes(row, release, self.sensitive, also, self.fewest, rng=case.stream("deal"))
+        if self.miners and MinerInference.can_read(release):
+            rows += _of_miners(row, case, release, self.sensitive, also, self.miners, self.fewest)
+        return rows
 
 
 def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all", seed=1, folds=10):
@@ -159,9 +186,28 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
     )
-    researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
-    rows = [researcher.rows(sanitizer, *researcher.learn(sanitizer)) for sanitizer in track(sanitizers, "learn")]
-    return tidy(chain.from_iterable(rows))
+    question = Utility(target, miners, neutral, folds)
+    question.researcher(dataset, seed)  # which refuses what is no workload
+    return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="learn")
+
+
+@dataclass(frozen=True)
+class Utility(Question):
+    """Whom miners guess right from a release; fields and rows as of `utility`."""
+
+    target: str
+    miners: str = "decision tree"
+    neutral: str = "all"
+    folds: int = 10
+
+    reorders = varies = True
+
+    def researcher(self, dataset, seed):
+        return _Researcher(dataset, self.target, self.miners, self.neutral, seed, self.folds)
+
+    def rows(self, case):
+        researcher = self.researcher(case.dataset, case.seed)
+        return researcher.rows(case.sanitizer, *researcher.learn(stand_in(case)))
 
 
 def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral="all", seed=1, folds=10, over=None):
@@ -179,11 +225,12 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
     )
+    dataset = reorder(dataset, seed)
     researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
     if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
         raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")
     every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
-    learned = {sanitizer: researcher.learn(sanitizer) for sanitizer in track(every, "learn")}
+    learned = {each: researcher.learn(released(dataset, each, seed)) for each in track(every, "learn")}
     rows = [row for sanitizer, found in learned.items() for row in researcher.rows(sanitizer, *found)]
     base = researcher.base(learned, *over) if over else researcher.best(learned)
     for sanitizer, (by_miner, _) in learned.items() if base is not None else ():
@@ -220,7 +267,7 @@ def information_shares(dataset, sanitizers):
 
 
 class _Researcher:
-    """Someone with a workload: checked, and with what results say of it."""
+    """Someone with a workload: checked, and with what results say of it. The records are in the order of the seed."""
 
     def __init__(self, dataset, target, miners, neutral, seed, folds):
         attribute = dataset.schema[published_name(dataset, target)]
@@ -232,13 +279,13 @@ class _Researcher:
         used = _neutral(dataset, neutral, target)
         self.unused = [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, target)]
         self.knows = ", ".join(used) or "no neutral attribute" if self.unused else ""
-        self.dataset, self.target = reordered(dataset, seed), target
+        self.dataset, self.target = dataset, target
         self.miners, self.seed, self.folds = miners, seed, folds
         self.commonest = np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
 
-    def learn(self, sanitizer, miners=None):
+    def learn(self, release, miners=None):
         """Whom the miners guess right: `{miner: array (n,) of 0 and 1}`; and why others have no guess."""
-        miners, release = miners or self.miners, released(self.dataset, sanitizer, self.seed)
+        miners = miners or self.miners
         if _withheld(release, self.target):
             members, _ = able(miners_of(miners), self.commonest)
             return {miner.name: self._right(self.commonest) for miner in members}, {}
@@ -258,7 +305,9 @@ class _Researcher:
     def base(self, learned, sanitizer, miner):
         """Whom that miner guesses right from that release: array (n,); None where it did not finish."""
         found = learned.get(sanitizer, ({}, {}))[0]
-        return found[miner] if miner in found else self.learn(sanitizer, miner)[0].get(miner)
+        if miner in found:
+            return found[miner]
+        return self.learn(released(self.dataset, sanitizer, self.seed), miner)[0].get(miner)
 
     def rows(self, sanitizer, by_miner, failed):
         """The rows of `utility` for one sanitizer, of what `learn` gave."""
@@ -312,11 +361,12 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
     return [*rows, row("posterior_accuracy", share[0], interval=share[1:], baseline=prior, better="lower")]
 
 
-def _of_miners(row, dataset, release, sensitive, known, miners, fewest, seeds):
-    published, key = release._published(stream(*seeds, "publish"))
+def _of_miners(row, case, release, sensitive, known, miners, fewest):
+    published, key = release._published(case.stream("publish"))
+    dataset = case.dataset
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
-    lots = gains.deal(groups, np.random.default_rng(stream(*seeds, "deal")))
+    lots = gains.deal(groups, np.random.default_rng(case.stream("deal")))
     table = published.table.copy()
     table[sensitive] = values.to_numpy()[lots]
     dealt = published._replace(table=table)

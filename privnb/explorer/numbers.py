@@ -139,7 +139,7 @@ def plane(dataset, settings, privacy, utility):
     if not there:
         raise ValueError("none of these settings has a release to show. Ask for less.")
     for axis, measure in (("privacy", privacy), ("utility", utility)):
-        found = {name for each in there for name in each.results.measure}
+        found = {name for each in there for name in each.results.measure[each.results.variant == ""]}
         if measure not in found:
             others = " or ".join(f"'{MEANINGS[name].title}'" for name in AXES[axis] if name in found)
             raise ValueError(

@@ -5,13 +5,14 @@ Each release is measured on privacy and on utility, so that any pair of measures
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from privnb.evaluation import trade_off, workload
+from privnb.evaluation.evaluate import Linked, Question, answer, sensitive_name
 from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.releases import costs, ends, linked, numbers, sensitive_name
+from privnb.evaluation.releases import Costs, ends, numbers
 from privnb.evaluation.results import join, setting, summary
 from privnb.evaluation.store import Store
 from privnb.microdata import expect
@@ -23,8 +24,6 @@ from privnb.sanitizers.base import USUAL
 from privnb.studies.profiles import Profile, evaluated, number, profile_of, together
 
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
-VARYING = ("utility", "count_queries")  # they draw folds or queries, so they vary whether or not a sanitizer does
-GROUP = 4  # sanitizers a task: a kill loses no more
 # Which evaluation gives which measures, by the names that an axis of either kind may have.
 MEASURES = {
     "privacy": {
@@ -106,10 +105,8 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
     _check_measures(measures)
     plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
-    lost = evaluated({"": plan.tasks(sanitizers, "trade_off")}, store, "lose privacy and utility")[""]
-    reached = [each for each in sanitizers if not _refused(each, lost)]
-    others = [task for name in plan.wanted[1:] for task in plan.tasks(reached, name)]
-    return plan.joined([lost, *evaluated({"": others}, store, "measure releases").values()])
+    tasks = [task for sanitizer in sanitizers for task in plan.tasks(sanitizer)]
+    return plan.joined(evaluated({"": tasks}, store, "measure releases").values())
 
 
 def _check_measures(measures):
@@ -180,6 +177,24 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store="
     return evaluate, whole
 
 
+@dataclass(frozen=True)
+class _Possible(Question):
+    """A question that is asked of releases that there are; of others nothing is said."""
+
+    question: Question
+
+    @property
+    def varies(self):
+        return self.question.varies
+
+    @property
+    def reorders(self):
+        return self.question.reorders
+
+    def rows(self, case):
+        return self.question.rows(case) if case.possible else []
+
+
 @dataclass(frozen=True, eq=False)
 class _Plan:
     """Which evaluations are made of each sanitizer, with which seeds; as `appraised` is asked."""
@@ -204,50 +219,36 @@ class _Plan:
         asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
         return list(dict.fromkeys(["trade_off", *asked]))
 
-    def tasks(self, sanitizers, name):
-        """The tasks of an evaluation: a few sanitizers each, and one seed of what is random."""
-        kinds = {}  # those that need seeds, or miners, apart
-        for sanitizer in sanitizers:
-            kinds.setdefault((sanitizer.randomized, sanitizer.treatment not in (*TRUE, "bucketized")), []).append(
-                sanitizer
-            )
-        return [
-            task
-            for (randomized, noisy), kind in kinds.items()
-            for begin in range(0, len(kind), GROUP)
-            for task in self._of_group(kind[begin : begin + GROUP], name, randomized, noisy)
-        ]
-
-    def _of_group(self, group, name, randomized, noisy):
-        data, target = self.dataset, sensitive_name(self.dataset, None)
-        seeds = range(1, self.seeds + 1) if randomized or name in VARYING else [1]
-        if name == "linked":
-            return [partial(linked, data, group, seeds=self.seeds)]
-        if name == "costs":
-            return [partial(costs, data, group)]
-        if name == "trade_off":
-            task = partial(trade_off.trade_off, data, group)
-        elif name == "disclosure":
-            task = partial(workload.disclosure, data, group, miners=self.miners if noisy else "")
-        elif name == "count_queries":
-            task = partial(trade_off.count_queries, data, group, dimension=min(4, len(data.schema.quasi_identifiers)))
-        elif data.schema[target].numeric:  # a number is seldom predicted exactly
-            return []
-        else:
+    @cached_property
+    def questions(self):
+        """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
+        target = sensitive_name(self.dataset, None)
+        # One for all, since it keeps what they have in common.
+        losses = {"trade_off": trade_off.Losses(target), "linked": Linked(), "costs": Costs()}
+        losses["count_queries"] = trade_off.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
+        if not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
-            task = partial(workload.utility, data, group, target=target, miners="naive Bayes", folds=folds)
-        return [partial(task, seed=seed) for seed in seeds]
+            losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
+        found = {}
+        for noisy in (False, True):
+            every = losses | {"disclosure": workload.Disclosure(target, miners=self.miners if noisy else "")}
+            found[noisy] = {name: every[name] for name in self.wanted if name in every}
+        return found
+
+    def tasks(self, sanitizer):
+        """The tasks of a sanitizer: one for each seed and evaluation, the losses first."""
+        tasks = []
+        for seed in range(1, self.seeds + 1):
+            for name, question in self.questions[sanitizer.treatment not in (*TRUE, "bucketized")].items():
+                if seed == 1 or question.varies or (sanitizer.randomized and name != "costs"):
+                    asked = question if name == "trade_off" else _Possible(question)
+                    tasks.append(partial(answer, self.dataset, sanitizer, seed, asked))
+        return tasks
 
     def here(self, sanitizer, store):
         """The results of one sanitizer, made in this process: to start others would take longer."""
-        found = []
-        for name in self.wanted:
-            for task in self.tasks([sanitizer], name):
-                call = partial(Store(store).call, task.func) if store else task.func
-                found.append(call(*task.args, **task.keywords))
-            if _refused(sanitizer, found[0]):
-                break
-        return self.joined(found)
+        call = Store(store).call if store else lambda function, *given: function(*given)
+        return self.joined([call(task.func, *task.args) for task in self.tasks(sanitizer)])
 
     def joined(self, parts):
         """All rows as one table, with those of the worst adversary."""

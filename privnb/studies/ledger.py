@@ -101,7 +101,7 @@ def _row(entry, cases):
     """One row of the ledger from one printed number, both as dicts."""
     case, who = (tuple(entry[column] for column in columns) for columns in (CASE, WHO))
     found = cases.get(case, {}).get(who) if any(case) else None
-    found = None if found is None or found["status"].isin(REASONS).all() else found
+    found = None if found is None or _has_reason(found) else found
     value = nan if found is None else found["value"].mean(skipna=False)
     value *= 100 if entry["unit"] == "%" else 1
     measured = difference = nan
@@ -185,7 +185,7 @@ def _circumstances(found, case, who, cases):
         return [*notes, "withheld: it would tell a count of few people"]
     if len(found) > 1:
         notes.append(f"mean over {len(found)} seeds")
-    own = {name: group for (each, name), group in cases[case].items() if not each}
+    own = {name: group for (each, name), group in cases[case].items() if not each and not _has_reason(group)}
     members = {name: group for name, group in own.items() if (_is_weka(name) if real else name in _MAIN)}
     failed = {name: reason for name, reason in failed.items() if name not in members}
     if miner == "average":
@@ -235,8 +235,13 @@ def _failed(case, cases):
         if (here := dict(zip(CASE, each, strict=True)))["dataset"] == about["dataset"]
         and here["target"] == about["target"]
         and tuple(here[column] for column in SETTING) in settings
-        and found["status"].isin(REASONS).all()
+        and _has_reason(found)
     }
+
+
+def _has_reason(rows):
+    """Whether these rows say why there is no number."""
+    return rows["status"].isin(REASONS).all()
 
 
 def _is_weka(miner):

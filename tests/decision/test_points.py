@@ -215,7 +215,7 @@ def test_the_same_number_of_ten_seeds_is_exact_of_a_random_measure():
 
 @pytest.mark.parametrize(
     ("measure", "clipped"),
-    [("scale_reached", True), ("knowledge_gain", True), ("accuracy_gain", False), ("never_stated", False)],
+    [("certain_disclosure_share", True), ("knowledge_gain", True), ("accuracy_gain", False), ("never_stated", False)],
 )
 def test_only_what_cannot_be_negative_by_its_facts_is_bounded_by_zero(measure, clipped):
     """Ten values from 0 to .109, nine of them below .01: the mean is .0145, and t reaches .0091 below 0."""

@@ -73,6 +73,7 @@ def test_they_are_the_numbers_of_the_other_notebooks(case):
         both = found.index.intersection(theirs.index)
         compared |= {measure for measure, _ in both}
         ours, theirs = found.loc[both].reset_index(), theirs.loc[both].reset_index()
+        ours["baseline"] = ours.baseline.mask(ours.measure == "k_achieved")  # what is asked for, which they do not know
         pd.testing.assert_frame_equal(ours, theirs, check_like=True, rtol=1e-9)
     expected = {"utility_loss", "worse_than_trivial", "identity_vulnerability"}
     if noise:
@@ -83,7 +84,7 @@ def test_they_are_the_numbers_of_the_other_notebooks(case):
     expected |= {"suppressed_records", "certainty_penalty"} if "costs" in others and not noise else set()
     expected |= {"accuracy_gain", "knowledge_gain"} if "gains" in others else set()
     assert expected <= compared
-    assert set(reading.results.measure) - compared <= {
+    assert set(short(reading.results).measure) - compared <= {
         *(f"{letter}_achieved" for letter in MODELS),
         "suppressed_cells", "accuracy_gain", "knowledge_gain", "buckets", "median_bucket_size",
         "certainty_penalty", "suppressed_records", "mean_absolute_error", "change_rate",

@@ -107,7 +107,7 @@ def test_one_attribute_makes_no_pair():
 
 def test_withheld_shares_are_not_drawn():
     results = sets()
-    results.loc[results.target == "age, sex", "value"] = MISSING
+    results.loc[results.knows == "age, sex", "value"] = MISSING
     points = drawn(charts.known_attributes(results), "point")[0]
     assert points[1]["names"] == "age, town"
     nothing = results.assign(value=MISSING)

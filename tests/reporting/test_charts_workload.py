@@ -24,7 +24,7 @@ def panels(chart):
 
 def test_figures_1_to_4():
     other = [row | {"dataset": "other"} for row in COMPARED]
-    first = [(*row[:6], "job", *row[7:]) for row in COMPARED if row[4] == "workload_gain"]
+    first = [row | {"target": "job"} for row in COMPARED if row["measure"] == "workload_gain"]
     chart = charts.compared(results(*first, *COMPARED, *other))
     title, explained, spec = said(chart)
     assert title == "The adversary gains more than the researcher in 6 of 9 releases, less in 3"

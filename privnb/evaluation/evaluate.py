@@ -1,0 +1,271 @@
+"""One way from (dataset, sanitizers, attacks, measures, seeds) to tidy results.
+
+A question turns a case, one release and what it was made of, into rows of results. Each release is made once, and all
+that is asked is asked of it; with a store, what was answered before is read instead.
+"""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+
+import numpy as np
+
+from privnb.attacks import Linkage
+from privnb.attacks.base import Attack
+from privnb.evaluation.predictions import published_name, stream
+from privnb.evaluation.results import join, row_builder, tidy, withheld
+from privnb.evaluation.store import Store, run
+from privnb.measures import linkage
+from privnb.measures.base import state, wilson
+from privnb.microdata import expect, withholding
+from privnb.microdata.progress import track
+from privnb.microdata.treatment import Unreadable
+from privnb.sanitizers import SanitizationError
+
+
+class Case:
+    """One release: the dataset, the sanitizer and the seed that it is made of, and the release, made when it is read.
+
+    Attributes
+    ----------
+    row : callable
+        Makes a row of its results, see `results.row_builder`.
+    release : Release
+        Raises SanitizationError where the table cannot give what the sanitizer was asked for.
+    """
+
+    def __init__(self, dataset, sanitizer, seed):
+        self.dataset, self.sanitizer, self.seed = dataset, sanitizer, seed
+        self.row = row_builder(dataset, sanitizer, seed)
+
+    def stream(self, purpose):
+        """The seed of one purpose, see `predictions.stream`."""
+        return stream(self.seed, self.sanitizer, purpose)
+
+    @cached_property
+    def _made(self):
+        try:
+            return self.sanitizer.sanitize(self.dataset, rng=self.stream("sanitize")), None
+        except SanitizationError as error:  # kept, since a search that fails takes as long as one that does not
+            return None, error
+
+    @property
+    def possible(self):
+        return self._made[1] is None
+
+    @property
+    def release(self):
+        release, error = self._made
+        if error is not None:
+            raise error
+        return release
+
+    @cached_property
+    def published(self):
+        """What attacks learn from, and the map to its rows that only the evaluator has."""
+        return self.release._published(self.stream("publish"))
+
+
+class Question(ABC):
+    """What is asked of a case: a frozen dataclass of what it depends on, so that a store knows its answer."""
+
+    reorders = False  # whether it is asked of the records in another order for each seed
+    varies = False  # whether its answer varies with the seed, of whatever release
+
+    @abstractmethod
+    def rows(self, case):
+        """The answer: rows made by `case.row`, or a table of results."""
+
+
+def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store=""):
+    """Sanitize a dataset by each sanitizer, run all attacks and measures on each release, and give tidy results.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    attacks : list of Attack or Question
+        Of each the share of people whom it guesses right, `guessed_right`, with Wilson's 95 % interval; baseline: its
+        guess without the release. Of a `Linkage` the `reidentification_rate`.
+    measures : list of functions or Question
+        Functions marked with `@measure` that take `release`, `dataset` or `sensitive` (the first sensitive attribute)
+        and nothing else: one number of a release, or (number, low, high).
+    seeds : int
+        Repeats of what is random.
+    store : str
+        The folder that keeps what is finished, which is then made in several processes; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results, see `results`. Where a release is not possible, or an attack or measure cannot read it, its row
+        has no value, and says so in `status`.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds, store=store)
+    if seeds < 1:
+        raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
+    questions = [*map(_of_attack, attacks), *map(_of_measure, measures)]
+    if not questions:
+        raise ValueError("nothing is asked. Give attacks, measures, or both.")
+    runs = [
+        (sanitizer, seed, [each for each in questions if seed == 1 or sanitizer.randomized or each.varies])
+        for sanitizer in sanitizers
+        for seed in range(1, seeds + 1)
+    ]
+    return ask(dataset, [each for each in runs if each[-1]], store=store)
+
+
+def ask(dataset, runs, *, store="", description="sanitize and measure"):
+    """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
+    if store:
+        tasks = [partial(answer, dataset, *made, question) for *made, asked in runs for question in asked]
+        return join(tidy([]), *run(tasks, Store(store), description=description))
+    found = []
+    for sanitizer, seed, asked in track(runs, description):
+        case = lru_cache(partial(_case, dataset, sanitizer, seed))
+        found += [_answered(question, case(question.reorders and seed != 1)) for question in asked]
+    return join(tidy([]), *found)
+
+
+def answer(dataset, sanitizer, seed, question):
+    """The answer to one question: tidy results. Asked in a row of the same release, it is made once."""
+    return _answered(question, _kept(dataset, sanitizer, seed, question.reorders and seed != 1))
+
+
+answer.shared = 3  # `store.run` gives tasks that have so many inputs in common to one worker, one after the other
+
+
+def _answered(question, case):
+    found = question.rows(case)
+    return tidy(found) if isinstance(found, list) else found
+
+
+def _case(dataset, sanitizer, seed, reordered):
+    return Case(reorder(dataset, seed) if reordered else dataset, sanitizer, seed)
+
+
+_kept = lru_cache(maxsize=2)(_case)
+
+
+def reorder(dataset, seed):
+    """The dataset in another order for another repeat: ties, the first record of a clustering and folds depend on it.
+
+    Seed 1 is the order of the file.
+    """
+    expect.these(dataset=dataset, seed=seed)
+    if seed == 1:
+        return dataset
+    order = np.random.default_rng([seed, 0]).permutation(len(dataset))
+    return replace(dataset, table=dataset.table.iloc[order])
+
+
+def sensitive_name(dataset, name):
+    """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
+    expect.these(dataset=dataset, sensitive=name)
+    if not name and not dataset.schema.sensitive:
+        raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
+    return published_name(dataset, name or dataset.schema.sensitive[0])
+
+
+state(
+    "guessed_right",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    sentence="Share of people for whom the attack guesses right; the baseline is its guess without the release.",
+    source="this package",
+    unit="share of people",
+    format="{:.1%} of people",
+    axis=False,
+)
+
+
+@dataclass(frozen=True)
+class OfMeasure(Question):
+    """A plain measure function asked of each release."""
+
+    measure: Callable
+
+    def __post_init__(self):
+        known = {"dataset", "release", "sensitive"}
+        wanted = [p for p in inspect.signature(self.measure).parameters.values() if p.default is p.empty]
+        if unknown := [each.name for each in wanted if each.name not in known]:
+            raise ValueError(
+                f"{self.measure.__name__} takes {', '.join(unknown)}; evaluate gives release, dataset and sensitive. "
+                "Give it as a Question whose `rows` know the rest."
+            )
+
+    def rows(self, case):
+        wanted = inspect.signature(self.measure).parameters
+        name, row = self.measure.__name__, case.row
+        given = {"dataset": case.dataset}
+        if "sensitive" in wanted:
+            given["sensitive"] = sensitive_name(case.dataset, None)
+            row = partial(row, target=given["sensitive"])
+        if not case.possible:
+            return [row(name, np.nan, status="not possible")]
+        given["release"] = case.release
+        try:
+            found = self.measure(**{each: given[each] for each in wanted if each in given})
+        except Unreadable:
+            return [row(name, np.nan, status="refused")]
+        value, *interval = found if isinstance(found, tuple) else (found,)
+        made = row(name, value, interval=interval or (np.nan, np.nan))
+        return withheld(tidy([made]), withholding.LIMIT, len(case.release))
+
+
+@dataclass(frozen=True)
+class OfAttack(Question):
+    """How many people an attack guesses right."""
+
+    attack: Attack
+
+    def rows(self, case):
+        target, name = getattr(self.attack, "target", ""), type(self.attack).__name__
+        name = getattr(getattr(self.attack, "miner", None), "name", name)  # a miner says more than that it mines
+        row = partial(case.row, "guessed_right", miner=name, target=target)
+        if not case.possible:
+            return [row(np.nan, status="not possible")]
+        if not self.attack.can_read(case.release):
+            return [row(np.nan, status="refused")]
+        dataset, n = case.dataset, len(case.dataset)
+        fitted, truth = self.attack.fit(case.published[0]), np.asarray(self.attack.truth(dataset))
+        hidden = {*dataset.schema.sensitive, target}  # nobody's secret stands among what is known of them
+        known = dataset.table[[name for name in dataset.schema.published if name not in hidden]]
+        right, without = (int((np.asarray(guess) == truth).sum()) for guess in (f(known) for f in _guesses(fitted)))
+        share, *bounds = withholding.share(right, n)
+        bounds = bounds if np.isnan(share) else wilson(right, n)
+        return [row(share, interval=bounds, baseline=withholding.share(without, n)[0])]
+
+
+def _guesses(fitted):
+    return fitted.predict, fitted.baseline
+
+
+@dataclass(frozen=True)
+class Linked(Question):
+    """How often an adversary who knows quasi-identifiers links a person to the right released row."""
+
+    attack: Linkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
+
+    def rows(self, case):
+        published, key = case.published
+        share, *bounds = linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
+        return [case.row("reidentification_rate", share, interval=bounds, baseline=1 / len(case.release))]
+
+
+def _of_measure(asked):
+    if isinstance(asked, Question):
+        return asked
+    if not inspect.isfunction(asked):
+        raise TypeError(f"measures are functions or questions, got {expect.found(asked)}.")
+    return OfMeasure(asked)
+
+
+def _of_attack(asked):
+    if isinstance(asked, Question):
+        return asked
+    expect.kind("attacks", asked, Attack, instead="Give instances, such as Linkage().")
+    return Linked(asked) if isinstance(asked, Linkage) else OfAttack(asked)
