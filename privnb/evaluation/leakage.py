@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.evaluate import Question, ask, sensitive_name
+from privnb.evaluation.cases import Question, ask, sensitive_name
 from privnb.evaluation.results import row_builder, tidy
 from privnb.evaluation.workload import released, stand_in
 from privnb.measures import channel

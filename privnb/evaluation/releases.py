@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.attacks import Linkage
-from privnb.evaluation.evaluate import Question, evaluate, sensitive_name
-from privnb.evaluation.evaluate import reorder as reordered
+from privnb.evaluation.cases import Question, evaluate, reordered, sensitive_name
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import join, row_builder, tidy, withheld
 from privnb.evaluation.utilities import GoodUtility, failed_rows, good_rows

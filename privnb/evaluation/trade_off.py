@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from privnb.evaluation import workload
-from privnb.evaluation.evaluate import Question, ask, sensitive_name
+from privnb.evaluation.cases import Question, ask, sensitive_name
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import join, row_builder, tidy

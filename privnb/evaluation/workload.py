@@ -14,7 +14,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from privnb.attacks import MinerInference
-from privnb.evaluation.evaluate import Case, Question, ask, reorder, sensitive_name
+from privnb.evaluation.cases import Case, Question, ask, reordered, sensitive_name
 from privnb.evaluation.predictions import miners_of, published_name, unseen
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
@@ -225,7 +225,7 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
     )
-    dataset = reorder(dataset, seed)
+    dataset = reordered(dataset, seed)
     researcher = _Researcher(dataset, target, miners, neutral, seed, folds)
     if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
         raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from privnb.evaluation import trade_off, workload
-from privnb.evaluation.evaluate import Linked, Question, answer, sensitive_name
+from privnb.evaluation.cases import Linked, Question, answer, sensitive_name
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import Costs, ends, numbers
 from privnb.evaluation.results import join, setting, summary

@@ -142,14 +142,14 @@ def _answered(question, case):
     return tidy(found) if isinstance(found, list) else found
 
 
-def _case(dataset, sanitizer, seed, reordered):
-    return Case(reorder(dataset, seed) if reordered else dataset, sanitizer, seed)
+def _case(dataset, sanitizer, seed, again):
+    return Case(reordered(dataset, seed) if again else dataset, sanitizer, seed)
 
 
 _kept = lru_cache(maxsize=2)(_case)
 
 
-def reorder(dataset, seed):
+def reordered(dataset, seed):
     """The dataset in another order for another repeat: ties, the first record of a clustering and folds depend on it.
 
     Seed 1 is the order of the file.

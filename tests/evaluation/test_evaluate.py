@@ -1,0 +1,158 @@
+"""One way to results: each release is made once, a stranger's measure and attack need no other line."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb import evaluation
+from privnb.attacks import Linkage, MinerInference
+from privnb.attacks.base import Attack
+from privnb.evaluation import evaluate
+from privnb.evaluation.cases import OfAttack, Question
+from privnb.evaluation.releases import Costs, Gains
+from privnb.evaluation.results import COLUMNS, KEY, join
+from privnb.measures.base import measure, wilson
+from privnb.measures.information_loss import discernibility
+from privnb.microdata.dataset import load
+from privnb.microdata.treatment import Unreadable
+from privnb.miners import reference_set
+from privnb.sanitizers import Anatomy, Identity, KMember, LaplaceNoise, Suppress
+
+FOUND = ["measure", "value", "status"]
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1), sentence="Share of classes with one value.", source="a test")
+def homogeneous(release, sensitive):
+    if release.classes is None:
+        raise Unreadable("there are no classes")
+    classes, values = release.by_class(sensitive)
+    return float((pd.Series(np.asarray(values)).groupby(np.asarray(classes)).nunique() == 1).mean())
+
+
+@measure(kind="utility", better="higher", bounds=(0, 1), sentence="Share of cells kept.", source="a test")
+def kept_cells(dataset, release):
+    names = dataset.schema.quasi_identifiers
+    same = (release.table[names].astype(str).to_numpy() == dataset.table[names].astype(str).to_numpy()).mean()
+    return float(same), max(0.0, float(same) - 0.1), min(1.0, float(same) + 0.1)
+
+
+@dataclass(frozen=True)
+class Commonest(Attack):
+    """Says of everybody the commonest published value, with the release and without it."""
+
+    target: str
+    supported_treatments = ("exact", "generalized", "suppressed", "noisy")
+
+    def predict(self, known):
+        assert self.target not in known, "nobody is told the answer"
+        return self.baseline(known)
+
+    def baseline(self, known):
+        return np.full(len(known), self.published.table[self.target].mode()[0], dtype=object)
+
+    def truth(self, dataset):
+        return dataset.table[self.target].to_numpy()
+
+
+@pytest.fixture(scope="module")
+def people():
+    return load(CLINIC)
+
+
+def one(results, **where):
+    for column, wanted in where.items():
+        results = results[results[column] == wanted]
+    assert len(results) == 1, results
+    return results.iloc[0]
+
+
+def test_a_strangers_measure_is_asked_of_each_release(people):
+    found = evaluate(people, [Identity(), KMember(5), LaplaceNoise(1)], measures=[homogeneous, kept_cells], seeds=2)
+    assert list(found) == COLUMNS
+    assert not found.duplicated(KEY).any()
+    intact = one(found, sanitizer="Identity", measure="kept_cells")
+    assert (intact.value, intact.low, intact.high, intact.better) == (1, 0.9, 1, "higher")
+    by_hand = homogeneous(KMember(5).sanitize(people, rng=1), "diagnosis")
+    classes = one(found, sanitizer="KMember", measure="homogeneous")
+    assert (classes.value, classes.target, classes.parameter, classes.bound) == (by_hand, "diagnosis", "k", 5)
+    noise = found[(found.sanitizer == "LaplaceNoise") & (found.measure == "homogeneous")]
+    assert noise.seed.tolist() == [1, 2], "noise is repeated, and nothing else"
+    assert noise.status.tolist() == ["refused"] * 2
+    assert noise.value.isna().all()
+
+
+def test_a_strangers_attack_is_counted_in_people(people):
+    found = evaluate(people, [KMember(5), Anatomy(2, "diagnosis")], attacks=[Commonest("diagnosis")])
+    row, right = one(found, sanitizer="KMember"), people.table.diagnosis.value_counts().max()
+    assert (row.measure, row.miner, row.target, row.better) == ("guessed_right", "Commonest", "diagnosis", "lower")
+    assert row.value == row.baseline == right / len(people)
+    assert (row.low, row.high) == wilson(int(right), len(people))
+    assert one(found, sanitizer="Anatomy").status == "refused", "it reads no buckets"
+
+
+def test_attacks_by_several_miners_have_rows_of_their_own(people):
+    miners = reference_set("majority, naive Bayes")
+    found = evaluate(people, [KMember(5)], attacks=[MinerInference(miner, "diagnosis") for miner in miners])
+    assert found.miner.tolist() == ["majority", "naive Bayes"]
+    assert one(found, miner="majority").value == one(found, miner="majority").baseline
+
+
+def test_an_attack_that_tells_few_is_withheld(people):
+    few = people.sample(12, rng=1)
+    row = one(evaluate(few, [Suppress()], attacks=[Commonest("diagnosis")]))
+    assert np.isnan(row.value)
+    assert row.status == "withheld"
+
+
+def test_each_release_is_made_once(people, monkeypatch):
+    made = []
+    real = KMember.sanitize
+    monkeypatch.setattr(
+        KMember, "sanitize", lambda self, *given, **options: made.append(self) or real(self, *given, **options)
+    )
+    asked = {"attacks": [Linkage(), Commonest("diagnosis")], "measures": [Costs(), Gains("diagnosis"), discernibility]}
+    found = evaluate(people, [KMember(5), KMember(10)], **asked)
+    assert made == [KMember(5), KMember(10)]
+    alone = join(evaluation.costs(people, [KMember(5)]), evaluation.adversary_gains(people, [KMember(5)]))
+    same = found[(found.parameters == "k=5") & found.measure.isin(alone.measure)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, alone)
+
+
+def test_what_is_not_possible_says_so(people):
+    found = evaluate(people, [KMember(10**6)], attacks=[Commonest("diagnosis")], measures=[discernibility])
+    assert found.status.tolist() == ["not possible"] * 2
+    assert found.value.isna().all()
+
+
+def test_with_a_store_nothing_is_made_twice(people, tmp_path):
+    """Real workers; and what another caller asked for alone is there."""
+    asked = {"attacks": [Linkage()], "measures": [Costs(), discernibility], "seeds": 2}
+    sanitizers = [KMember(5), LaplaceNoise(1)]
+    first = evaluate(people, sanitizers, store=tmp_path, **asked)
+    pd.testing.assert_frame_equal(first, evaluate(people, sanitizers, **asked))
+    kept = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.result")}
+    assert len(kept) == 3 * 3, "three questions of one release and of two noisy ones"
+    again = evaluate(people, sanitizers, attacks=[Linkage()], store=tmp_path)
+    assert again.equals(first[(first.measure == "reidentification_rate") & (first.seed == 1)].reset_index(drop=True))
+    assert {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.result")} == kept
+
+
+def test_what_cannot_be_asked_is_refused(people):
+    def queried(release, queries):
+        return 0.0
+
+    for asked, message in (
+        ({}, "nothing is asked. Give attacks, measures, or both"),
+        ({"measures": [queried]}, "queried takes queries; evaluate gives release, dataset and sensitive"),
+        ({"measures": [discernibility], "seeds": 0}, "seeds"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            evaluate(people, [KMember(5)], **asked)
+    with pytest.raises(TypeError, match="measures are functions or questions"):
+        evaluate(people, [KMember(5)], measures=[3])
+    with pytest.raises(TypeError, match="attacks"):
+        evaluate(people, [KMember(5)], attacks=[Commonest])
+    assert issubclass(OfAttack, Question)
