@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from privnb.microdata.dataset import Dataset
+
 # Packages whose version stands for their code.
 VERSIONED = {"numpy": "numpy", "pandas": "pandas", "sklearn": "scikit-learn", "scipy": "scipy", "numba": "numba"}
 
@@ -47,8 +49,10 @@ def content(value):
         parts = value
     elif isinstance(value, Mapping):
         parts = [pair for item in value.items() for pair in item]
+    elif isinstance(value, Dataset):
+        return _of_dataset(value)
     elif dataclasses.is_dataclass(value):
-        parts = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        parts = _fields(value)
     elif hasattr(value, "get_params") or _package(kind) == "privnb":
         parts = [vars(value)]  # an estimator's parameters, and what it has learned
     else:
@@ -56,8 +60,22 @@ def content(value):
             f"a {kind.__name__} is no input of a stored result, since its content cannot be told. Give whole numbers "
             "as seeds, and else plain values, arrays, tables, datasets, sanitizers or functions of a module."
         )
+    return _whole(kind, parts)
+
+
+def _whole(kind, parts):
     bases = [content(base) for base in kind.__mro__ if base.__module__ not in ("builtins", "abc")]
     return sealed(kind.__name__.encode(), sealed(*bases), *map(content, parts))
+
+
+def _fields(value):
+    return [getattr(value, field.name) for field in dataclasses.fields(value)]
+
+
+@functools.lru_cache(maxsize=8)
+def _of_dataset(dataset):
+    """Read once: a dataset is an input of many tasks, and never changed."""
+    return _whole(type(dataset), _fields(dataset))
 
 
 @functools.cache

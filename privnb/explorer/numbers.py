@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import pandas as pd
 
@@ -82,12 +81,7 @@ _readings = OrderedDict()
 
 def _key(dataset, setting):
     """What a reading depends on: not the sliders that its sanitizer does not read, nor the miner."""
-    return _digest(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed
-
-
-@lru_cache(maxsize=8)
-def _digest(dataset):
-    return content(dataset)
+    return content(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed
 
 
 def mined(dataset, setting, store=""):
