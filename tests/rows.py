@@ -126,3 +126,9 @@ class Shortened:
             return short(made) if isinstance(made, pd.DataFrame) and list(made) == results.COLUMNS else made
 
         return shortened
+
+
+def finding(said, subject):
+    """The one finding whose subject holds this text."""
+    (found,) = [each for each in said.found if subject in each.subject]
+    return found

@@ -58,11 +58,15 @@ state(
     source=_ALVIM,
     unit="share of people",
     format="{:.1%} of people",
+    readings={
+        "at most": "A bound: what the original discloses to an adversary who knows the quasi-identifiers alone. From "
+        "buckets or noise no such adversary guesses better."
+    },
 )
 state(
     "bucket_vulnerability",
     **_GUESS,
-    title="Sensitive value guessed",
+    title="Sensitive value guessed from the bucket",
     sentence="How likely a person's sensitive value is guessed by an adversary who knows their bucket; the baseline is "
     "the commonest value of the table.",
     source=_ALVIM,

@@ -6,42 +6,17 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.evaluation.results import bounded, measured
+from privnb.evaluation.results import measured
 from privnb.explorer.controls import attribute, together
-from privnb.explorer.meanings import MEANINGS
 from privnb.measures.base import facts
 from privnb.microdata import expect
+from privnb.reporting.findings.base import bare, reported
 
 NUMBER = Markup(
     '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'
     '&nbsp;<i aria-hidden="true">?</i></summary><p>{meaning} {source}</p></details><b>{value}</b>'
     "<small>{beside}</small></li>"
 )
-# How numbers are written, by measure; others with three digits.
-WRITTEN = {
-    **dict.fromkeys(["k_achieved", "median_class_size", "median_bucket_size", "suppressed_records"], "{:,.0f} people"),
-    **dict.fromkeys(["good_utility", "anti_utility"], "{:,.0f} people"),
-    **dict.fromkeys(
-        ["certain_disclosure_share", "identity_vulnerability", "attribute_vulnerability"], "{:.2%} of people"
-    ),
-    **dict.fromkeys(["classes", "buckets"], "{:,.0f}"),
-    **dict.fromkeys(["utility_loss", "privacy_loss", "mean_privacy_loss"], "{:.3g} nats"),
-    "suppressed_cells": "{:,.0f} cells",
-    "certainty_penalty": "{:.1%} of the domain",
-    "mean_absolute_error": "{:.1%} of the domain",
-    "change_rate": "{:.1%} of records",
-    **dict.fromkeys(["sensitive_vulnerability", "bucket_vulnerability"], "{:.1%} of people"),
-    "accuracy_gain": "{:+.2%} of people",
-    "worse_than_trivial": "{:.1%} of groups",
-    "utility_decline": "{:.1%}",
-}
-LEVELS = ("k_achieved", "l_achieved", "t_achieved", "delta_achieved")
-# What a baseline is, where it is not what is reached without the release.
-BASELINES = {
-    **dict.fromkeys(["accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss"], "by chance"),
-    "utility_loss": "trivial release",
-    "good_utility": "commonest value for all",
-}
 
 
 def numbers(rows):
@@ -52,11 +27,11 @@ def numbers(rows):
 
 def number(row, title=""):
     """One number: its title with an explanation to open, its value, and what stands beside it."""
-    _, meaning, source = _meant(row)
+    source = facts(row.measure).source
     return NUMBER.format(
         key=f"{row.measure} {row.scenario} {row.control} {row.miner} {row.target}",
         title=title or _titled(row),
-        meaning=meaning,
+        meaning=meaning(row),
         source=Markup("<br>Source: {}.").format(source) if source else "",
         value=value(row),
         beside="; ".join(beside(row)),
@@ -76,42 +51,37 @@ def listed(results):
             "release": [f"{row.sanitizer} {row.parameters}".strip() for row in rows],
             "value": [value(row) for row in rows],
             "beside it": ["; ".join(beside(row)) for row in rows],
-            "what it means": [_meant(row)[1] for row in rows],
+            "what it means": [meaning(row) for row in rows],
         }
     ).style.hide(axis="index")
 
 
 def value(row):
-    """A number with its unit; a withheld one by what may be told of it."""
-    if pd.notna(row.value):
-        return written(row.measure, row.value)
-    few = facts(row.measure).counts_people and row.variant != "weighted" and pd.notna(row.high)
-    return f"{bounded(row.low, row.high)} people" if few else "withheld"
+    """A number with its unit; a withheld one by what may be said of it."""
+    of = facts(row.measure)
+    if of.counts_people and row.variant != "weighted":
+        return reported(of.format, row.value, row.low, row.high)
+    return of.written(row.value) if pd.notna(row.value) else "withheld"
 
 
 def beside(row):
     """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
-    unit = row.measure
-    if unit in LEVELS:
-        yield f"asked: {written(unit, row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
+    of = facts(row.measure)
+    if of.baseline == "asked":
+        yield f"asked: {of.written(row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
     elif pd.notna(row.baseline):
-        yield f"{BASELINES.get(row.measure, 'without it')}: {written(unit, row.baseline)}"
+        yield f"{of.baseline}: {of.written(row.baseline)}"
     if pd.notna(row.value) and pd.notna(row.low):
-        high = "more" if np.isposinf(row.high) else written(unit, row.high)
-        yield f"95 %: {written(unit, row.low).split(' ')[0]} to {high}"
+        yield f"95 %: {bare(of.format, row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
     if row.better:
         yield f"{row.better} is better"
 
 
-def written(measure, number):
-    """A number in the unit of its measure.
-
-    >>> written("certainty_penalty", 0.525), written("classes", 1234), written("delta_achieved", float("inf"))
-    ('52.5% of the domain', '1,234', 'unbounded')
-    """
-    if np.isinf(number):
-        return "unbounded"
-    return WRITTEN.get(measure, "{:.3g}").format(number)
+def meaning(row):
+    """What a number means, and what is special to its variant and scenario."""
+    of = facts(row.measure)
+    special = [of.readings[each] for each in (row.variant, row.scenario) if each in of.readings]
+    return " ".join([of.sentence, *(f"{each[0].upper()}{each[1:].rstrip('.')}." for each in special)])
 
 
 def trouble(what, text):
@@ -144,17 +114,11 @@ def table(columns, rows, caption, *, right=()):
     ).format(attribute("aria-label", caption), head, body)
 
 
-def _meant(row):
-    """Title, meaning and source of a number; of weights and distinct records as of the plain measure."""
-    names = f"{row.measure}, {row.variant}", f"{row.measure}_{row.scenario}", row.measure
-    title, meaning, _, source = next((MEANINGS[name] for name in names if name in MEANINGS), ("", "", "", ""))
-    return title or row.measure.replace("_", " "), meaning, source
-
-
 def _titled(row):
     """Title of a number, and whose it is."""
+    scenario = f"scenario {row.scenario}" if row.scenario else ""
     of = row.target if row.measure == "attribute_vulnerability" else ""
-    return ", ".join(filter(None, [_meant(row)[0], row.miner, of]))
+    return ", ".join(filter(None, [facts(row.measure).title, row.variant, scenario, row.miner, of]))
 
 
 def _held(row):

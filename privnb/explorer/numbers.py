@@ -14,24 +14,15 @@ from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
 from privnb.evaluation.store import Store
 from privnb.evaluation.workload import disclosure
 from privnb.explorer.counting import class_sizes, rows
-from privnb.explorer.meanings import MEANINGS
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
+from privnb.measures import facts, stated
 from privnb.microdata import expect
 from privnb.microdata.treatment import TRUE
 from privnb.reporting.charts.base import Aggregate
 from privnb.sanitizers import Suppress
 
 READINGS = 500  # that are kept
-
-# The measures of counts that can be axes of the plane.
-AXES = {
-    "privacy": (
-        "privacy_loss", "mean_privacy_loss", "accuracy_gain", "knowledge_gain", "sensitive_vulnerability",
-        "identity_vulnerability",
-    ),
-    "utility": ("utility_loss", "worse_than_trivial", "certainty_penalty"),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +107,16 @@ def measured(dataset, setting, store=""):
     return reading.results if reading.refused else join(reading.results, mined(dataset, setting, store))
 
 
+def axes(kind, readings):
+    """The measures that can be an axis of the plane: those of a kind that the readings have numbers of."""
+    there = {name for each in readings for name in each.results.measure[each.results.variant == ""]}
+    return [each for each in stated(kind) if each.axis and each.name in there]
+
+
 def plane(dataset, settings, privacy, utility):
     """The settings as points of the privacy-utility plane, from counts: see `frontier.points`.
 
-    `privacy`, `utility`: measures of `AXES`. Raises ValueError for a measure that none of them has, and for settings
+    `privacy`, `utility`: measures, see `axes`. Raises ValueError for a measure that none of them has, and for settings
     whose roles differ: releases about other attributes cannot replace each other.
     """
     readings = [counted(dataset, setting) for setting in settings]
@@ -133,11 +130,11 @@ def plane(dataset, settings, privacy, utility):
     if not there:
         raise ValueError("none of these settings has a release to show. Ask for less.")
     for axis, measure in (("privacy", privacy), ("utility", utility)):
-        found = {name for each in there for name in each.results.measure[each.results.variant == ""]}
-        if measure not in found:
-            others = " or ".join(f"'{MEANINGS[name].title}'" for name in AXES[axis] if name in found)
+        found = axes(axis, there)
+        if measure not in [each.name for each in found]:
+            others = " or ".join(f"'{each.title}'" for each in found)
             raise ValueError(
-                f"nothing is known of '{MEANINGS[measure].title}' here. Choose another measure of {axis}"
+                f"nothing is known of '{facts(measure).title}' here. Choose another measure of {axis}"
                 + (f": {others}." if others else ", or another sanitizer.")
             )
     # In full: beside k=10, a k=10 that is asked for t as well is another release.

@@ -8,19 +8,12 @@ from markupsafe import Markup
 
 from privnb.evaluation.results import measured, of_one_miner
 from privnb.explorer.controls import attribute, button, same, select, together
-from privnb.explorer.figures import LEVELS, lead, note, number, numbers, table, trouble
+from privnb.explorer.figures import lead, note, number, numbers, table, trouble
+from privnb.measures import facts
 
 PANEL = Markup(
     '<section class="privnb-panel" aria-labelledby="privnb-{key}"><h3 id="privnb-{key}">{title}</h3>{content}</section>'
 )
-COSTS = (
-    "classes", "buckets", "median_class_size", "median_bucket_size", "suppressed_records", "suppressed_cells",
-    "certainty_penalty", "mean_absolute_error", "change_rate",
-)  # fmt: skip
-GAINS = (
-    "accuracy_gain", "knowledge_gain", "privacy_loss", "mean_privacy_loss", "certain_disclosure_share",
-    "sensitive_vulnerability", "bucket_vulnerability", "identity_vulnerability", "attribute_vulnerability",
-)  # fmt: skip
 TAKEN = Markup(
     '<section class="privnb-panel privnb-take" aria-label="Take it along"><h3>Take it along</h3>'
     '<p class="privnb-note">Python that makes this release:</p><pre tabindex="0">{code}</pre>'
@@ -42,13 +35,13 @@ def published(reading):
     if reading.refused:
         return panel("published", "What is published", trouble("Nothing is published.", reading.refused))
     results = reading.results
-    cost = _of(results, *COSTS)
+    parts = _parts(results)
     return panel(
         "published",
         "What is published",
         lead(_says_published(results)),
-        _levels(_of(results, *LEVELS)),
-        numbers(cost),
+        _levels(parts["levels"]),
+        numbers(parts["costs"]),
         _sizes(reading.sizes),
         _rows(reading.rows),
         note(reading.note),
@@ -63,7 +56,7 @@ def kept(reading, mined, why, trouble_said):
     """
     if reading.refused:
         return panel("kept", "What the user keeps", note("There is no release to use."))
-    groups = numbers(_of(reading.results, "utility_loss", "worse_than_trivial"))
+    groups = numbers(_parts(reading.results)["utility"])
     return panel(
         "kept",
         "What the user keeps",
@@ -82,10 +75,10 @@ def gained(reading, mined, why, trouble_said):
         "gained",
         "What the adversary gains",
         lead(_says_gained(reading.results)),
-        numbers(_of(reading.results, *GAINS)),
+        numbers(_parts(reading.results)["privacy"]),
         note("A number without an interval is counted from everybody in the table, and exact for them."),
         # Of noise a gain is known by what a miner reaches.
-        numbers(_of(mined, "accuracy_gain")) if mined is not None else "",
+        numbers(mined[mined.measure == "accuracy_gain"].itertuples()) if mined is not None else "",
         Markup("<h4>Predictions nearer to the truth than the release</h4>"),
         _unmined(mined, why, trouble_said) or _nearer(mined),
     )
@@ -153,10 +146,15 @@ def _says_gained(results):
     )
 
 
-def _of(results, *measures):
-    """Rows of these measures, in their order."""
-    rows = [*results.itertuples()]
-    return [row for measure in measures for row in rows if row.measure == measure]
+def _parts(results):
+    """Rows by the panel that they stand in: levels reached, other numbers of the release, its utility, its privacy."""
+    parts = {name: [] for name in ("levels", "costs", "utility", "privacy")}
+    for row in results.itertuples():
+        of = facts(row.measure)
+        # A number without a target is of the release as such.
+        part = of.kind if row.target else "levels" if of.baseline == "asked" else "costs"
+        parts.get(part, parts["costs"]).append(row)
+    return parts
 
 
 def _levels(rows):

@@ -7,12 +7,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from privnb.explorer.controls import button, select, together
-from privnb.explorer.figures import note, table, written
-from privnb.explorer.meanings import MEANINGS
-from privnb.explorer.numbers import AXES, plane, recalled
+from privnb.explorer.figures import note, table
+from privnb.explorer.numbers import axes, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import called
+from privnb.measures import facts
 from privnb.reporting.charts import explorer as charts
+from privnb.reporting.findings.base import bare
 
 HEAD = Markup(
     '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'
@@ -23,7 +24,7 @@ HEAD = Markup(
 class Place:
     """The plane of one board: two measures, a chart, and what the brush holds.
 
-    `axes`: `{"privacy": measure, "utility": measure}`, of `numbers.AXES`. `chart`: see `page.drawing`. `moved`: called
+    `axes`: `{"privacy": measure, "utility": measure}`, see `numbers.axes`. `chart`: see `page.drawing`. `moved`: called
     when the brush moves.
     """
 
@@ -31,11 +32,13 @@ class Place:
         self.dataset, self.moved, self.chart = dataset, moved, drawing()()
         self.chart.observe(self._brushed, "box")
         self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
+        self.readings = []  # those that are drawn
         self.releases, self.box, self.lead, self.marks, self._drawn = pd.DataFrame(), None, "", "", None
 
     def draw(self, setting, pinned, curve):
         """Draw a setting among those of the same roles that are counted; `curve`: the settings of a sweep."""
         readings = {each: recalled(self.dataset, each) for each in dict.fromkeys((setting, *pinned, *curve))}
+        self.readings = [each for each in readings.values() if each and not each.refused]
         named = {}
         for each, reading in readings.items():
             if reading and not reading.refused and each.roles == setting.roles:
@@ -60,11 +63,16 @@ class Place:
     def head(self):
         """Where the setting lies, and the two measures to choose."""
         sides = {"privacy": "Privacy, across", "utility": "Utility, upwards"}
-        axes = together(
-            select(axis, sides[axis], {each: MEANINGS[each].title for each in measures}, self.axes[axis])
-            for axis, measures in AXES.items()
+        chosen = together(
+            select(
+                axis,
+                sides[axis],
+                {each.name: each.title for each in dict.fromkeys([facts(measure), *axes(axis, self.readings)])},
+                measure,
+            )
+            for axis, measure in self.axes.items()
         )
-        return HEAD.format(lead=self.lead, axes=axes, marks=self.marks)
+        return HEAD.format(lead=self.lead, axes=chosen, marks=self.marks)
 
     def listed(self, pinned, setting):
         """The releases inside the brush, or all; and the pins, each to go to or to take away."""
@@ -143,12 +151,12 @@ def _fold(chart):
 
 def _headed(measure):
     """What a column of a measure is called: its title and unit."""
-    _, _, unit = written(measure, 0).partition(" ")
-    return ", ".join(filter(None, (MEANINGS[measure].title, unit)))
+    _, _, unit = facts(measure).format.partition(" ")
+    return ", ".join(filter(None, (facts(measure).title, unit)))
 
 
 def _loss(loss, measure):
-    return "unknown" if pd.isna(loss) else written(measure, loss).split(" ")[0]
+    return "unknown" if pd.isna(loss) else bare(facts(measure).format, loss)
 
 
 def _named(spec):

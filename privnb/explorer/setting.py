@@ -5,6 +5,7 @@ from functools import cache, lru_cache
 from numbers import Integral
 
 from privnb.evaluation.releases import first_number, sensitive_name
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
@@ -25,11 +26,7 @@ STEPS = {
     "delta": (0, 0.5, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4),
     "epsilon": (0.01, 0.03, 0.1, 0.3, 0.5, 1, 2, 3, 5, 10),
 }
-SCENARIOS = {
-    "A": "everybody, any prediction nearer to the truth than what was released",
-    "B": "everybody, exact predictions",
-    "C": "a twentieth of the people, chosen by lot; any nearer prediction",
-}
+SCENARIOS = facts("anti_utility").readings
 
 
 @dataclass(frozen=True)

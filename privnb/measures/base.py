@@ -2,7 +2,7 @@
 
 import math
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
@@ -36,6 +36,8 @@ class Measure:
         Whether it counts people, so that the threshold rule withholds small counts.
     varies : bool
         Whether it varies with the folds or queries drawn, of whatever release: then one seed is never exact.
+    readings : dict of str to str
+        What else a sentence says of a variant or scenario, by its name.
     axis : bool
         Whether charts of releases offer it as an axis: not where a release has several such numbers.
     """
@@ -52,6 +54,7 @@ class Measure:
     baseline: str = "without it"
     counts_people: bool = False
     varies: bool = False
+    readings: dict = field(default_factory=dict, hash=False)
     axis: bool = True
 
     def __post_init__(self):

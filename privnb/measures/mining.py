@@ -203,7 +203,13 @@ def check_c(c):
     source="Sramka et al. 2010, section 2.4",
     unit="people",
     format="{:,.0f} people",
+    baseline="the guess without the release",
     counts_people=True,
+    readings={
+        "A": "everybody, any prediction nearer to the truth than what was released",
+        "B": "everybody, exact predictions",
+        "C": "a twentieth of the people, chosen by lot; any nearer prediction",
+    },
 )
 def anti_utility(reduction, weights=None):
     """How many people an adversary's miner knows more of than was released; in general, a weighted sum.

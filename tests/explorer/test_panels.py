@@ -13,11 +13,11 @@ from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb.evaluation.results import COLUMNS, NUMBERS
 from privnb.explorer import controls, panels
-from privnb.explorer.figures import listed, number, value, written
-from privnb.explorer.meanings import MEANINGS
+from privnb.explorer.figures import listed, number, value
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.setting import sanitizer as made
+from privnb.measures import facts
 from privnb.microdata.dataset import load
 
 SETTINGS = [
@@ -55,15 +55,14 @@ def test_every_number_stands_with_unit_baseline_direction_and_meaning(reading):
     assert len(items) == len(reading.results), "each number once"
     told = [text(item) for item in items]
     for each in reading.results.itertuples():
-        unit, at_most = each.measure, f"{each.measure}, at most"
-        named = at_most if each.variant else unit
+        of = facts(each.measure)
         key = f'"{each.measure} {each.scenario} {each.control} {each.miner} {each.target}"'
         (said,) = [said for said, item in zip(told, items, strict=True) if key in item]
-        assert MEANINGS[named].title in said
-        assert MEANINGS[named].sentence in said
+        assert of.title in said
+        assert of.sentence in said
         assert value(each) in said
         assert (f"{each.better} is better" in said) == bool(each.better)
-        assert pd.isna(each.baseline) or written(unit, each.baseline) in said
+        assert pd.isna(each.baseline) or of.written(each.baseline) in said
     assert "nan" not in text(html).split()
 
 

@@ -1,7 +1,7 @@
 """What the answers say of channels: from the results at hand alone, and nothing that they do not show."""
 
 import pytest
-from rows import made
+from rows import finding, made
 
 from privnb.evaluation.results import join, tidy
 from privnb.reporting import findings
@@ -55,31 +55,35 @@ def family(accuracy=0.15):
 
 
 def test_how_likely_the_table_is(small):
-    text = findings.how_likely_the_table_is_guessed(small).data
-    assert "four tables went in with probability 0.4596**, without the release 0.25" in text
-    assert "wrong with probability 0.5404; the uncertainty that is left allows at most 0.6881" in text
-    assert "Who knew the table before is never wrong" in text
-    assert (
-        "Of 330 possible tables (tables of 4 rows, ages 4-2-1) the right one is guessed with probability 0.1187" in text
-    )
-    assert "39 times as likely" in text
-    assert "0.111 instead of 0.008 for the table" in text
-    assert "our reading of a *close* table" in text
+    said = findings.how_likely_the_table_is_guessed(small)
+    example = finding(said, "guesses which of four tables went in")
+    assert (round(example.value, 4), example.beside["without the release"]) == (0.4596, 0.25)
+    assert round(example.beside["wrong"], 4) == 0.5404
+    assert round(example.beside["the remaining uncertainty allows"], 4) == 0.6881
+    assert "Who knew the table before is never wrong" in example.note
+    space = finding(said, "Of 330 possible tables (tables of 4 rows, ages 4-2-1)")
+    assert round(space.value, 4) == 0.1187
+    assert space.beside["times as likely as without the release"] == "39"
+    aim = finding(said, "the best guess gains for the table")
+    assert (round(aim.value, 3), round(aim.beside["without the release"], 3)) == (0.111, 0.008)
+    assert "our reading of a *close* table" in said.data
 
 
 def test_what_is_not_listed_is_not_told(small):
-    assert findings.how_likely_the_table_is_guessed(small_channels.appendix()).data.count("**") == 2
+    assert len(findings.how_likely_the_table_is_guessed(small_channels.appendix()).found) == 1
     assert "no small tables" in findings.what_choosing_at_random_gains(small_channels.appendix()).data
 
 
 def test_what_counts_is_the_level(small):
-    text = findings.what_choosing_at_random_gains(small).data
-    assert "Deterministic publishing as such does not reduce privacy: what counts is the level." in text
-    assert "at random in 3 of 3 spaces" in text
-    assert "deterministic, in 0. In tables of 4 rows, ages 4-2-1" in text
-    assert "0.70303 (the lowest), 0.88131 (any level) and 0.98485 (all suppressed)" in text
-    assert "0.55 (the lowest), 0.71 (any level) and 0.86 (all suppressed)" in text
-    assert "In all 3 spaces what is harder to guess loses more" in text
+    said = findings.what_choosing_at_random_gains(small)
+    assert "Deterministic publishing as such does not reduce privacy: what counts is the level." in said.data
+    assert finding(said, "always published at the lowest").number == "3 of 3 spaces"
+    assert finding(said, "always published at all suppressed").number == "0 of 3 spaces"
+    risk = finding(said, "The guess is wrong in tables of 4 rows, ages 4-2-1")
+    assert [round(each, 5) for each in (risk.value, *risk.beside.values())] == [0.88131, 0.70303, 0.98485]
+    lost = finding(said, "Utility lost per attribute")
+    assert [round(each, 2) for each in (lost.value, *lost.beside.values())] == [0.71, 0.55, 0.86]
+    assert "In all 3 spaces what is harder to guess loses more" in said.data
 
 
 def test_the_claim_is_of_these_results(small):
@@ -87,10 +91,10 @@ def test_the_claim_is_of_these_results(small):
     other = small.copy()
     changed = (other.dataset == "askari: 2 rows, ages 2-1") & (other.sanitizer == "all suppressed")
     other.loc[changed & (other.measure == "bayes_risk"), "value"] = 0.2
-    text = findings.what_choosing_at_random_gains(other).data
-    assert "differs by space" in text
-    assert "deterministic, in 1. In" in text
-    assert "harder to guess loses more" not in text
+    said = findings.what_choosing_at_random_gains(other)
+    assert "differs by space" in said.data
+    assert finding(said, "always published at all suppressed").value == 1
+    assert "harder to guess loses more" not in said.data
 
 
 def test_errata_one_by_one():
@@ -103,10 +107,11 @@ def test_errata_one_by_one():
     assert "`here`" not in text
 
 
-def test_what_users_lose_is_told_by_what_they_knew():
+def test_what_users_lose_by_what_they_knew():
     """0.70763 bits is what is lost without knowledge, as of `space`; who knew the ages had less to lose."""
-    text = findings.what_users_lose(small_channels.users()).data
-    assert "0.708 (knows nothing), 0.621 (knows the ages) and 0.664 (a population of both)" in text
+    lost = finding(findings.what_users_lose(small_channels.users()), "(knows nothing)")
+    assert round(lost.value, 3) == 0.708
+    assert [round(each, 3) for each in lost.beside.values()] == [0.621, 0.664]
     assert "tell of no users" in findings.what_users_lose(small_channels.appendix()).data
 
 
@@ -114,25 +119,22 @@ def test_what_users_lose_is_told_by_what_they_knew():
 
 
 def test_the_worst_pair_by_secret():
-    who, what = findings.which_attributes_give_away(sets()).data.split("\n\n")
-    assert "Of all pairs of attributes age and town tell most of which row is a person's" in who
-    assert "probability 5%, without a release 0.05%" in who
-    assert "With all 3 it is 50.0%" in who
-    assert "With the same in the release it is at most 2.5% under Mondrian(k=10)" in who
-    assert "age and sex tell most of a person's job" in what
-    assert "40.0%, without a release 25.0%" in what
+    said = findings.which_attributes_give_away(sets())
+    who = finding(said, "Age and town tell most of a person's row")
+    assert (who.value, who.setting) == (0.05, "Identity")
+    assert who.beside == {"without it": 0.0005, "all 3 attributes": "50.00% of people", "at most, Mondrian k=10": 0.025}
+    what = finding(said, "Age and sex tell most of a person's job")
+    assert (what.value, what.beside["without it"]) == (0.4, 0.25)
 
 
 def test_without_a_release_only_the_original_is_told():
-    assert "in the release" not in findings.which_attributes_give_away(sets(release=False)).data
+    assert "at most" not in findings.which_attributes_give_away(sets(release=False)).data
 
 
 def test_one_attribute_and_what_is_withheld():
     results = sets()
     one = results[~results.knows.str.contains(",")]
-    text = findings.which_attributes_give_away(one).data
-    assert "Of all attributes age tells most of which row is a person's" in text
-    assert "pairs" not in text
+    assert finding(findings.which_attributes_give_away(one), "Age tell most of a person's row").value > 0
     assert "as may be shown" in findings.which_attributes_give_away(results.assign(value=MISSING)).data
 
 
@@ -140,10 +142,10 @@ def test_what_misses_few_stands_at_its_bound():
     """It tells most, but how much may not be said, nor which of two such pairs does."""
     results, few = sets(), ["age, town", "sex, town"]
     results.loc[results.knows.isin(few), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    text = findings.which_attributes_give_away(results).data
-    assert "age and town are among those that tell most of which row is a person's" in text
-    assert "with probability at least 97.8%, without a release 0.05%" in text
-    assert "in the release it is at most 99.9%" in text
+    found = finding(findings.which_attributes_give_away(results), "Age and town tell most of a person's row")
+    assert found.note == "Other attributes tell as much."
+    assert found.number == "97.87% to 99.87% of people (withheld)"
+    assert found.beside["at most, Mondrian k=10"] == 0.9987
 
 
 def test_withheld_ends_of_the_family_are_bounds(small):
@@ -151,31 +153,36 @@ def test_withheld_ends_of_the_family_are_bounds(small):
     one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
     results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
     results.loc[results.variant == "at most", ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    text = findings.what_leaks(results).data
-    assert "2% under generalization, at least 97.8% under buckets and 4% under noise" in text
-    assert "40.0% (Mondrian(k=10)) to at least 97.8% (Bucketize(partition=Mondrian k=10))" in text
-    assert "at most 99.9%, what the original tells" in text
+    said = findings.what_leaks(results)
+    rows = finding(said, "traces a row at most")
+    assert rows.number == "97.87% to 99.87% of people (withheld)"
+    assert rows.beside["under generalization"] == "2.00% of people (Mondrian k=10)"
+    assert rows.beside["under noise"] == "4.00% of people (LaplaceNoise epsilon=1)"
+    assert finding(said, "is guessed right at most").number == "97.9% to 99.9% of people (withheld)"
+    assert finding(said, "For noise only a bound is known").number == "97.9% to 99.9% of people (withheld)"
 
 
 def test_gains_are_leakage_or_differ():
-    text = findings.how_gains_are_leakage(family()).data
-    assert "in all 2 releases with classes or buckets" in text
-    assert "largest accuracy gain here is 0.1500" in text
-    text = findings.how_gains_are_leakage(family(accuracy=0.1)).data
-    assert "differ by up to 0.05 in 2 releases" in text
-    assert "are leakage" not in text
+    said = findings.how_gains_are_leakage(family())
+    assert finding(said, "gains are leakage of this channel").number == "2 of 2 releases with classes or buckets"
+    assert finding(said, "Largest accuracy gain").value == pytest.approx(0.15)
+    said = findings.how_gains_are_leakage(family(accuracy=0.1))
+    assert finding(said, "Gains and leakage differ in 2 releases by up to").value == pytest.approx(0.05)
+    assert "are leakage" not in said.data
     assert "None of these releases" in findings.how_gains_are_leakage(sets()).data
 
 
 def test_the_family_on_one_axis(small):
-    text = findings.what_leaks(join(small, sets(), family())).data
-    assert "2% under generalization, 50.0% under buckets and 4% under noise**; without a release with 0.1%" in text
-    assert "4.3 (Mondrian(k=10)) to 9.0 (Bucketize(partition=Mondrian k=10))" in text
-    assert "Of noise only a bound is known: at most 60.0%" in text
-    assert "Anatomy(l=9, sensitive=job) cannot be had" in text
-    assert "0.4596" in text
-    assert "age and town tell most" in text
-    assert "safe" not in text
+    said = findings.what_leaks(join(small, sets(), family()))
+    rows = finding(said, "traces a row at most")
+    assert (rows.value, rows.beside["without it"]) == (0.5, 0.001)
+    assert rows.beside["under buckets"] == "50.00% of people (Bucketize k=10)"
+    assert rows.beside["in bits, each of which doubles the chance"] == "4.3 to 9.0"
+    assert finding(said, "For noise only a bound is known").value == 0.6
+    assert "Anatomy l=9 cannot be had" in said.data
+    assert round(finding(said, "four tables").value, 4) == 0.4596
+    assert finding(said, "Age and town tell most")
+    assert "safe" not in said.data
 
 
 def test_without_noise_nothing_is_said_of_it(small):

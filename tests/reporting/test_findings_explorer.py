@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_up import CLINIC
+from rows import finding
 
 from privnb import explorer
 from privnb.explorer import Setting
@@ -33,24 +34,26 @@ def of(results, measure, **columns):
 
 
 def test_each_number_stands_beside_its_baseline(measured):
-    text = said(measured)
+    report = findings.what_one_setting_gives(measured)
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
     good = of(measured, "good_utility", sanitizer="Mondrian")
-    least = of(measured, "k_achieved").value
-    assert text.startswith(f"**Mondrian(k=20):** nobody can be linked to fewer than {least:.0f} released records")
-    assert f"{gain.value:.2%} more of the people" in text
-    assert f"{gain.baseline:.2%}" in text
-    assert f"{found.value:.2%}; without the release {found.baseline:.2g}" in text
-    predicted = f"rightly predicts the {good.target} of {good.value:,.0f} people"
-    assert f"{predicted} (95 % interval {good.low:,.0f} to {good.high:,.0f})" in text
-    assert f"{of(measured, 'good_utility', sanitizer='Suppress').value:,.0f} people from the trivial release" in text
-    assert text.count("is better") == 3
-    assert "no number here says that it is safe" in text
+    assert report.data.startswith("**Mondrian k=20** is the release.")
+    assert finding(report, "Nobody can be linked").value == of(measured, "k_achieved").value
+    guessed = finding(report, "guesses the sensitive value of more people right")
+    assert (guessed.value, guessed.beside["by chance"]) == (gain.value, gain.baseline)
+    row = finding(report, "finds a person's row")
+    assert (row.value, row.beside["without it"]) == (found.value, found.baseline)
+    predicted = finding(report, f"rightly predicts the {good.target}")
+    assert (predicted.value, predicted.low, predicted.high) == (good.value, good.low, good.high)
+    trivial = of(measured, "good_utility", sanitizer="Suppress").value
+    assert predicted.beside["from the trivial release"] == f"{trivial:,.0f} people"
+    assert all(each.better for each in report.found)
+    assert "no number here says that it is safe" in report.data
 
 
 def test_fewer_than_chance_is_said_so(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert "3.00% fewer of the people" in said(worse)
+    assert "more people right: -3.00% of people" in said(worse)
 
 
 def test_what_is_withheld_is_no_number(measured):
@@ -59,8 +62,8 @@ def test_what_is_withheld_is_no_number(measured):
     hidden.loc[hidden.measure == "identity_vulnerability", ["value", "low", "high"]] = [np.nan, 0.97, 0.99]
     text = said(hidden)
     assert "nan" not in text
-    assert "names the commonest value;" not in text
-    assert "with probability 97.00% to 99.00%, for more is withheld; without the release" in text
+    assert "more people right: withheld**" in text
+    assert "finds a person's row: 97.00% to 99.00% of people (withheld)" in text
 
 
 def test_what_was_not_measured_is_not_claimed(clinic):
@@ -75,7 +78,7 @@ def test_a_count_of_few_people_is_not_told(measured):
         value=measured.value.mask(bad), low=measured.low.mask(bad, 1), high=measured.high.mask(bad, 9)
     )
     text = said(few)
-    assert "fewer than 10 people than the release" in text
+    assert "than the release: fewer than 10 people**" in text
     assert "(95 % interval 1 to 9)" not in text
 
 
@@ -85,7 +88,7 @@ def test_every_kind_of_release_has_its_sentences(kind, clinic):
     text = said(explorer.counted(clinic, setting).results)
     assert text.startswith(f"**{kind}")
     assert "nan" not in text
-    assert ("noise moves a number" in text) == (kind == "LaplaceNoise")
+    assert ("Noise moves a number" in text) == (kind == "LaplaceNoise")
 
 
 def test_what_cannot_be_reached_says_why():

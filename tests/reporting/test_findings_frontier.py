@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rows import made
+from rows import finding, made
 
 from privnb import decision
 from privnb.evaluation.results import tidy
@@ -42,10 +42,10 @@ def test_which_to_publish(results):
     assert "Of 4 releases 3 are efficient" in text
     assert "as good in both accuracy gain (privacy loss) and utility loss and better in one" in text
     assert "at most 0.1: **Mondrian t=0.2**, privacy loss 0.09 (baseline 0.01)" in text
-    assert "LaplaceNoise has no classes: there it is what the best of naive Bayes reaches" in text
+    assert "Without classes (LaplaceNoise) it is what the best of naive Bayes reaches" in text
     assert "exact for an adversary who knows the class" in text
     assert "nobody can guess better" not in text
-    assert "it dominates no other release and keeps no cap" in text
+    assert "such a release dominates no other one and keeps no cap" in text
     assert "It does not mean safe" in text
     assert "quasi-identifiers as they are" not in text
 
@@ -53,11 +53,11 @@ def test_which_to_publish(results):
 def test_what_buckets_tell_is_said(results):
     buckets = tidy(rows("Bucketize partition=Mondrian t=0.2 job", 0.09, 0.01))
     text = said(pd.concat([results, buckets], ignore_index=True), privacy_cap=0.1)
-    assert "Bucketize Mondrian t=0.2 publishes quasi-identifiers as they are" in text
+    assert "Releases in buckets publish quasi-identifiers as they are" in text
 
 
 def test_exact_gains_have_no_such_note(results):
-    assert "a better attack" not in said(results[results.sanitizer != "LaplaceNoise"], privacy_cap=0.1)
+    assert "better attack" not in said(results[results.sanitizer != "LaplaceNoise"], privacy_cap=0.1)
 
 
 def search(results_of, cap):
@@ -70,24 +70,31 @@ def losses(k):
 
 def test_what_the_search_found():
     tuned = search(losses, 0.1)
-    text = findings.what_the_search_found(tuned, 0.1, None, **AXES).data
-    assert "**KMember k=10** has the least utility loss, 0.1, of those with a privacy loss of at most 0.1" in text
-    assert f"tried {tuned.evaluations} of the grid's 64 values" in text
-    assert "The whole grid was not evaluated, so how near this comes to its best is not known here" in text
-    assert "%" not in text, "no rate that these results do not show"
+    said = findings.what_the_search_found(tuned, 0.1, None, **AXES)
+    found = finding(said, "Least utility loss with a privacy loss of at most 0.1")
+    assert (found.value, found.setting) == (0.1, "KMember k=10")
+    assert found.beside == {
+        "values tried": f"{tuned.evaluations} of the grid's 64",
+        "its privacy loss": tuned.releases.privacy_high[tuned.releases.value == 10].iloc[0],
+    }
+    assert "The whole grid was not evaluated, so how near this comes to its best is not known here" in said.data
+    assert "%" not in said.data, "no rate that these results do not show"
     whole = tidy([row for k in range(2, 66) for row in rows(f"KMember k={k}", *losses(k))])
-    assert "the search loses no more" in findings.what_the_search_found(tuned, 0.1, whole, **AXES).data
+    assert "The search loses no more" in findings.what_the_search_found(tuned, 0.1, whole, **AXES).data
 
 
 def test_a_search_that_missed_says_by_how_much():
     best = {"KMember k=64": (0.09, 0.08)}
     whole = tidy([row for setting, pair in best.items() for row in rows(setting, *pair)])
-    text = findings.what_the_search_found(search(losses, 0.1), 0.1, whole, **AXES).data
-    assert "the best under the cap is KMember k=64, with a utility loss of 0.08: the search loses 25.0% more" in text
+    grid = finding(findings.what_the_search_found(search(losses, 0.1), 0.1, whole, **AXES), "whole grid")
+    assert (grid.value, grid.setting) == (0.08, "KMember k=64")
+    assert grid.note == "The search loses 25.0% more."
     nothing = search(lambda k: (1.0, k / 100), 0.1)
-    text = findings.what_the_search_found(nothing, 0.1, whole, **AXES).data
-    assert "none keeps a privacy loss of at most 0.1; the least upper bound is 1 (KMember k=" in text
-    assert "the search missed it" in text
+    said = findings.what_the_search_found(nothing, 0.1, whole, **AXES)
+    least = finding(said, "Least upper bound of the privacy loss")
+    assert least.value == 1
+    assert "No value tried keeps a privacy loss of at most 0.1." in least.note
+    assert finding(said, "whole grid").note == "The search missed it."
 
 
 def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
@@ -99,6 +106,7 @@ def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
     text = findings.what_the_search_found(tuned, 0.1, None, **AXES).data
     assert "known from below only, so none is sure to keep a privacy loss of at most 0.1" in text
     assert "inf" not in text
+    assert "unbounded" in text
 
 
 def test_without_a_cap_nothing_is_searched():

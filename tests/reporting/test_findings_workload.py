@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from rows import made
+from rows import finding, made
 
 from privnb import studies
 from privnb.evaluation.results import tidy
 from privnb.reporting import findings
 from privnb.reporting.findings.workload import best_adversary, both_sides, judged, sanitized
 
+NAMES = ["Identity", "Suppress", "Mondrian k=10", "Mondrian l=5", "Mondrian t=0.2"]
 PAPERS = ", choose=gain, median=below, workload=pay"
 NONE = np.nan
 
@@ -48,28 +49,22 @@ COMPARED = (
 
 
 def test_what_is_kept_where_the_adversary_is_held_to_half():
-    text = findings.what_privacy_costs(results(*COMPARED)).data
-    assert "In 1 of 1 workloads the original gives the researcher more" in text
-    assert "In the others" not in text
-    assert "keeps of the researcher's gain: 60% (55% to 65%; the best of 2 releases; toy, predicting pay)" in text
-    assert "not told apart" not in text
-    assert "the original gives the researcher +2.00 points over the better trivial sanitization" in text
-    assert "(95 % interval +1.90 to +2.10; tree), and the adversary +10.00 (by chance +3.00)" in text
-    assert "In 2 of 3 sanitized releases the adversary gains more than the researcher, in 1 less" in text
-    assert "Held to half (l=5 and t=0.2): the researcher gets most from t=0.2, +1.20 points" in text
-    assert "and the adversary +0.40. Not held: the researcher gets most from k=10, +2.10 points" in text
-    assert "dealt at random" not in text
-    small = [
-        adversary(f"k=10{PAPERS}", 0.08, chance=0.08)
-        if "k=10" in row["parameters"] and row["measure"] == "accuracy_gain"
-        else row
-        for row in COMPARED
-    ]
-    small = findings.what_privacy_costs(results(*small)).data
-    assert "In 1 the adversary gains no more than from the same classes with values dealt at random" in small
-    assert "Lemma" not in text
-    assert "Section 7" not in text
-    assert "not proof of privacy" in text
+    said = findings.what_privacy_costs(results(*COMPARED))
+    more = finding(said, "The adversary gains more than the researcher, beyond the 95 % interval")
+    assert (more.number, more.beside["less"]) == ("2 of 3 releases", "1")
+    whole = finding(said, "the original gives the researcher (tree)")
+    assert [round(each, 2) for each in (whole.value, whole.low, whole.high)] == [2.0, 1.9, 2.1]
+    assert (round(whole.beside["the adversary"]), round(whole.beside["by chance"])) == (10, 3)
+    kept = finding(said, "toy, predicting pay: held to half")
+    assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, 0.55, 0.65]
+    assert kept.setting == "Mondrian t=0.2"
+    assert kept.beside == {"the researcher": "+1.20 points", "the adversary": "+0.40 points"}
+    assert kept.note.startswith("The best of 2")
+    loose = finding(said, "not held to half, a release gives the researcher")
+    assert (round(loose.value, 1), loose.setting) == (2.1, "Mondrian k=10")
+    assert "Lemma" not in said.data
+    assert "Section 7" not in said.data
+    assert "not proof of privacy" in said.data
 
 
 def test_a_share_that_may_be_nothing_is_called_so():
@@ -80,8 +75,9 @@ def test_a_share_that_may_be_nothing_is_called_so():
         for row in COMPARED
         if "l=5" not in row["parameters"]
     ]
-    text = findings.what_privacy_costs(results(*rows)).data
-    assert "60% (-90% to 210%, not told apart from nothing; the only release; toy, predicting pay)" in text
+    kept = finding(findings.what_privacy_costs(results(*rows)), "held to half of the adversary's gain")
+    assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, -0.9, 2.1]
+    assert kept.note.startswith("That is not told apart from nothing. The best of 1")
 
 
 def test_the_exact_adversary_goes_before_a_miner():
@@ -123,31 +119,29 @@ def test_where_nothing_is_to_be_gained_privacy_costs_nothing():
         for row in COMPARED
     ]
     text = findings.what_privacy_costs(results(*rows)).data
-    assert "In 0 of 1 workloads" in text
-    assert "In the others there is no utility that privacy could cost." in text
-    assert "keeps of the researcher's gain" not in text
+    assert "There is no utility here that privacy could cost." in text
+    assert "keeps of the researcher's" not in text
 
 
 def test_where_the_original_was_not_mined_it_says_so():
     rows = [row for row in COMPARED if not (row["sanitizer"] == "Identity" and row["measure"] == "workload_gain")]
     text = findings.what_privacy_costs(results(*rows)).data
-    assert "No workload was mined on the original" in text
-    assert "Toy, predicting pay: the original was not mined" in text
+    assert "toy, predicting pay: the original was not mined" in text
 
 
 def test_without_a_sensitive_attribute_of_categories_it_says_what_to_do():
     text = findings.what_privacy_costs(results(), results(), studies.coins(), results()).data
     first, coins, *_ = text.split("\n\n")
     assert "takes a sensitive attribute of categories, and no study of this table has one. Give a column" in first
-    assert coins.startswith("Section 7's coins")
+    assert coins.startswith("**Section 7's coins")
     assert "not proof of privacy" not in text
 
 
 def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
     more = [gain(f"k=10{PAPERS}", 0.03, miner="forest"), gain(f"k=10{PAPERS}", 0.05, miner="forest", seed=2)]
-    row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["k=10"]
+    row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["Mondrian k=10"]
     assert (row.gain, row.miner, row.adversary) == (pytest.approx(0.04), "forest", 0.08)
-    assert list(both_sides(results(*COMPARED)).setting) == ["intact", "suppressed", "k=10", "l=5", "t=0.2"]
+    assert list(both_sides(results(*COMPARED)).setting) == NAMES
 
 
 def test_lemma_1_is_checked_not_assumed():
@@ -157,11 +151,11 @@ def test_lemma_1_is_checked_not_assumed():
         tell("information_gain", f"delta=0.8 job{PAPERS}", 0.2),
         tell("largest_quotient", f"delta=0.8 job{PAPERS}", 0.7),
     ]
-    text = findings.what_privacy_costs(results(*COMPARED, *rows)).data
-    assert "It holds on 2 of 2 such releases; the nearest comes to 25.0% of its bound" in text
+    lemma = finding(findings.what_privacy_costs(results(*COMPARED, *rows)), "Lemma 1")
+    assert (lemma.number, lemma.beside["the nearest comes to"]) == ("2 of 2 releases", "25.0% of its bound")
     rows[2] = tell("information_gain", f"delta=0.8 job{PAPERS}", 0.9)
-    text = findings.what_privacy_costs(results(*COMPARED, *rows)).data
-    assert "It holds on 1 of 2 such releases; the nearest comes to 112.5%" in text
+    lemma = finding(findings.what_privacy_costs(results(*COMPARED, *rows)), "Lemma 1")
+    assert (lemma.number, lemma.beside["the nearest comes to"]) == ("1 of 2 releases", "112.5% of its bound")
 
 
 def test_other_sanitizers():
@@ -173,19 +167,20 @@ def test_other_sanitizers():
         gain("k=9", 0.01, sanitizer="KMember"),
         gain("epsilon=1.0", 0.0005, sanitizer="LaplaceNoise"),
     )
-    text = findings.what_privacy_costs(results(*COMPARED), others).data
-    assert "1 of 2 give the researcher more than the better trivial sanitization, beyond the 95 % interval" in text
-    assert "KMember k=9 (+1.00; the adversary +7.00)" in text
-    assert "Without a researcher who can read it, or an adversary: Anatomy l=2." in text
+    said = findings.what_privacy_costs(results(*COMPARED), others)
+    more = finding(said, "The researcher gains (tree)")
+    assert (round(more.value, 2), more.setting, round(more.beside["the adversary"])) == (1.0, "KMember k=9", 7)
+    assert "LaplaceNoise" not in said.data
+    assert "Without a researcher who can read it, or an adversary: Anatomy l=2." in said.data
 
 
 def test_the_coins():
     """The two sentences of section 7 that are wrong, one of them about two attributes; and only those."""
     wrong = {s.words for s, _, _, _, holds in judged(studies.coins()) if not holds}
     assert wrong == {"without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"}
-    text = findings.what_privacy_costs(results(*COMPARED), None, studies.coins()).data
-    assert "Of 10 statements 7 hold" in text
-    assert '"without S, half of a5" (claimed 0.5; a1, a2, a4 tell 1)' in text
+    coins = finding(findings.what_privacy_costs(results(*COMPARED), None, studies.coins()), "Section 7's coins")
+    assert coins.number == "7 of 10"
+    assert coins.beside['"without S, half of a5"'] == "claimed 0.5, a1, a2, a4 tell 1"
 
 
 def test_the_verdict_on_the_coins_is_read_off_the_shares():

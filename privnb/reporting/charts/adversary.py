@@ -3,9 +3,10 @@
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.reporting import findings
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, axis, finish, from_to, intervals, none, settings
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, axis, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
+from privnb.reporting.findings.adversary import beyond_controls, subgroups
+from privnb.reporting.findings.base import Finding, extremes
 
 # Upright ticks; those of equal value are told apart by their height too.
 TALL, MIDDLE, LOW = (f"M-.22,-{h}H.22V{h}H-.22Z" for h in (1.4, 1, 0.6))
@@ -40,8 +41,6 @@ def spans(results, scenario, title, unit, *, of=1):
     expect.these(results=results)
     expect.strings(scenario=scenario, title=title, unit=unit)
     expect.positive("of", of)
-    import altair as alt
-
     feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")
     rows = settings(results[feared])
     rows["kind"] = rows.miner.mask(rows.control != "", rows.control)
@@ -70,15 +69,10 @@ def spans(results, scenario, title, unit, *, of=1):
     whose = ", of the main set alone" if (marks.miner_set != "").any() else ""
     return finish(
         alt.vconcat(*panels),
-        _told(title, main.dropna(subset="value"), format) + _beyond(rows, format),
+        _nearer(title, rows, main, format).title,
         f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack{whose}. "
         f"Black lines: {intervals(results[feared & (results.miner == 'worst')])}.{withheld}",
     )
-
-
-def _told(title, rows, format):
-    """A withheld number stands at its bound in the chart, and in no sentence."""
-    return from_to(title, rows, format) if len(rows) else f"{title}: for too few people to tell"
 
 
 def _row(setting, name, kind):
@@ -90,8 +84,6 @@ def _row(setting, name, kind):
 
 def _spans(rows, there, unit, format):
     """One sanitizer's lines: bars from average to worst, points and ticks."""
-    import altair as alt
-
     order = [row for setting in dict.fromkeys(rows.setting) for row in _lines_of(rows[rows.setting == setting])]
     grey = {"condition": {"test": "indexof(datum.value, '|') >= 0", "value": "#777777"}, "value": "black"}
     label = f"replace(split(datum.value, '|')[1] || datum.value, '{rows.sanitizer.iloc[0]} ', '')"
@@ -131,8 +123,6 @@ def _spans(rows, there, unit, format):
 
 def _scale(most, least_width):
     """A scale that fits its numbers; of nothing but zeros, one that starts there."""
-    import altair as alt
-
     return alt.Scale(zero=False) if most > 0 else alt.Scale(domain=[0, least_width])
 
 
@@ -142,18 +132,12 @@ def _lines_of(rows):
     return sorted(lines, key=lambda row: 0 if "|" not in row else 1 if row.endswith("|controls") else 2)
 
 
-def _beyond(rows, format):
-    """What the title says about the controls: by how much the worst miner gets beyond what needs no attack at all."""
-    main = rows[rows.miner_set == ""].pivot_table(index="setting", columns="kind", values="value", sort=False)
-    guess = rows[(rows.miner_set == "") & (rows.kind == "worst")].set_index("setting").baseline
-    controls = main.reindex(columns=["ZeroR", "permuted"]).assign(guess=guess).dropna(axis=1)
-    if controls.empty or "worst" not in main:
-        return ""
-    beyond = (main.worst - controls.max(axis=1)).dropna()
-    if beyond.empty:
-        return ""
-    most = f"{beyond.max():{format}} ({beyond.idxmax()})"
-    return f"; beyond what needs no attack for at most {most}" if beyond.max() > 0 else "; nowhere beyond chance"
+def _nearer(title, rows, worst, format):
+    """The most and the least people, and at most how many beyond what needs no attack: a `Finding`."""
+    most, beyond = beyond_controls(rows).nlargest(1, "beyond"), {}
+    for row in most.itertuples():
+        beyond["beyond what needs no attack at most"] = f"{max(row.beyond, 0):{format}} ({row.setting})"
+    return extremes(worst, title, beside=beyond, format=f"{{:{format}}}")[0]
 
 
 def hit(results):
@@ -162,8 +146,6 @@ def hit(results):
     One panel for each sanitizer's loosest and strictest setting. A withheld share is said to be so.
     """
     expect.these(results=results)
-    import altair as alt
-
     rows = settings(results[(results.measure == "nearer_share") & (results.miner_set == "")])
     rows = _ends(rows)
     rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
@@ -181,7 +163,7 @@ def hit(results):
         )
     return finish(
         alt.hconcat(*panels, spacing=14),
-        findings.whom_it_hits(rows),
+        _title(subgroups(rows)),
         "Dots: share of the group for whom the worst miner's prediction is nearer to the truth than what was released, "
         f"lower protects more; lines: {intervals(results[results.measure == 'nearer_share'])}; black ticks: the guess "
         "without the release. Withheld: few people, or a number that would tell them.",
@@ -194,10 +176,12 @@ def _ends(rows):
     return rows[rows.bound.isna() | (rows.bound == of.transform("min")) | (rows.bound == of.transform("max"))]
 
 
+def _title(found):
+    return found.title if isinstance(found, Finding) else found
+
+
 def _hit(rows, groups, *, labels):
     """The panel of one setting."""
-    import altair as alt
-
     columns = ["group", "value", "low", "high", "baseline"]
     rows = rows.assign(said="withheld")
     told = rows.dropna(subset="value")
@@ -233,8 +217,6 @@ def gains(results, measure, title, unit):
     """
     expect.these(results=results)
     expect.strings(measure=measure, title=title, unit=unit)
-    import altair as alt
-
     of_it = results[(results.measure == measure) & (results.miner == "")]
     before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
     if before.empty or after.empty:
@@ -272,8 +254,6 @@ def _changed(after, before):
 
 
 def _released(rows, unit):
-    import altair as alt
-
     columns = ["setting", "value", "baseline"]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
         y=alt.Y("setting:N", sort=None, title=None)

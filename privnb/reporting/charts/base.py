@@ -9,12 +9,14 @@ import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 
 import pandas as pd
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds
 from privnb.microdata import expect, withholding
 from privnb.microdata.sentences import say
+from privnb.reporting.findings.rows import setting_name
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
@@ -27,6 +29,16 @@ LOOKS = {
     "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False},
     "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},
 }
+
+
+class _Altair:
+    """Altair, imported when a chart is drawn: that takes a second."""
+
+    def __getattr__(self, name):
+        return getattr(import_module("altair"), name)
+
+
+alt = _Altair()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +99,6 @@ def merge_small(counts, fewest=withholding.LIMIT):
 
 def setup():
     """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once a notebook."""
-    import altair as alt
-
     alt.renderers.register("privnb", render)
     alt.renderers.enable("privnb")
     alt.data_transformers.enable("default", max_rows=500)
@@ -105,8 +115,7 @@ def render(spec, **_):
 def settings(results):
     """One row for several seeds, with `setting`: how a person names a sanitizer and its main parameter."""
     together = over_seeds(results)
-    main = together.parameters.str.replace(r", \w+=.*", "", regex=True)
-    return together.assign(setting=(together.sanitizer + " " + main).str.strip())
+    return together.assign(setting=[setting_name(row) for row in together.itertuples()])
 
 
 def intervals(results):
@@ -120,8 +129,6 @@ def intervals(results):
 
 def told_apart(series, order):
     """Encodings that tell the members of `series` apart by colour and by shape, in one legend."""
-    import altair as alt
-
     # The same domain stated twice makes one legend of colour and shape.
     legend = alt.Legend(columns=4 if max(map(len, order)) < 24 else 2)
     return {
@@ -130,22 +137,12 @@ def told_apart(series, order):
     }
 
 
-def from_to(title, rows, format):
-    """The title with the smallest and the largest value that the chart shows, and the settings that they belong to."""
-    least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
-    if least.value == most.value:
-        return f"{title}: {least.value:{format}}" + (" in every setting" if rows.setting.nunique() > 1 else "")
-    return f"{title}: {least.value:{format}} ({least.setting}) to {most.value:{format}} ({most.setting})"
-
-
 def percent(share):
     return f"{share:.0%}" if share >= 0.005 or share == 0 else "less than 1%"
 
 
 def axis(format):
     """An axis with room between its labels and as many digits as tell them apart."""
-    import altair as alt
-
     return alt.Axis(format=re.sub(r"\.\d", "", format), tickCount=8)
 
 
@@ -158,8 +155,6 @@ def finish(chart, title, description):
     """The looks that all charts share: a title that says something, below it what the marks mean, and both as the
     description for those who cannot see it.
     """
-    import altair as alt
-
     looks = {
         **({"width": WIDTH} if isinstance(chart, alt.Chart | alt.LayerChart) else {}),
         "title": alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(description, 110)),

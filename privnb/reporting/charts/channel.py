@@ -5,7 +5,7 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none, percent, settings, told_apart
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none, percent, settings, told_apart
 from privnb.sanitizers.catalogue import group, groups
 
 MOST = 500  # rows of an aggregate
@@ -21,8 +21,6 @@ def known_attributes(results, secret="identity"):
     """
     expect.these(results=results)
     expect.one_of("secret", secret, ("identity", "sensitive"))
-    import altair as alt
-
     measure = f"{secret}_vulnerability"
     rows = _bounded(settings(results[(results.measure == measure) & (results.knows != "")]))
     if rows.empty:
@@ -72,8 +70,6 @@ def leaks(results, attribute=""):
     """
     expect.these(results=results)
     expect.kind("attribute", attribute, str)
-    import altair as alt
-
     if not results.measure.isin(VULNERABILITIES).any():
         return none("vulnerability")
     attribute = attribute or next(iter(results[results.measure == "attribute_vulnerability"].target), "")
@@ -150,8 +146,6 @@ def _share(row):
 
 
 def _axis(rows, secret):
-    import altair as alt
-
     top = rows.value.max()
     if secret == "identity":
         low = 10 ** np.floor(np.log10(rows.baseline.min()))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, Aggregate, finish, none
+from privnb.reporting.charts.base import COLOURS, Aggregate, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
 
@@ -19,8 +19,6 @@ BRUSH = "brush"
 def class_sizes(sizes):
     """Bars of people by the size of their class. `sizes`: an Aggregate of a label and `people`, of merged bins."""
     expect.kind("sizes", sizes, Aggregate, instead="Merge small bins first, as `charts.merge_small` does.")
-    import altair as alt
-
     label = next(name for name in sizes.titles if name != "people")
     rows, unit = sizes.rows, sizes.titles[label]
     kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
@@ -58,8 +56,6 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     _check_settings("pinned", pinned)
     for place, sweep in enumerate(expect.kind("sweeps", sweeps, list, tuple)):
         _check_settings(f"sweeps[{place}]", sweep)
-    import altair as alt
-
     releases = releases.reset_index(drop=True)
     drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
     drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]

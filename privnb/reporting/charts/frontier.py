@@ -9,7 +9,7 @@ import pandas as pd
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import bounded
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, none
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
 
 HEIGHT = 380
@@ -37,8 +37,6 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
         if cap is not None:
             expect.number(name, cap)
-    import altair as alt
-
     # A withheld number is drawn at its upper bound.
     drawn = releases.assign(**{axis: releases[axis].fillna(releases[f"{axis}_high"]) for axis in AXES})
     drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
@@ -80,8 +78,6 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
 
 def plain(rows, columns):
     """A chart of columns of numbers."""
-    import altair as alt
-
     rows = rows[list(columns)].astype(float)
     return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
 
@@ -109,8 +105,6 @@ def stair(efficient, ends):
 
 def intervals(drawn, ends):
     """The intervals of random numbers; those of exact numbers have no length."""
-    import altair as alt
-
     for axis, channel in zip(AXES, ("x", "y"), strict=True):
         bounds = [f"{axis}_low", f"{axis}_high"]
         rows = drawn[drawn[bounds[0]] < drawn[bounds[1]]]
@@ -126,8 +120,6 @@ def intervals(drawn, ends):
 
 def points(drawn, ends):
     """One mark a release: its shape and colour say the sanitizer, its filling the status."""
-    import altair as alt
-
     names = list(dict.fromkeys(drawn.sanitizer))
     # So many pairs of six colours and eight shapes are there before one comes again.
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
@@ -158,8 +150,6 @@ def points(drawn, ends):
 
 def labels(names, ends):
     """The names of releases, where there is room: what `placed` tells."""
-    import altair as alt
-
     columns = [*AXES, "text", "align"]
     return (
         alt.Chart(Aggregate(names, dict.fromkeys(columns, "")).rows)

@@ -10,7 +10,7 @@ from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, Aggregate, finish, none
+from privnb.reporting.charts.base import COLOURS, Aggregate, alt, finish, none
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 from privnb.reporting.charts.frontier import GREY
 
@@ -39,8 +39,6 @@ def every_setting(steps, results, planes, measures, *, start=""):
         check_points(f"planes[{place}]", plane)
     expect.texts("measures", measures, "measures")
     expect.strings(start=start)
-    import altair as alt
-
     measures = _known(measures, results)
     planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
     if not measures:
@@ -113,8 +111,6 @@ def _told(value, baseline):
 
 
 def _heading(data):
-    import altair as alt
-
     chart = alt.Chart(data, width=ACROSS, height=14).transform_filter(CHOSEN)
     return chart.mark_text(align="left", fontSize=16, fontWeight="bold", color=CURRENT).encode(
         x=alt.value(0), y=alt.value(7), text="heading:N"
@@ -123,8 +119,6 @@ def _heading(data):
 
 def _strip(data, rows, measure):
     """The bar of one measure above all its values; its title and its number stand on top."""
-    import altair as alt
-
     there = rows[[measure, f"{measure}_base"]].to_numpy(float)
     domain = [min(0.0, float(np.nanmin(there))), float(np.nanmax(there)) or 1.0]
     x = alt.X(f"{measure}:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(tickCount=6))
@@ -144,8 +138,6 @@ def _strip(data, rows, measure):
 
 def _among(data, rows, place, of):
     """One plane: all settings, the efficient ones joined, the chosen series and the chosen setting in it."""
-    import altair as alt
-
     names, encoded = {axis: f"{axis}_{place}" for axis in AXES}, {}
     drawn = rows[[*names.values()]].astype(float).dropna()
     for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True):

@@ -5,14 +5,15 @@ from privnb.reporting.charts.base import (
     COLOURS,
     WIDTH,
     Aggregate,
+    alt,
     axis,
     finish,
-    from_to,
     intervals,
     none,
     settings,
     told_apart,
 )
+from privnb.reporting.findings.base import extremes
 
 BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
 
@@ -23,12 +24,11 @@ def bars(results, measure, title, unit, format=".2f"):
     """
     expect.these(results=results)
     expect.strings(measure=measure, title=title, unit=unit, format=format)
-    import altair as alt
-
-    rows = settings(results[results.measure == measure])[["setting", "value", "low", "high", "baseline"]]
+    rows = settings(results[results.measure == measure])
     if rows.value.isna().all():
         return none(measure)
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(rows, "")).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
+    shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline"], "")).rows
+    base = alt.Chart(shown).encode(y=alt.Y("setting:N", sort=None, title=None))
     chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=axis(format)))
     chart += base.mark_text(align="left", dx=6).encode(
         x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=format)
@@ -40,7 +40,7 @@ def bars(results, measure, title, unit, format=".2f"):
     if rows.baseline.notna().all():
         explained.append("black ticks: the baseline, a guess without the release")
         chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
-    return finish(chart, from_to(title, rows, format), "; ".join(explained) + ".")
+    return finish(chart, extremes(rows, title, format=f"{{:{format}}}")[0].title, "; ".join(explained) + ".")
 
 
 def dots(results, measure, title, unit, *, of):
@@ -50,8 +50,6 @@ def dots(results, measure, title, unit, *, of):
     expect.these(results=results)
     expect.strings(measure=measure, title=title, unit=unit)
     expect.positive("of", of)
-    import altair as alt
-
     rows = settings(results[results.measure == measure])
     if rows.value.isna().all():
         return none(measure)
@@ -65,7 +63,7 @@ def dots(results, measure, title, unit, *, of):
     ]
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
-        from_to(title, rows, ".1%"),
+        extremes(rows, title, format="{:.1%}")[0].title,
         f"Dots: {unit} by setting and miner; lines: {intervals(results[results.measure == measure])}; black ticks: the "
         "baseline.",
     )
@@ -75,8 +73,6 @@ def lines(results, measure, title, unit, format=".0%"):
     """One line a sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t."""
     expect.these(results=results)
     expect.strings(measure=measure, title=title, unit=unit, format=format)
-    import altair as alt
-
     rows = results[results.measure == measure].dropna(subset="value")
     if rows.empty:
         return none(measure)
@@ -96,7 +92,7 @@ def lines(results, measure, title, unit, format=".0%"):
         panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=200))
     return finish(
         alt.vconcat(*panels),
-        from_to(title, rows, format),
+        extremes(rows, title, format=f"{{:{format}}}")[0].title,
         f"Lines: {unit} by sanitizer; lower keeps more. A sanitizer that cannot reach a bound has no point there.",
     )
 
@@ -106,8 +102,6 @@ def ranges(rows, series, unit, *, zero=True, format="f", order=None, labels=True
 
     `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.
     """
-    import altair as alt
-
     columns = ["setting", series, "value", "low", "high", "baseline"]
     here = list(dict.fromkeys(rows[series]))
     order = order or here

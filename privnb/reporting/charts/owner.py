@@ -4,8 +4,8 @@ import numpy as np
 
 from privnb.evaluation.results import check_results, of_one_miner
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, Aggregate, axis, finish, intervals, none, settings, told_apart
-from privnb.reporting.findings.base import WORST, criterion, listed, scenario
+from privnb.reporting.charts.base import COLOURS, Aggregate, alt, axis, finish, intervals, none, settings, told_apart
+from privnb.reporting.findings.rows import WORST, criterion, listed, scenario
 
 PANEL = 260  # pixels: two panels beside each other
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
@@ -19,8 +19,6 @@ def declines(results):
     decline if the attributes that noise blurs are published as `*`.
     """
     expect.these(results=results)
-    import altair as alt
-
     rows = settings(results)
     worst = rows[
         (rows.measure == "utility_decline") & (rows.miner == "worst") & (rows.miner_set == "") & rows.bound.notna()
@@ -75,8 +73,6 @@ def declines(results):
 
 def _lines(rows, order, y, letter):
     """Lines of one sanitizer's declines by its bound; miners stand side by side, so that no interval hides another."""
-    import altair as alt
-
     bounds = sorted(set(rows.bound))
     low, high = bounds[0] / 1.3, bounds[-1] * 1.3
     places = {miner: 1.012 ** (place - (len(order) - 1) / 2) for place, miner in enumerate(order)}
@@ -105,8 +101,6 @@ def _lines(rows, order, y, letter):
 
 def _level(values, order, dash, said, y):
     """A horizontal line a miner across the panel, named above the highest."""
-    import altair as alt
-
     rows = values.rename_axis("miner").reset_index()
     colour = told_apart("miner", order)["color"]
     levels = alt.Chart(Aggregate(rows, {"miner": "", "value": ""}).rows)
@@ -119,8 +113,6 @@ def _level(values, order, dash, said, y):
 def choices(chosen):
     """Which sanitizer the owner would choose: a cell for each scenario and criterion, with the share of the seeds."""
     check_results("chosen", chosen)
-    import altair as alt
-
     rows = settings(chosen[chosen.measure == "chosen"])
     if rows.empty:
         return none("sanitizer that keeps enough good utility and hits enough people to compare")
@@ -154,8 +146,6 @@ def choices(chosen):
 
 
 def _bare(**properties):
-    import altair as alt
-
     return alt.Axis(domain=False, ticks=False, labelLimit=320, **properties)
 
 

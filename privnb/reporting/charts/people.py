@@ -3,7 +3,7 @@
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import say
-from privnb.reporting.charts.base import COLOURS, Aggregate, check_counts, finish, merge_small, percent
+from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, percent
 
 
 def people(counts, fewest=withholding.LIMIT):
@@ -12,8 +12,6 @@ def people(counts, fewest=withholding.LIMIT):
     """
     check_counts(counts)
     withholding.check(fewest)
-    import altair as alt
-
     if 0 < counts.sum() < fewest:
         return say(f"The table has fewer than {fewest} people, so that no group of them is shown.")
     unit = str(counts.index.name)
@@ -37,8 +35,6 @@ def people(counts, fewest=withholding.LIMIT):
 def uniqueness(results):
     """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
     expect.these(results=results)
-    import altair as alt
-
     rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(names_in).map(len))
     rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
     spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()

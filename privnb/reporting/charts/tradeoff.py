@@ -4,8 +4,8 @@ import numpy as np
 
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import WIDTH, Aggregate, finish, none, told_apart
-from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques
+from privnb.reporting.charts.base import WIDTH, Aggregate, alt, finish, none, told_apart
+from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.studies.li_li_2009.study import pairs
 
 HEIGHT = 300
@@ -22,8 +22,6 @@ def trade_off(results, measure="utility_loss"):
     """
     expect.these(results=results)
     expect.strings(measure=measure)
-    import altair as alt
-
     if not (results.measure == measure).any():
         return none(measure)
     rows = pairs(results, measure).dropna(subset="privacy").reset_index(drop=True)  # a withheld loss lies nowhere
@@ -64,14 +62,11 @@ def two_critiques(results):
     `results`: rows of `experiments.trade_off` and `experiments.direct`.
     """
     expect.these(results=results)
-    import altair as alt
-
     wide = both_critiques(results)
     if wide.empty:
         return none("direct comparison")
-    short = wide.index.str.extract(r"((?:k|l|t|delta)=[\d.e+-]+)", expand=False)
-    unclear = short.isna() | short.duplicated(keep=False)
-    wide.index = short.where(~unclear, wide.index).rename("setting")
+    found = critiques(results)
+    wide.index = wide.setting
     wide["privacy_loss"] /= results[results.measure == "revealed_loss"].value.min()
     wide["utility_loss"] /= results[results.measure == "utility_loss"].baseline.iloc[0]
     panels = []
@@ -93,9 +88,7 @@ def two_critiques(results):
         )
     return finish(
         alt.vconcat(*panels),
-        f"The researcher clearly gains more than the adversary in {wide.ahead.sum()} of {len(wide)} releases, "
-        f"while these avoid {1 - wide.utility_loss.max():.0%} to {1 - wide.utility_loss.min():.0%} of the utility loss "
-        "about groups",
+        "; ".join(f"{each.subject}: {each.number}" for each in found),
         "Above: Brickell and Shmatikov's direct comparison, on the sensitive attribute: the adversary's accuracy gain "
         "and the researcher's workload gain, of several miners the best; no quasi-identifiers or no sensitive "
         "attribute gain 0; clearly: beyond its 95 % interval. Below: Li and Li's privacy loss, as a share of the "
@@ -124,8 +117,6 @@ def _unit(results):
 
 def _scales(scale, rows):
     """What the ends of the scales are, as dashed lines."""
-    import altair as alt
-
     layers = alt.layer()
     dashed = {"color": GREY, "strokeDash": [5, 4]}
     if len(scale):
@@ -139,8 +130,6 @@ def _scales(scale, rows):
 
 def _ends(rows):
     """The parameters at both ends of each line, where they do not cover one another."""
-    import altair as alt
-
     ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
     ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + "=" + r.bound.map("{:g}".format))
     ends = ends.sort_values("value", ascending=False).drop_duplicates("text")

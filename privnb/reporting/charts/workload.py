@@ -4,8 +4,9 @@ import pandas as pd
 
 from privnb.evaluation.results import check_results, over_seeds
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, finish, intervals, none
-from privnb.reporting.findings.workload import best_adversary, both_sides, judged, sanitized, setting
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, intervals, none
+from privnb.reporting.findings.rows import setting_name
+from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, judged
 from privnb.studies import ledger
 
 ADVERSARY = "adversary"
@@ -19,8 +20,6 @@ def compared(results):
     Black ticks: what the adversary would gain by chance, from the same classes with values dealt at random.
     """
     expect.these(results=results)
-    import altair as alt
-
     sides = both_sides(results)
     if sides.empty or sides.gain.isna().all():
         return none("release with a researcher's gain")
@@ -28,10 +27,8 @@ def compared(results):
     order = [ADVERSARY, *dict.fromkeys(rows.who[rows.who != ADVERSARY])]
     pairs = sides[["dataset", "target"]].drop_duplicates()
     pairs = pairs.assign(place=pairs.groupby("dataset").cumcount()).sort_values("place", kind="stable")
-    panels, width = (
-        [],
-        WIDTH if pairs.dataset.nunique() == 1 else WIDTH // 2,
-    )  # a column a data set, as the paper has it
+    panels, sets = [], pairs.dataset.nunique()
+    width = WIDTH if sets == 1 else WIDTH // 2  # a column per data set, as the paper has it
     for data, target, _ in pairs.itertuples(index=False):
         part = sides[(sides.dataset == data) & (sides.target == target)]
         here = rows[(rows.dataset == data) & rows.target.isin(["", target])]
@@ -40,15 +37,13 @@ def compared(results):
         )
         panel = _panel(here, list(part.setting), order, named)
         panels.append(panel.properties(width=width, title=alt.Title([data, f"workload: {target}"], fontSize=12)))
-    known = sanitized(sides)
     by_miners = ((rows.who == ADVERSARY) & (rows.miner != "")).any()
     exact = "exact for the people in the table"
     if by_miners:
         exact = f"{exact}, but under noise at least so much, as the best miner reaches"
     return finish(
         alt.concat(*panels, columns=max(1, WIDTH // width)).resolve_scale(x="shared"),
-        f"The adversary gains more than the researcher in {known.more.sum()} of {len(known)} releases, less in "
-        f"{known.less.sum()}",
+        ahead(sides).title,
         f"People guessed right beyond the trivial sanitization, as a share of all. Diamonds: the adversary, {exact}; "
         "black ticks: the same classes with values dealt at random. Other marks: the researcher by miner; lines: "
         f"{intervals(results[results.measure == 'workload_gain'])}. More and less: beyond the interval of the "
@@ -66,7 +61,7 @@ def _marks(results):
     rows = pd.concat([best_adversary(rows), rows[rows.measure != "accuracy_gain"]]).sort_index()
     adversary = rows.measure == "accuracy_gain"
     return rows.assign(
-        setting=[setting(*pair) for pair in zip(rows.sanitizer, rows.parameters, strict=True)],
+        setting=[setting_name(row) for row in rows.itertuples()],
         who=rows.miner.where(~adversary, ADVERSARY),
         target=rows.target.where(~adversary, ""),
         chance=rows.baseline.where(adversary),
@@ -74,8 +69,6 @@ def _marks(results):
 
 
 def _panel(rows, settings, order, named):
-    import altair as alt
-
     columns = dict.fromkeys(["setting", "who", "value", "low", "high", "chance"], "")
     base = alt.Chart(Aggregate(rows, columns).rows).encode(
         y=alt.Y("setting:N", title=None, scale=alt.Scale(domain=settings), axis=alt.Axis(grid=True, labels=named)),

@@ -4,7 +4,7 @@ A sentence names its number, what a guess without the release would reach, and w
 takes tidy results and returns `sentences.Sentences`. What the results at hand do not show is left out.
 """
 
-from privnb.reporting.findings.adversary import what_predictions_add, what_the_adversary_gains, whom_it_hits
+from privnb.reporting.findings.adversary import subgroups, what_predictions_add, what_the_adversary_gains
 from privnb.reporting.findings.channel import (
     erratum_by_erratum,
     how_gains_are_leakage,
@@ -28,10 +28,28 @@ from privnb.reporting.findings.tradeoff import (
 from privnb.reporting.findings.workload import what_privacy_costs
 
 __all__ = [
-    "erratum_by_erratum", "how_gains_are_leakage", "how_likely_the_table_is_guessed", "how_losses_read",
-    "what_choosing_at_random_gains", "what_detail_remains", "what_every_setting_gives", "what_examples_show",
-    "what_it_costs", "what_leaks", "what_one_setting_gives", "what_predictions_add", "what_privacy_costs",
-    "what_the_adversary_gains", "what_the_owner_chooses", "what_the_search_found", "what_the_trade_off_is",
-    "what_users_keep", "what_users_lose", "where_critics_disagree", "which_attributes_give_away",
-    "which_to_publish", "who_stands_out", "whom_it_hits",
+    "erratum_by_erratum",
+    "how_gains_are_leakage",
+    "how_likely_the_table_is_guessed",
+    "how_losses_read",
+    "subgroups",
+    "what_choosing_at_random_gains",
+    "what_detail_remains",
+    "what_every_setting_gives",
+    "what_examples_show",
+    "what_it_costs",
+    "what_leaks",
+    "what_one_setting_gives",
+    "what_predictions_add",
+    "what_privacy_costs",
+    "what_the_adversary_gains",
+    "what_the_owner_chooses",
+    "what_the_search_found",
+    "what_the_trade_off_is",
+    "what_users_keep",
+    "what_users_lose",
+    "where_critics_disagree",
+    "which_attributes_give_away",
+    "which_to_publish",
+    "who_stands_out",
 ]  # fmt: skip

@@ -2,19 +2,24 @@
 
 import pandas as pd
 
-from privnb.evaluation.results import check_results, measured, of_one_miner, over_seeds
+from privnb.evaluation.results import SETTING, check_results, measured, of_one_miner, over_seeds
+from privnb.measures import facts
 from privnb.measures.base import t_interval
 from privnb.microdata import expect
-from privnb.microdata.sentences import B, say
-from privnb.reporting.findings.base import by_strictness, from_to, interval, listed, name, people
+from privnb.reporting.findings.base import Finding, beside, extremes, report
+from privnb.reporting.findings.rows import (
+    CRITERIA,
+    by_sanitizer,
+    by_strictness,
+    of,
+    same_release,
+    sanitized,
+    setting_name,
+)
 
-CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses dealt at random"}
-FUSIONS = {
-    "fusion: vote": "all miners' vote",
-    "fusion: stacked": "all miners stacked",
-    "worst by person": "each person's own worst miner, which nobody can know beforehand",
-}
-SETTING = ["sanitizer", "parameters"]
+GUESS = "the guess without the release"
+CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
+OTHERS = ("fusion: vote", "fusion: stacked", "worst by person")
 CLOSE = 1e-9  # two ways to the same number differ by less
 
 
@@ -23,30 +28,45 @@ def what_the_adversary_gains(mined, links):
     check_results("mined", mined)
     check_results("links", links)
     rows = over_seeds(mined)
-    nearer = _feared(rows, "A")
-    worst = _of(nearer, "worst")
-    tops = [_top(part) for _, part in worst.groupby("sanitizer", sort=False)]
-    sentences = [_beside_controls(top, nearer, mined) for top in tops]
-    sentences += [
-        *_other_miners(tops, nearer),
-        *_under_noise(worst),
-        *_exact(_feared(rows, "B")),
+    nearer, exact = (feared(rows, scenario) for scenario in "AB")
+    worst = main_set(nearer, "worst")
+    tops = [_top(part) for part in by_sanitizer(worst)]
+    found = [
+        *(each for top in tops for each in _beside_controls(top, nearer, mined)),
+        [each for top in tops for each in _other_miners(top, nearer)],
+        *(each for part in by_sanitizer(worst) for each in _under_noise(part)),
+        *(each for part in by_sanitizer(main_set(exact, "worst")) for each in _exact(part, exact)),
+        subgroups(of(rows, "nearer_share", miner_set="")),
+        *_linked(over_seeds(links)),
     ]
-    groups = rows[(rows.measure == "nearer_share") & (rows.miner_set == "")]
-    if groups.value.notna().any():
-        sentences.append(f"An average hides who pays. {whom_it_hits(_named(groups))}. Lower protects more.")
-    sentences += _linked(links)
-    return say(*sentences) if sentences else say("No release was attacked: there is nothing to tell.")
+    return report(*found, "" if any(found) else "No release was attacked.")
 
 
-def _feared(rows, scenario):
+def feared(rows, scenario):
     """The anti-utility of people in a scenario."""
-    return rows[(rows.measure == "anti_utility") & (rows.scenario == scenario) & (rows.variant == "")]
+    return of(rows, "anti_utility", scenario=scenario, variant="")
 
 
-def _of(rows, miner="", control=""):
+def main_set(rows, miner="", control=""):
     """The rows of one miner, or control, of the main set."""
     return rows[(rows.miner_set == "") & (rows.miner == miner) & (rows.control == control)]
+
+
+def beyond_controls(nearer):
+    """By how much the worst miner gets beyond what needs no attack: a row per setting, `strongest` and `beyond`.
+
+    `nearer`: rows of one scenario over seeds. A setting is left out where the worst miner's number is withheld, and a
+    control that is withheld anywhere.
+    """
+    worst = main_set(nearer, "worst").set_index(SETTING)
+    controls = {GUESS: worst.baseline}
+    controls |= {said: main_set(nearer, control=name).set_index(SETTING).value for name, said in CONTROLS.items()}
+    wide = pd.DataFrame({name: each for name, each in controls.items() if len(each)}).dropna(axis=1)
+    known = worst[worst.value.notna()]
+    if wide.empty or known.empty:
+        return known.assign(strongest="", beyond=0.0).iloc[:0]
+    wide = wide.reindex(known.index)
+    return known.assign(strongest=wide.idxmax(axis=1), beyond=known.value - wide.max(axis=1))
 
 
 def _top(worst):
@@ -55,164 +75,135 @@ def _top(worst):
     return worst.loc[(worst.value.fillna(worst.high) - worst.baseline.fillna(0)).idxmax()]
 
 
-def _here(rows, row):
-    return rows[(rows.sanitizer == row.sanitizer) & (rows.parameters == row.parameters)]
-
-
 def _beside_controls(top, nearer, mined):
-    """One setting: the worst miner, what needs no attack, what is left beyond that, and what others' rows teach."""
-    here = _here(nearer, top)
-    said = (
-        f"{B}{name(top)}: the worst miner{_who(here, top)} comes nearer to the truth for {people(top, top.value)}{B}"
-        f"{interval(top, ',.0f') if pd.notna(top.value) else ''}. The guess without the release does so for "
-        f"{people(top, top.baseline)}"
+    """One setting: the worst miner beside what needs no attack, what is left beyond that, and what own rows teach."""
+    here, runs = same_release(nearer, top), same_release(feared(mined, "A"), top)
+    controls = {GUESS: top.baseline}
+    for name, said in CONTROLS.items():
+        controls |= beside(said, main_set(here, control=name))
+    yield Finding.of(
+        top,
+        f"The worst miner{_who(here, top)} comes nearer to the truth",
+        beside=controls,
     )
-    for control, told in CONTROLS.items():
-        for _, row in _of(here, control=control).iterrows():
-            said += f", {told} for {people(row, row.value)}"
-    runs = _here(_feared(mined, "A"), top)
-    worst = _of(runs, "worst").set_index("seed")
-    wide = {control: _of(runs, control=control).set_index("seed").value for control in (*CONTROLS, "held-out")}
-    against = {"the guess": worst.baseline} | {told: wide[key] for key, told in CONTROLS.items() if len(wide[key])}
-    against = pd.DataFrame(against).dropna(axis=1)
-    if against.empty or worst.value.isna().any():
-        return f"{said}. Too few people are hit, or too few by a guess, to set the numbers apart."
-    strongest = against.mean().idxmax()
-    left, more = _apart(worst.value - against[strongest])
-    said += f". Beyond {strongest} that is {left}" + ("." if more else f": {B}no more than needs no attack at all.{B}")
-    unseen = wide["held-out"]
+    beyond = beyond_controls(here)
+    if beyond.empty:
+        return
+    worst, strongest = main_set(runs, "worst").set_index("seed"), beyond.strongest.iloc[0]
+    runs_of = {said: main_set(runs, control=name).set_index("seed").value for name, said in CONTROLS.items()}
+    against = (runs_of | {GUESS: worst.baseline})[strongest]
+    yield _difference(top, f"Beyond {strongest}", worst.value - against, "That is no more than needs no attack at all.")
+    unseen = main_set(runs, control="held-out").set_index("seed").value
     if len(unseen) and unseen.notna().all():
-        own, more = _apart(worst.value - unseen)
-        said += f" Of people whom it did not learn from it comes nearer for {unseen.mean():,.0f}: "
-        said += f"a person's own row gives {own}." if more else "a person's own row is not seen to give more."
-    return said
+        yield _difference(
+            top,
+            f"Beyond its predictions of people whom it did not learn from ({unseen.mean():,.0f})",
+            worst.value - unseen,
+            "There is no evidence that a person's own row helps.",
+        )
 
 
-def _apart(differences):
-    """(text, whether it is more): by how many people the worst miner and a control differ, one number a seed.
+def _difference(top, subject, differences, otherwise):
+    """By how many people two numbers differ, one difference per seed; `otherwise`: what is said unless it is more.
 
     One seed has no interval: its two numbers are of the same people, and how they go together is not in the results.
     Nor have several that are too much alike, see `t_interval`.
     """
-    mean, (low, high) = differences.mean(), t_interval(differences.tolist())
+    (low, high), n = t_interval(differences.tolist()), len(differences)
+    more, note = low > 0, ""
     if pd.isna(low):
-        seeds = "one seed, which does" if len(differences) == 1 else f"{len(differences)} seeds so alike that they do"
-        return f"{mean:+,.0f} people ({seeds} not tell how sure that is)", differences.min() > 0
-    return f"{mean:+,.0f} people (95 % interval {low:+,.0f} to {high:+,.0f})", low > 0
+        note = f"{'One seed does' if n == 1 else f'{n} seeds so alike do'} not tell how sure that is."
+        more = differences.min() > 0
+    note = note if more else f"{note} {otherwise}".strip()
+    return Finding(subject, differences.mean(), low, high, "{:+,.0f} people", setting_name(top), note=note)
 
 
 def _who(here, top):
     """Which single miners of the main set attain the worst case."""
     single = here[(here.miner_set == "") & of_one_miner(here)]
     best = single.miner[(single.value == single.value.max()) & single.value.notna()]
-    return f", {' or '.join(best)}," if len(best) and pd.notna(top.value) else ""
+    return f" ({' or '.join(best)})" if len(best) and pd.notna(top.value) else ""
 
 
-def _other_miners(tops, nearer):
-    """What other sets, and fusions, reach in the settings where the main set's worst miner gains most."""
-    said = {}
-    for top in tops:
-        here = _here(nearer, top)
-        sets = {
-            f"the worst of {row.miner_set}": row
-            for _, row in here[(here.miner == "worst") & (here.miner_set != "")].iterrows()
-        }
-        fused = {told: row for miner, told in FUSIONS.items() for _, row in _of(here, miner).iterrows()}
-        for who, row in (fused | sets).items():
-            said.setdefault(who, []).append(f"{people(row, row.value)} under {name(top)}")
-    if said:
-        yield (
-            "Other adversaries come nearer for: "
-            + "; ".join(f"{listed(counts)} ({who})" for who, counts in said.items())
-            + "."
-        )
+def _other_miners(top, nearer):
+    """What other sets, and fusions, reach in the setting where the main set's worst miner gains most."""
+    here = same_release(nearer, top)
+    for miner in OTHERS:
+        for _, row in main_set(here, miner).iterrows():
+            known = " (nobody can know beforehand which that is)" if miner == "worst by person" else ""
+            yield Finding.of(row, f"{CRITERIA[miner]}{known}")
+    for _, row in here[(here.miner == "worst") & (here.miner_set != "")].iterrows():
+        yield Finding.of(row, f"the worst of {row.miner_set}")
 
 
 def _under_noise(worst):
     """That scenario A grows with the noise, as the guess does, where it is so."""
-    noise = worst[worst.parameter == "epsilon"]
-    for _, part in noise.groupby("sanitizer", sort=False):
-        part = by_strictness(part)
-        known = part.value.notna().all() and part.baseline.notna().all()
-        if len(part) < 2 or not known or not part.value.is_monotonic_increasing:
-            continue
+    part = by_strictness(worst[worst.parameter == "epsilon"])
+    known = part.value.notna().all() and part.baseline.notna().all()
+    rises = part.value.is_monotonic_increasing and part.baseline.is_monotonic_increasing
+    if len(part) > 1 and known and rises and (part[["value", "baseline"]].diff().sum() > 0).all():
         first, last = part.iloc[0], part.iloc[-1]
-        if part.baseline.is_monotonic_increasing and last.baseline > first.baseline and last.value > first.value:
-            yield (
-                f"From {name(first)} to {name(last)}, with ever more noise, the number of nearer predictions rises "
-                f"from {first.value:,.0f} to {last.value:,.0f}, and so does the guess, from {first.baseline:,.0f} to "
-                f"{last.baseline:,.0f}: a record thrown further is easier to come nearer to. {B}The number measures "
-                f"the noise, not a leak{B}; less the guess it is {first.value - first.baseline:,.0f} and "
-                f"{last.value - last.baseline:,.0f} people."
-            )
-
-
-def _exact(rows):
-    """Scenario B: how often a prediction is exact."""
-    for sanitizer, part in _of(rows, "worst").groupby("sanitizer", sort=False):
-        if (part.value == 0).all():
-            yield f"Under {sanitizer} no miner of the set names anybody's exact value (scenario B)."
-            continue
-        told = part.dropna(subset="value")
-        if told.empty:
-            yield f"Under {sanitizer} hardly anybody's exact value is named (scenario B): the counts are withheld."
-            continue
-        top = told.loc[told.value.idxmax()]
-        chance = ""
-        for _, row in _of(_here(rows, top), control="permuted").iterrows():
-            chance = f"; its own guesses dealt at random are exact for {people(row, row.value)}"
-        few = [name(row) for row in part[part.value.isna()].itertuples()]
-        few = f", and of few people, withheld, under {listed(few)}" if few else ""
-        yield (
-            f"Under {sanitizer} the worst miner names the exact value (scenario B) of {from_to(told, ',.0f')} people"
-            f"{few}; at {name(top)} the guess without the release is exact for {people(top, top.baseline)}{chance}."
+        yield Finding.of(
+            last,
+            "Nearer predictions under the most noise",
+            beside={
+                GUESS: last.baseline,
+                setting_name(first): f"{first.value:,.0f} (the guess: {first.baseline:,.0f})",
+                "less the guess": f"{last.value - last.baseline:,.0f} instead of {first.value - first.baseline:,.0f}",
+            },
+            note="A record that noise throws further is easier to come nearer to: the number measures the noise, not "
+            "a leak.",
         )
 
 
-def _named(rows):
-    return rows.assign(setting=[name(row) for row in rows.itertuples()])
+def _exact(worst, rows):
+    """Scenario B: how often a prediction is exact."""
+    top = worst.loc[worst.value.fillna(-1).idxmax()]
+    permuted = beside(CONTROLS["permuted"], main_set(same_release(rows, top), control="permuted"))
+    return extremes(worst, "The worst miner names the exact value (scenario B)", beside=permuted)
 
 
-def whom_it_hits(rows):
-    """The two groups that the worst miner hits most differently, of those whose 95 % intervals lie apart; one sentence
-    without a full stop.
+def subgroups(rows):
+    """The two groups that the worst miner hits most differently, of those whose 95 % intervals lie apart: a `Finding`,
+    or a text where there are none.
 
-    `rows`: of measure `nearer_share`, one a group and `setting`. A withheld group stands at its upper bound.
+    `rows`: of measure `nearer_share`, one per group and release. A withheld group stands at its upper bound.
     """
     check_results("rows", rows)
+    if rows.value.isna().all():
+        return ""
     rows = rows.assign(at=rows.value.fillna(rows.high))
-    pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on="setting", suffixes=("", "_less"))
+    pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on=SETTING, suffixes=("", "_less"))
     pairs = pairs[pairs.low > pairs.high_less]
     if pairs.empty:
-        return "No group is hit clearly more than another: all 95 % intervals overlap"
+        return "No group is hit clearly more than another: all 95 % intervals overlap."
     pair = pairs.loc[(pairs.value - pairs.at_less).idxmax()]
-    extremes = rows[rows.setting == pair.setting]["at"].agg(["max", "min"]).tolist()
-    more, than = ("most", "and") if [pair.value, pair.at_less] == extremes else ("more", "than")
-    least = " least" if more == "most" else ""
-    few = f"{pair.at_less:.1%}" if pd.notna(pair.value_less) else f"at most {pair.at_less:.1%}"
-    guess = "" if pd.isna(pair.baseline) else f"; the guess comes nearer for {pair.baseline:.1%} of {pair.group}"
-    return f"{pair.setting} hits {pair.group} {more} ({pair.value:.1%}) {than} {pair.group_less}{least} ({few}){guess}"
+    few = "" if pd.notna(pair.value_less) else "at most "
+    return Finding.of(
+        pair,
+        f"An average hides who is hit: of {pair.group}",
+        beside={f"of {pair.group_less}": few + f"{pair.at_less:.1%}"},
+        format="{:.1%}",
+    )
 
 
 def _linked(links):
     """How often a neighbour finds the right record."""
-    links = over_seeds(links)
-    worst = links[~links.sanitizer.isin(["Identity", "Suppress"])].dropna(subset="value")
-    if worst.empty:
-        return
-    worst = worst.loc[worst.value.idxmax()]
-    intact = links[links.sanitizer == "Identity"].value
-    intact = f", of {intact.iloc[0]:.1%} in the original" if len(intact) else ""
-    yield (
-        f"A neighbour who knows every quasi-identifier finds the right record of {worst.value:.1%} of all people under "
-        f"{name(worst)}{interval(worst, '.1%')}{intact}; a row drawn at random is right for {worst.baseline:.3%}. "
-        "Lower is better. An attack that fails does not make a release safe."
-    )
+    worst = sanitized(links).dropna(subset="value").nlargest(1, "value")
+    intact = beside("original", links[links.sanitizer == "Identity"])
+    for _, row in worst.iterrows():
+        yield Finding.of(
+            row,
+            "A neighbour who knows every quasi-identifier finds the right record",
+            beside={facts(row.measure).baseline: f"{row.baseline:.3%}"} | intact,
+            note="An attack that fails does not make a release safe.",
+        )
     noise = links[links.parameter == "epsilon"]
     if len(noise) and (noise.low > noise.baseline).all():
-        yield (
-            f"Of the noisy releases the safest one still gives {noise.value.min():.1%} away: the columns that noise "
-            "leaves as they are link people by themselves."
+        yield Finding.of(
+            noise.loc[noise.value.idxmin()],
+            "The least of the noisy releases still discloses",
+            note="The columns that noise leaves as they are link people by themselves.",
         )
 
 
@@ -222,24 +213,24 @@ READINGS = {"with predictions": "in the first record of each distinct row", "wit
 def what_predictions_add(results):
     """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
     expect.these(results=results)
-    found = [
+    cases = [
         (gain, where, miner_set, _wide(results, gain, variant, miner_set))
         for gain in ("accuracy_gain", "knowledge_gain")
         for variant, where in READINGS.items()
         for miner_set in dict.fromkeys(results.miner_set[(results.measure == gain) & (results.variant == variant)])
     ]
-    found = [case for case in found if len(case[-1])]
-    if not found:
-        return say("No predictions were put into a release beside a control: there is no increase to speak of.")
-    return say(
+    cases = [case for case in cases if len(case[-1])]
+    if not cases:
+        return report("No predictions were put into a release beside a control: there is no increase to speak of.")
+    return report(
         *(
-            _verdict(where, pd.concat([wide for _, reading, _, wide in found if reading == where]))
-            for where in dict.fromkeys(where for _, where, _, _ in found)
+            _verdict(where, pd.concat([wide for _, reading, _, wide in cases if reading == where]))
+            for where in dict.fromkeys(where for _, where, _, _ in cases)
         ),
-        [_added(wide, gain, where, miner_set) for gain, where, miner_set, wide in found],
+        [_added(*case) for case in cases],
         "A new label takes a record out of its class. To split a class can only raise either gain, whatever the label "
         "says; where the record joins another class, that may lower them. An increase that random labels show as well "
-        "is no evidence that the miner learned anything. Lower gains protect more.",
+        "is no evidence that the miner learned anything.",
     )
 
 
@@ -250,41 +241,46 @@ def _verdict(where, wide):
     one in forty is on average.
     """
     above, below = (wide.mined > wide.high + CLOSE).sum(), (wide.mined < wide.low - CLOSE).sum()
-    said = (
-        f"{B}{where[0].upper()}{where[1:]} the predictions raise a gain beyond all draws of as many random labels in "
-        f"{above} of {len(wide)} comparisons{B} (gain, miners, setting and seed), and stay below all of them in "
-        f"{below}; by chance {len(wide) / 40:.2g} would lie above. "
-    )
-    if above > len(wide) / 2:
-        return said + "There the predictions do more than random labels."
+    note = "No more than by chance: the increase is no evidence of an attack."
     if above > len(wide) / 40:
-        return said + "That is too few, of comparisons that hang together, to say that they do more than random labels."
-    return said + f"No more than by chance: {B}the increase is no evidence of an attack.{B}"
+        note = "The comparisons are not independent: too few to conclude that predictions beat random labels."
+    if above > len(wide) / 2:
+        note = "The predictions do more than random labels."
+    return Finding(
+        f"{where[0].upper()}{where[1:]} predictions raise a gain beyond all draws of random labels",
+        above,
+        format=f"{{:.0f}} of {len(wide)} comparisons",
+        beside={"below all draws": f"{below}", "by chance above": f"{len(wide) / 40:.2g}"},
+        note=note,
+    )
 
 
 def _wide(results, gain, variant, miner_set):
     """A line for each release: its gain before, the change by predictions, and the control's with its bounds."""
     keys = [*SETTING, "seed"]
-    gains = measured(results[results.measure == gain])
+    gains = measured(of(results, gain))
     before = gains[gains.variant == ""].set_index(keys).value.rename("before")
-    of = gains[(gains.miner_set == miner_set) & (gains.variant == variant)]
-    predicted = of[of.control == ""].set_index(keys).value.rename("mined")
-    control = of[of.control != ""].set_index(keys)[["value", "low", "high"]]
+    these = gains[(gains.miner_set == miner_set) & (gains.variant == variant)]
+    predicted = these[these.control == ""].set_index(keys).value.rename("mined")
+    control = these[these.control != ""].set_index(keys)[["value", "low", "high"]]
     wide = pd.concat([before, predicted, control], axis=1, join="inner")
     return wide.sub(wide.before, axis=0).assign(before=wide.before)
 
 
-def _added(wide, gain, where, miner_set):
+def _added(gain, where, miner_set, wide):
     by_setting = wide.groupby(level=SETTING, sort=False)[["mined", "value"]].mean().round(6) + 0.0  # no -0
     least, most = by_setting.min(), by_setting.max()
-    who = f"the worst of {miner_set}" if miner_set else "the worst miner"
-    said = (
-        f"{gain.replace('_', ' ').capitalize()}, predictions of {who} "
-        f"{where}: {least.mined:+.4f} to {most.mined:+.4f}; random labels {least.value:+.4f} to {most.value:+.4f}"
-    )
     raised = by_setting[by_setting.mined >= 0.00005]  # what four digits show
-    if raised.empty:
-        return f"{said}. The predictions raise it in no setting."
     parts = raised.value / raised.mined
-    span = f"{parts.min():.0%}" if len(parts) == 1 else f"{parts.min():.0%} to {parts.max():.0%}"
-    return f"{said}, {span} of the increase."
+    shares = dict.fromkeys(f"{share:.0%}" for share in [parts.min(), parts.max()] if len(raised))
+    return Finding(
+        f"{facts(gain).title}, predictions of the worst of {miner_set or 'the miners'} {where}",
+        most.mined,
+        format="{:+.4f}",
+        beside={
+            "least": least.mined,
+            "random labels": f"{least.value:+.4f} to {most.value:+.4f}",
+            "their part of the increase": " to ".join(shares) or "none, for there is no increase",
+        },
+        better=facts(gain).better,
+    )

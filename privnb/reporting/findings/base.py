@@ -1,86 +1,138 @@
-"""How answers say numbers and names."""
+"""A finding: one number with all that is needed to read it, in one sentence of one form."""
 
-import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
+import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import bounded
+from privnb.measures import facts
+from privnb.microdata.sentences import B, say
+from privnb.reporting.findings.rows import listed, setting_name
 
 
-def of(results, measure):
-    return results[results.measure == measure]
+@dataclass(frozen=True)
+class Finding:
+    """One number, what it stands beside, where it was found, and which direction is better.
+
+    Parameters
+    ----------
+    subject : str
+        What the number is of: the beginning of the sentence.
+    value, low, high : float
+        The number and its 95 % interval; without a value it was withheld, and lies between `low` and `high`.
+    format : str
+        How the number is written, with its unit.
+    setting : str
+        The release, as `setting_name` calls it.
+    beside : mapping of str to float or str
+        What it stands beside: baseline, controls, ends of the scale. Numbers are written as the value is.
+    better : str
+        "lower", "higher" or "".
+    note : str
+        What else is to be known: whole sentences.
+    """
+
+    subject: str
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+    format: str = "{:.3g}"
+    setting: str = ""
+    beside: Mapping = field(default_factory=lambda: MappingProxyType({}))
+    better: str = ""
+    note: str = ""
+
+    @classmethod
+    def of(cls, row, subject, *, beside=None, **given):
+        """The finding of a row of results, whose measure states format and direction; its baseline stands first."""
+        of = facts(row.measure)
+        baseline = {of.baseline: row.baseline} if pd.notna(row.baseline) else {}
+        stated = {"format": of.format, "better": row.better, "setting": setting_name(row)}
+        return cls(subject, row.value, row.low, row.high, beside=baseline | (beside or {}), **stated | given)
+
+    def __str__(self):
+        parts = [f"{B}{self.subject}: {self.number}{B}{self._where()}", *self._beside()]
+        parts += [f"{self.better} is better"] if self.better else []
+        return " ".join(filter(None, ["; ".join(parts) + ".", self.note]))
+
+    @property
+    def title(self):
+        """The finding above a chart, which draws the bounds of what is withheld."""
+        number = self.number if pd.notna(self.value) else "withheld"
+        return "; ".join([f"{self.subject}: {number}{self._where()}", *self._beside()])
+
+    @property
+    def number(self):
+        """The number with its unit, or what may be said of it."""
+        return reported(self.format, self.value, self.low, self.high)
+
+    def _where(self):
+        where = f" under {self.setting}" if self.setting else ""
+        if pd.isna(self.value) or not self.low < self.high:
+            return where
+        return f"{where} (95 % interval {bare(self.format, self.low)} to {bare(self.format, self.high)})"
+
+    def _beside(self):
+        return [
+            f"{name}: {each if isinstance(each, str) else reported(self.format, each)}"
+            for name, each in self.beside.items()
+        ]
 
 
-def name(row):
-    main = re.sub(r", \w+=.*", "", row.parameters)
-    return f"{row.sanitizer}({main})"
+def report(*parts):
+    """Findings and texts as `Sentences`, a paragraph each, or a list; `found` has the findings. What is empty is left
+    out.
+    """
+    parts = [part for part in parts if part]
+    every = [each for part in parts for each in (part if isinstance(part, list) else [part])]
+    said = say(*([str(each) for each in part] if isinstance(part, list) else str(part) for part in parts))
+    said.found = [each for each in every if isinstance(each, Finding)]
+    return said
 
 
-def people(row, value):
-    """A count, the row's value or its baseline; a withheld one by the bound that the row has.
+def reported(format, value, low=np.nan, high=np.nan):
+    """A number with its unit; a withheld one by what may be said of it.
 
-    Without bounds a value need not be small: it may be withheld for what it would tell of another number.
+    >>> reported("{:,.0f} people", 1234), reported("{:,.0f} people", float("nan"), 1, 9)
+    ('1,234 people', 'fewer than 10 people')
+    >>> reported("{:.1%} of people", float("nan"), 0, 0.02), reported("{:.1%}", float("nan"))
+    ('0.0% to 2.0% of people (withheld)', 'withheld')
     """
     if pd.notna(value):
-        return f"{value:,.0f} people"
-    if pd.notna(row.value):  # then it is the baseline, which has no bounds
-        return "few people, or all but few"
-    return f"{bounded(row.low, row.high)} people" if pd.notna(row.high) else "a number of people that is withheld"
+        return "unbounded" if np.isinf(value) else format.format(value)
+    if pd.isna(high):
+        return "withheld"
+    if format.endswith(" people") and "%" not in format:
+        return f"{bounded(low, high)} people"
+    return f"{bare(format, low)} to {format.format(high)} (withheld)"
 
 
-def from_to(rows, format):
-    """The smallest and the largest value with their settings, or the one that there is."""
-    least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
-    if len(rows) == 1:
-        return f"{least.value:{format}} ({name(least)})"
-    return f"{least.value:{format}} ({name(least)}) to {most.value:{format}} ({name(most)})"
+def bare(format, value):
+    """A number without its unit.
 
-
-def share(row):
-    """A share in words; of one that is withheld its bounds, where they are wide."""
-    if pd.isna(row.value):
-        return f"{row.low:.0%} to {row.high:.0%}" if row.high > 0.05 else "hardly any"
-    return f"{row.value:.1%}"
-
-
-def by_strictness(rows):
-    """Rows of one sanitizer from the loosest to the strictest: k upwards, epsilon downwards."""
-    looser_first = not (rows.parameter == "epsilon").any()
-    return rows.dropna(subset="bound").sort_values("bound", ascending=looser_first)
-
-
-def interval(row, format):
-    """The 95 % interval of a row in brackets, or nothing where it has none."""
-    return "" if pd.isna(row.low) else f" (95 % interval {row.low:{format}} to {row.high:{format}})"
-
-
-def listed(names):
-    """Names as a person lists them.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
+    >>> bare("{:,.0f} people", 1234)
+    '1,234'
     """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return "unbounded" if np.isinf(value) else format.partition(" ")[0].format(value)
 
 
-WORST = "worst miner"
-CRITERIA = {
-    "worst by person": "each person's worst miner",
-    "worst": WORST,
-    "average": "average miner",
-    "fusion: vote": "vote of all miners",
-    "fusion: stacked": "all miners stacked",
-}
-LESS = {"guess": "worst less the guess", "permuted": "worst less chance"}
+def extremes(rows, subject, *, beside=None, note="", **given):
+    """The largest value of rows of one measure, beside the smallest, and which are withheld; [] without rows."""
+    known, few = rows.dropna(subset="value"), rows[rows.value.isna()]
+    if known.empty:
+        return [Finding.of(row, subject, beside=beside, note=note, **given) for _, row in few.iloc[:1].iterrows()]
+    least, most = known.loc[known.value.idxmin()], known.loc[known.value.idxmax()]
+    other = {} if least.value == most.value else {f"least, {setting_name(least)}": least.value}
+    if len(rows) > 1 and not other and few.empty:
+        given = {"setting": "every setting"} | given
+    hidden = f"Withheld: {listed([setting_name(row) for _, row in few.iterrows()])}." if len(few) else ""
+    note = " ".join(filter(None, [note, hidden]))
+    return [Finding.of(most, subject, beside=other | (beside or {}), note=note, **given)]
 
 
-def criterion(rows):
-    """How a person names a criterion of choice, or other rows that are no single miner's: Series of text."""
-    named = rows.control.map(LESS).fillna(rows.miner.map(CRITERIA)).fillna(rows.miner)
-    return named.where(rows.miner_set == "", rows.miner_set + ": " + named)
-
-
-def scenario(rows):
-    """How a person names a scenario: "A", or of distinct records "A_distinct"; Series of text."""
-    return rows.scenario.mask(rows.variant == "distinct", rows.scenario + "_distinct")
+def beside(name, rows):
+    """The number of the first row by name, to stand beside a finding; {} without rows."""
+    return {} if rows.empty else {name: Finding.of(rows.iloc[0], name).number}

@@ -1,7 +1,6 @@
 """Which release to publish, from the points of the frontier."""
 
 import numpy as np
-import pandas as pd
 
 from privnb import decision
 from privnb.decision import AXES
@@ -9,8 +8,9 @@ from privnb.decision.caps import check_choices
 from privnb.decision.points import check_loss
 from privnb.evaluation.results import check_results
 from privnb.microdata import expect
-from privnb.microdata.sentences import B, say
-from privnb.reporting.findings.base import listed
+from privnb.reporting.findings.base import Finding, report
+from privnb.reporting.findings.grid import BUCKETS
+from privnb.reporting.findings.rows import listed, of
 from privnb.sanitizers.catalogue import group
 
 
@@ -18,36 +18,27 @@ def which_to_publish(results, releases, table):
     """The owner's choice. `releases`: `frontier.points` of `results`; `table`: `frontier.choices` of those."""
     expect.these(results=results, releases=releases)
     check_choices(table)
-    said = decision.sentences(table, releases)
-    said += _mined(results, releases)
-    buckets = [name for name in dict.fromkeys(table.setting) if group(name.split()[0]) == "buckets"]
-    if buckets:
-        said.append(
-            f"{listed(buckets)} {'publishes' if len(buckets) == 1 else 'publish'} quasi-identifiers as they are: who "
-            "is in the table is told, and whoever knows a person finds their row. Only which sensitive value is whose "
-            "is hidden, and only that is counted here."
-        )
-    said.append("Efficient is said of these releases, by these two measures. It does not mean safe.")
-    return say(*said)
+    chosen = releases[releases.setting.isin(table.setting)]
+    return report(
+        *decision.sentences(table, releases),
+        _mined(results, releases),
+        BUCKETS if "buckets" in set(chosen.sanitizer.map(group)) else "",
+        "Efficient is said of these releases, by these two measures. It does not mean safe.",
+    )
 
 
 def _mined(results, releases):
     """That a gain reached by miners is a lower bound, where it is an axis."""
-    if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES]:
-        return
-    gains = results[(results.measure == "accuracy_gain") & (results.miner != "worst")]
-    exact = set(gains[gains.miner == ""].sanitizer)
-    mined = gains[~gains.sanitizer.isin(exact)]
-    noisy = list(dict.fromkeys(mined.sanitizer))
-    if noisy:
-        many = len(noisy) > 1
-        yield (
-            f"Of classes and buckets the accuracy gain is exact for an adversary who knows the class. "
-            f"{listed(noisy)} {'have' if many else 'has'} no classes: there it is what the best of "
-            f"{listed(list(dict.fromkeys(mined.miner)))} reaches, or 0, for anybody can guess the commonest value. "
-            f"{B}A better attack may reach more{B}, so in truth {'they' if many else 'it'} may lie further right: "
-            f"{'they dominate' if many else 'it dominates'} no other release and {'keep' if many else 'keeps'} no cap."
-        )
+    gains = of(results, "accuracy_gain")
+    mined = gains[~gains.sanitizer.isin(gains[gains.miner == ""].sanitizer) & (gains.miner != "worst")]
+    if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES] or mined.empty:
+        return ""
+    noisy, miners = (listed([*column.unique()]) for column in (mined.sanitizer, mined.miner))
+    return (
+        "In classes and buckets the accuracy gain is exact for an adversary who knows the class. Without classes "
+        f"({noisy}) it is what the best of {miners} reaches, or 0, since anybody can guess the commonest value. A "
+        "better attack may reach more, so such a release dominates no other one and keeps no cap."
+    )
 
 
 def what_the_search_found(tuned, cap, whole=None, **axes):
@@ -64,31 +55,27 @@ def what_the_search_found(tuned, cap, whole=None, **axes):
     for axis, loss in axes.items():
         check_loss(axis, loss)
     if tuned is None:
-        return say("Nothing was searched: that takes a PRIVACY_CAP above 0 and a TUNED parameter.")
-    tried = f"{tuned.evaluations} of the grid's {tuned.size} values"
+        return report("Nothing was searched: that takes a PRIVACY_CAP above 0 and a TUNED parameter.")
+    tried = {"values tried": f"{tuned.evaluations} of the grid's {tuned.size}"}
+    if tuned.unreachable:
+        tried["this table cannot be sanitized at"] = f"{len(tuned.unreachable)} of them"
     if tuned.value is None:
         nearest = tuned.releases.loc[tuned.releases.privacy_high.idxmin()]
-        found = (
-            f"Of {tried} that the search tried none keeps a privacy loss of at most {cap:g}; the least upper bound is "
-            f"{nearest.privacy_high:.3g} ({nearest.setting})."
-        )
+        note = f"No value tried keeps a privacy loss of at most {cap:g}."
         if np.isposinf(nearest.privacy_high) and np.isfinite(nearest.privacy_low):
-            found = (
-                f"The search tried {tried}. What they lose is known from below only, so none is sure to keep a privacy "
-                f"loss of at most {cap:g}."
+            note = (
+                f"What they lose is known from below only, so none is sure to keep a privacy loss of at most {cap:g}."
             )
+        subject, row, value = "Least upper bound of the privacy loss", nearest, nearest.privacy_high
     else:
         row = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
-        found = (
-            f"{B}{row.setting}{B} has the least utility loss, {row.utility:.3g}, of those with a privacy loss of at "
-            f"most {cap:g} (its own: {row.privacy_high:.3g}), after the search tried {tried}."
-        )
-    if tuned.unreachable:
-        found += f" At {len(tuned.unreachable)} of them the table cannot be sanitized so."
-    return say(found, _beside(tuned, cap, whole, axes))
+        subject, value, note = f"Least utility loss with a privacy loss of at most {cap:g}", row.utility, ""
+        tried["its privacy loss"] = row.privacy_high
+    found = Finding(subject, value, setting=row.setting, beside=tried, better="lower", note=note)
+    return report(found, _beside(tuned, row, cap, whole, axes))
 
 
-def _beside(tuned, cap, whole, axes):
+def _beside(tuned, row, cap, whole, axes):
     """The choice beside the whole grid's best, where the grid was evaluated."""
     if whole is None:
         return (
@@ -96,13 +83,13 @@ def _beside(tuned, cap, whole, axes):
             "evaluates it."
         )
     best = decision.choices(decision.points(whole, **axes), privacy_cap=cap).iloc[0]
-    if best.setting == "none" or pd.isna(best.utility):
+    if best.setting == "none" or np.isnan(best.utility):
         return "Nor does any other value of the whole grid." if tuned.value is None else ""
-    said = f"Of the whole grid the best under the cap is {best.setting}, with a utility loss of {best.utility:.3g}"
     if tuned.value is None:
-        return f"{said}: the search missed it."
-    row = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
-    if row.utility <= best.utility * (1 + 1e-9) + 1e-12:
-        return f"{said}: the search loses no more."
-    more = f"{row.utility / best.utility - 1:.1%} more" if best.utility > 0 else f"{row.utility:.3g} more"
-    return f"{said}: the search loses {more}."
+        note = "The search missed it."
+    elif row.utility <= best.utility * (1 + 1e-9) + 1e-12:
+        note = "The search loses no more."
+    else:
+        more = f"{row.utility / best.utility - 1:.1%}" if best.utility > 0 else f"{row.utility:.3g}"
+        note = f"The search loses {more} more."
+    return Finding("Least utility loss of the whole grid under the cap", best.utility, setting=best.setting, note=note)

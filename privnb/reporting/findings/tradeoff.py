@@ -1,15 +1,15 @@
 """What Li and Li's trade-off shows: how its scales are read, which releases dominate, where the critics disagree."""
 
-import re
-
 import numpy as np
 import pandas as pd
 
 from privnb import decision
-from privnb.evaluation.results import check_results, over_seeds
+from privnb.evaluation.results import SETTING, check_results, over_seeds
+from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.microdata.sentences import B, say
-from privnb.reporting.findings.base import listed, of
+from privnb.microdata.sentences import B
+from privnb.reporting.findings.base import Finding, report
+from privnb.reporting.findings.rows import capitalized, listed, of, setting_name
 from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs, queries_of
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
@@ -18,30 +18,37 @@ GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_lo
 def how_losses_read(results):
     """What a privacy loss and a utility loss of these results mean."""
     expect.these(results=results)
-    revealed, sentences = of(results, "revealed_loss"), []
-    told = revealed.dropna(subset="value").sort_values("value")
-    if len(told):
-        first, last = told.iloc[0], told.iloc[-1]
-        sentences.append(
-            f"{B}Whose value is told for certain loses {first.value:.3f} ({first.target} {first.group}, the smallest) "
-            f"to {last.value:.3f} ({last.target} {last.group}, the largest of those shown).{B} Below the lower end "
-            "nobody's value is certain. Above it somebody's may be, or a class only makes a rare value likely: the "
-            "loss does not say which. 0 is what is lost without quasi-identifiers; lower is better."
+    found = []
+    for _, last in of(results, "revealed_loss").dropna(subset="value").nlargest(1, "value").iterrows():
+        first = of(results, "revealed_loss").dropna(subset="value").nsmallest(1, "value").iloc[0]
+        found.append(
+            Finding.of(
+                last,
+                f"Privacy loss of a person whose value is disclosed for certain ({last.target} {last.group})",
+                format="{:.3f} nats",
+                setting="",
+                beside={f"least ({first.target} {first.group})": first.value},
+                note="Below the lower end nobody's value is certain. Above it somebody's may be, or a class only makes "
+                "a rare value likely: the loss does not say which.",
+            )
         )
     trivial, count = of(results, "utility_loss"), of(results, "large_populations").value
     if len(trivial) and len(count):
-        base = trivial.baseline.iloc[0]
-        sentences.append(
-            f"{B}A release without quasi-identifiers has a utility loss of {base:.4f}{B}, the mean over "
-            f"{count.iloc[0]:,.0f} large populations: only what lies below tells something about groups. 0 is what the "
-            "original loses."
+        found.append(
+            Finding(
+                f"Utility loss without quasi-identifiers, mean over {count.iloc[0]:,.0f} large populations",
+                trivial.baseline.iloc[0],
+                format="{:.4f} nats",
+                better="lower",
+                note="Only what lies below tells something about groups.",
+            )
         )
     elif len(count):
-        sentences.append(
+        found.append(
             f"No group of people is large enough, or the sensitive attribute has too many values to ask for: {B}there "
             f"is no utility loss here{B}. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
         )
-    return say(*sentences)
+    return report(*found)
 
 
 def what_the_trade_off_is(results):
@@ -49,17 +56,8 @@ def what_the_trade_off_is(results):
     claims holds here.
     """
     expect.these(results=results)
-    sentences = [
-        *_dominance(results),
-        *_buckets(results),
-        *_claims(results),
-        *_by_chance(results),
-        *_errors(results),
-        *_unreached(results),
-    ]
-    return say(
-        *(sentences or ["None of these privacy models can be kept on this table: there is no trade-off to see."])
-    )
+    found = [*_dominance(results), *_buckets(results), *_claims(results), *_errors(results), *_unreached(results)]
+    return report(*(found or ["None of these privacy models can be kept on this table: there is no trade-off to see."]))
 
 
 def both_critiques(results):
@@ -75,201 +73,178 @@ def both_critiques(results):
     rows = pd.concat([rows[~gains], best]).sort_index()
     wide = rows.pivot_table(index="parameters", columns="measure", values="value", sort=False)
     wide = wide.reindex(columns=[*GAINS, *LOSSES]).dropna()
-    low = best[best.measure == "workload_gain"].set_index("parameters").low.reindex(wide.index)
-    return wide.assign(low=low, ahead=low > wide.accuracy_gain)
+    names = rows.drop_duplicates("parameters").set_index("parameters")
+    researcher = of(best, "workload_gain").set_index("parameters").low.reindex(wide.index)
+    wide = wide.assign(low=researcher, ahead=researcher > wide.accuracy_gain)
+    short = pd.Series([f"{row.parameter}={row.bound:g}" for row in names.loc[wide.index].itertuples()], wide.index)
+    return wide.assign(setting=short.mask(short.duplicated(keep=False), wide.index.to_series()))
+
+
+def critiques(results):
+    """In how many releases the researcher clearly gains more than the adversary, and how much utility these avoid
+    losing: two findings, or none.
+    """
+    wide = both_critiques(results)
+    if wide.empty:
+        return []
+    base = of(results, "utility_loss").baseline.iloc[0]
+    kept, least = 1 - wide.utility_loss / base, wide.loc[wide.privacy_loss.idxmin()]
+    gains = {facts(name).phrase: f"{wide[name].min():+.1%} to {wide[name].max():+.1%}" for name in GAINS}
+    miners = of(results, "workload_gain", sanitizer="Mondrian").miner.nunique()
+    return [
+        Finding(
+            "Direct comparison: the researcher clearly gains more than the adversary",
+            wide.ahead.sum(),
+            format=f"{{:.0f}} of {len(wide)} releases",
+            beside=gains | {"miners, of which the best": f"{miners}"},
+        ),
+        Finding(
+            "Two losses: these avoid of the utility loss about groups at most",
+            kept.max(),
+            format="{:.0%}",
+            beside={
+                "at least": kept.min(),
+                "privacy loss of the worst off": f"{wide.privacy_loss.min():.3f} to {wide.privacy_loss.max():.3f} nats",
+                f"at {least.setting}, which loses least privacy": 1 - least.utility_loss / base,
+            },
+        ),
+    ]
 
 
 def where_critics_disagree(results):
     """What the direct comparison says of some releases beside what Li and Li's two losses say of the same."""
     expect.these(results=results)
-    wide = both_critiques(results)
-    if wide.empty:
-        return say("The direct comparison needs a sensitive attribute of categories and large populations: not here.")
-    base = of(results, "utility_loss").baseline.iloc[0]
-    kept, least = 1 - wide.utility_loss / base, wide.privacy_loss.idxmin()
-    points = {name: f"{100 * wide[name].min():.1f} to {100 * wide[name].max():.1f}" for name in GAINS}
-    miners = of(results, "workload_gain").query("sanitizer == 'Mondrian'").miner.nunique()
-    best = f"; in each the best of {miners} miners" if miners > 1 else ""
-    return say(
-        f"{B}By the direct comparison a researcher who predicts the sensitive attribute does not clearly gain more "
-        f"than the adversary in {(~wide.ahead).sum()} of {len(wide)} releases{B} (95 % intervals{best}): "
-        f"{points['workload_gain']} percentage points of people against {points['accuracy_gain']}. Neither has neutral "
-        "attributes, so both learn the same thing from the same table, and the comparison is decided before it is run "
-        "(Li and Li, section 3.1). Its privacy is a mean over people.",
-        f"{B}By the two losses the same releases avoid {kept.min():.0%} to {kept.max():.0%}{B} of what is lost about "
-        f"large populations without quasi-identifiers; the worst-off person loses {wide.privacy_loss.min():.3f} to "
-        f"{wide.privacy_loss.max():.3f}. At {_short(least)}, which loses least privacy, it is {kept[least]:.0%}. "
-        "Whether that is worth it is the owner's to say: the two cannot be subtracted.",
-        "They disagree because they ask for different things: what a class tells of its members, to friend and foe "
-        "alike; and what is said rightly of groups, beside what the one worst-off pays for it.",
+    found = critiques(results)
+    if not found:
+        return report(
+            "The direct comparison needs a sensitive attribute of categories and large populations: not here."
+        )
+    return report(
+        *found,
+        "Neither side has neutral attributes, so both learn the same thing from the same table, and the direct "
+        "comparison is decided before it is run (Li and Li, section 3.1). Its privacy is a mean over people; the two "
+        "losses are about groups and about the one worst off. Whether the one is worth the other is the owner's to "
+        "say: the two cannot be subtracted.",
     )
 
 
 def what_examples_show(examples):
-    """Each characteristic of section 3.2 in a sentence, from the made-up tables."""
+    """Each characteristic of section 3.2, from the made-up tables."""
     check_results("examples", examples)
-    sentences = []
+    found = []
     for case, part in examples.groupby("target", sort=False):
-        wide = part.pivot_table(index="sanitizer", columns="measure", values="value", sort=False)
-        nothing, one, other = (wide.iloc[i] for i in range(3))
-        said = {name: _both(one[name], other[name]) for name in wide}
-        sentences.append(
-            f"{B}{_upper(case)}.{B} {_upper(wide.index[1])}, or {wide.index[2]}: the worst-off person loses "
-            f"{said['privacy_loss']}. The utility loss, {nothing.utility_loss:.4f} where nothing is told, is "
-            f"{said['utility_loss']}. The mean over people by which a direct comparison goes is "
-            f"{said['knowledge_gain']}."
+        found.append(f"{B}{capitalized(case)}.{B}")
+        nothing, one, other = (rows.set_index("measure").value for _, rows in part.groupby("sanitizer", sort=False))
+        names = [*part.sanitizer.unique()]
+        found.append(
+            [
+                Finding(
+                    facts(measure).title,
+                    one[measure],
+                    format="{:.4f}",
+                    setting=names[1],
+                    beside={names[2]: other[measure], names[0]: nothing[measure]},
+                    better=facts(measure).better,
+                )
+                for measure in ("privacy_loss", "utility_loss", "knowledge_gain")
+            ]
         )
-    return say(*sentences)
+    return report(*found)
 
 
 def _dominance(results):
-    """What is efficient, what the t releases dominate, and what lies below the line through them."""
-    both = results[results.measure.isin(["privacy_loss", "utility_loss"])]
+    """How many releases are efficient, by privacy model."""
+    both = results[results.measure.isin(LOSSES)]
     for sanitizer, form in FORMS.items():
         part = both[both.sanitizer == sanitizer]
-        if set(part.measure) != {"privacy_loss", "utility_loss"}:
-            continue
-        rows = pairs(part)
-        points = decision.points(part, privacy="privacy_loss", utility="utility_loss")
-        points = points[["sanitizer", "parameters", "status"]]
-        rows = rows.drop(columns="status").merge(points, on=["sanitizer", "parameters"])
-        efficient = [
-            f"{(each.status == 'efficient').sum()} of {len(each)} under {model}"
-            for model, each in rows.groupby("model", sort=False)
-        ]
-        said = (
-            f"{B}{_upper(form)}, efficient are {listed(efficient)}{B}: no other release here is as good in both losses"
-        )
-        said += " and better in one."
-        rows = rows.dropna(subset="privacy").sort_values("privacy")  # a withheld loss lies nowhere
-        close, others = rows[rows.letter == "t"], rows[rows.letter != "t"]
-        within = others[others.privacy.between(close.privacy.min(), close.privacy.max())]
-        if len(close) > 1 and len(within):
-            below = int((within.value < np.interp(within.privacy, close.privacy, close.value) - 1e-12).sum())
-            beaten = sum(_dominated(row, close) for row in others.itertuples() if row.status == "dominated")
-            said += (
-                f" Some t release dominates {beaten or 'none'} of the {len(others)} other releases. Of the "
-                f"{len(within)} within the range of t-closeness {below or 'none'} {'lies' if below < 2 else 'lie'} "
-                f"below the line through the {len(close)} t releases; {len(others) - len(within)} outside that range "
-                "cannot be compared so."
-            )
-        yield said
-
-
-def _dominated(row, by):
-    """Whether one of the releases is as good as `row` in both losses and better in one."""
-    as_good = (by.privacy <= row.privacy) & (by.value <= row.value)
-    return (as_good & ((by.privacy < row.privacy) | (by.value < row.value))).any()
+        if set(part.measure) == {*LOSSES}:
+            points = decision.points(part, privacy="privacy_loss", utility="utility_loss")
+            rows = pairs(part).drop(columns="status").merge(points[[*SETTING, "status"]], on=SETTING)
+            efficient = (rows.status == "efficient").groupby(rows.model, sort=False).agg(["sum", "size"])
+            beside = {f"under {model}": f"{each['sum']} of {each['size']}" for model, each in efficient.iterrows()}
+            subject = f"Efficient {form}, with no other release as good in both losses and better in one"
+            number = efficient["sum"].sum()
+            yield Finding(subject, number, format=f"{{:.0f}} of {len(rows)} releases", beside=beside)
 
 
 def _buckets(results):
     """Whether buckets lose less utility than generalized cells of the same classes."""
-    rows = of(results, "utility_loss")
+    rows, keys = of(results, "utility_loss"), ["parameter", "bound"]
     generalized, buckets = (rows[rows.sanitizer == each] for each in FORMS)
-    buckets = buckets.assign(parameters=buckets.parameters.str.removeprefix("partition=Mondrian "))
-    both = generalized.merge(buckets, on="parameters", suffixes=("", "_buckets"))
+    both = generalized.merge(buckets, on=keys, suffixes=("", "_buckets"))
     if both.empty:
         return
-    less, more = (both.value_buckets < both.value - 1e-12), (both.value_buckets > both.value + 1e-12)
-    ratio = (both.value / both.value_buckets)[less & (both.value_buckets > 0)]
-    other = (both.value_buckets / both.value)[more & (both.value > 0)]
-    said = (
-        f"Buckets lose less utility than generalized cells in {less.sum()} of {len(both)} pairs, more in {more.sum()}"
+    ratio = both.value / both.value_buckets
+    ratio = ratio[np.isfinite(ratio)]
+    yield Finding(
+        "Generalized cells lose at most, in utility losses of the same classes in buckets",
+        ratio.max(),
+        format="{:.2f} times",
+        beside={"at least": ratio.min()},
+        note="The privacy loss is the same; but buckets publish everybody's quasi-identifiers as they are.",
     )
-    if len(ratio):
-        said += f"; generalization loses {_span(ratio, '.2f')} times as much where they lose less"
-    if len(other):
-        said += f"; buckets lose {_span(other, '.2f')} times as much where they lose more"
-    yield f"{said}. The privacy loss is the same; but buckets publish everybody's quasi-identifiers as they are."
 
 
 def _claims(results):
     """What the paper says of all releases together."""
-    share = of(results, "share_of_small_utility_loss")
-    if len(share):
-        told = listed([f"{row.value:.0%} {FORMS[row.sanitizer]}" for row in share.itertuples()])
-        yield f"The paper finds every utility loss below {SMALL}; here that holds of {told}."
-    above, scale = (
-        of(results, "above_scale").query("sanitizer == 'Bucketize'"),
-        of(results, "revealed_loss").value.min(),
-    )
-    if len(above) and scale == scale:
-        above = above[above.value > 0]
-        told = listed([f"{row.value:.0f} under {MODELS[row.group]}" for row in above.itertuples()] or ["none"])
-        yield f"Above the lower end of the privacy scale ({scale:.3f}) lie {told}; in the paper two under l-diversity."
-    classes = of(results, "classes")
-    below = classes[(classes.sanitizer == "Mondrian") & (classes.parameter == "delta") & (classes.bound < 1)]
-    below = below.dropna(subset="value")
+    for _, row in of(results, "share_of_small_utility_loss").iterrows():
+        subject = f"Utility losses below {SMALL}, {FORMS[row.sanitizer]}"
+        yield Finding.of(row, subject, format="{:.0%}", setting="", note="In the paper: all.")
+    above, scale = of(results, "above_scale", sanitizer="Bucketize"), of(results, "revealed_loss").value.min()
+    if len(above) and not np.isnan(scale):
+        beside = {f"under {MODELS[row.group]}": f"{row.value:.0f}" for row in above[above.value > 0].itertuples()}
+        subject = f"Releases above the lower end of the privacy scale ({scale:.3f} nats)"
+        note = "In the paper: two under l-diversity."
+        yield Finding(subject, above.value.sum(), format="{:.0f}", beside=beside, note=note)
+    below = of(results, "classes", sanitizer="Mondrian", parameter="delta").dropna(subset="value")
+    below = below[below.bound < 1]
     if len(below):
-        told = listed([f"{row.value:.0f} at {row.bound:g}" for row in below.itertuples()])
-        yield f"The paper says that delta below 1 leaves a single class. Here are as many classes: {told}."
-
-
-def _by_chance(results):
-    """Where the privacy loss is no more than what small classes show by chance."""
-    rows = of(results, "privacy_loss").query("sanitizer == 'Mondrian'").dropna(subset="baseline")
-    if len(rows):
-        chance = rows[rows.value <= rows.baseline]
-        yield (
-            f"In {len(chance)} of {len(rows)} generalized releases the worst-off person loses no more than if the "
-            "sensitive values were dealt out among the same classes at random, which tells nothing true of anybody. It "
-            "counts as a loss all the same: others believe it."
+        beside = {f"delta={row.bound:g}": f"{row.value:.0f}" for row in below.itertuples()}
+        note = "The paper says that delta below 1 leaves a single class."
+        yield Finding(
+            "Most classes under a delta below 1", below.value.max(), format="{:.0f}", beside=beside, note=note
         )
 
 
 def _errors(results):
     """How well COUNT queries are answered, and whether larger ones are answered better."""
-    rows = pairs(results, "average_relative_error") if len(of(results, "average_relative_error")) else []
-    if not len(rows):
+    if of(results, "average_relative_error").empty:
         if len(of(results, "queries")):
             yield "No COUNT query counts anybody, or there are too many values to ask for: there is no relative error."
         return
+    rows = pairs(results, "average_relative_error")
     plain = rows[(rows.variant == "") & (rows.letter == "t") & (rows.form == "in buckets")]
     asked = queries_of(plain)
-    for word, by, larger in (
-        ("sel", "selectivity", "larger selectivity"),
-        ("qd", "dimension", "higher dimension"),
-    ):
-        rest = "dimension" if by == "selectivity" else "selectivity"
+    for word, by, rest in (("sel", "selectivity", "dimension"), ("qd", "dimension", "selectivity")):
         step = plain.assign(by=asked[by], rest=asked[rest])
-        step = step[step.rest == step.groupby("rest").by.nunique().idxmax()] if len(step) else step
-        if step.empty or step.by.nunique() < 2:
+        if step.empty:
             continue
-        lines = [part.sort_values("by").value.is_monotonic_decreasing for _, part in step.groupby("parameters")]
+        step = step[step.rest == step.groupby("rest").by.nunique().idxmax()]
         mean = step.groupby("by").value.mean()
-        yield (
-            f"The average relative error under t-closeness in buckets falls with a {larger} at each step in "
-            f"{sum(lines)} of {len(lines)} releases: mean {mean.iloc[0]:.1%} at {word}={mean.index[0]:g}, "
-            f"{mean.iloc[-1]:.1%} at {word}={mean.index[-1]:g}; lower is better."
-        )
-    literal = over_seeds(of(results, "empty_queries"))
-    drawn = over_seeds(of(results, "queries")).value.max()
-    literal = literal[literal.variant == "literal"]
+        if len(mean) > 1:
+            yield Finding(
+                f"Mean relative error under t-closeness in buckets at {word}={mean.index[-1]:g}",
+                mean.iloc[-1],
+                format="{:.1%}",
+                beside={f"{word}={mean.index[0]:g}": mean.iloc[0]},
+                better="lower",
+            )
+    drawn, empty = over_seeds(of(results, "queries")).value.max(), over_seeds(of(results, "empty_queries"))
+    literal = empty[empty.variant == "literal"]
     if len(literal):
         share = _span(literal.value / drawn, ".0%")
-        yield f"Read to the letter, selectivity leaves {share} of the queries nobody to count."
+        yield f"Taken literally, selectivity leaves {share} of the queries without a matching record."
 
 
 def _unreached(results):
     """Privacy models that no release of this table keeps."""
-    none = of(results, "classes").query("status == 'not possible' and sanitizer == 'Mondrian'")
+    none = of(results, "classes", status="not possible", sanitizer="Mondrian")
     if len(none):
-        told = listed([f"{row.parameter}={row.bound:g}" for row in none.itertuples()])
-        yield f"Not kept even by all records together, so without a release: {told}."
-
-
-def _both(one, other):
-    return f"{one:.4f} either way" if abs(one - other) < 1e-9 else f"{one:.4f} and {other:.4f}"
+        yield (
+            f"Not kept even by all records together, so without a release: "
+            f"{listed([setting_name(row) for _, row in none.iterrows()])}."
+        )
 
 
 def _span(values, format):
-    ends = list(dict.fromkeys(f"{value:{format}}" for value in (values.min(), values.max())))
-    return " to ".join(ends)
-
-
-def _short(parameters):
-    return re.search(r"(k|l|t|delta)=[\d.e+-]+", parameters)[0]
-
-
-def _upper(text):
-    return text[0].upper() + text[1:]
+    return " to ".join(dict.fromkeys(f"{value:{format}}" for value in (values.min(), values.max())))

@@ -1,16 +1,16 @@
 """What Brickell and Shmatikov ask: whether even modest privacy is paid for with almost all utility."""
 
-import re
 from typing import NamedTuple
 
 import pandas as pd
 
-from privnb.evaluation.results import check_results, over_seeds
-from privnb.microdata.sentences import B, C, say
+from privnb.evaluation.results import SETTING, check_results, over_seeds
+from privnb.microdata.sentences import B, C
 from privnb.reporting.findings.adversary import what_predictions_add
-from privnb.reporting.findings.base import listed
+from privnb.reporting.findings.base import Finding, report
+from privnb.reporting.findings.rows import ENDS, listed, setting_name
 
-ENDS = ("Identity", "Suppress")
+POINTS = "{:+.2f} points"
 NOTHING = (
     f"{B}Adversary and researcher cannot be compared here{B}: both are counted in people guessed right, which takes a "
     "sensitive attribute of categories, and no study of this table has one. Give a column of categories that role in "
@@ -64,22 +64,6 @@ def judged(shares):
     return found
 
 
-def setting(sanitizer, parameters):
-    """How a person names a sanitization beside the others of a figure.
-
-    >>> setting("Identity", ""), setting("Suppress", ""), setting("Mondrian", "c=3 l=2 job, choose=gain, workload=pay")
-    ('intact', 'suppressed', 'l=2')
-    >>> setting("Mondrian", "k=10"), setting("Bucketize", "partition=Mondrian k=10")
-    ('Mondrian k=10', 'Bucketize Mondrian k=10')
-    """
-    main = re.sub(r"^c=\S+ (?=l=)|^partition=", "", parameters.split(", ")[0])
-    if sanitizer in ENDS:
-        return {"": "suppressed" if sanitizer == "Suppress" else "intact"}.get(main, f"suppressed: {main[5:]}")
-    if "choose=gain" in parameters:  # the paper's, by workload-aware Mondrian
-        return main.split(" ")[0]
-    return f"{sanitizer} {main}".strip()
-
-
 def both_sides(results):
     """The gains of adversary and researcher, one row a data set, workload and release, over all seeds.
 
@@ -88,7 +72,7 @@ def both_sides(results):
     """
     rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
     rows = rows[~((rows.sanitizer == "Suppress") & (rows.parameters != ""))]
-    keys = ["dataset", "sanitizer", "parameters"]
+    keys = ["dataset", *SETTING, "parameter", "bound"]
     best = rows.sort_values("value", ascending=False, kind="stable")
     adversary = best_adversary(rows)
     adversary = adversary[[*keys, "value", "baseline"]].rename(columns={"value": "adversary", "baseline": "chance"})
@@ -98,15 +82,14 @@ def both_sides(results):
     workloads = rows[rows.measure == "workload_gain"][["dataset", "target"]].drop_duplicates()
     wide = order.merge(workloads, on="dataset").merge(adversary, on=keys, how="left")
     wide = wide.merge(researcher, on=[*keys, "target"], how="left")
-    names = [setting(*pair) for pair in zip(wide.sanitizer, wide.parameters, strict=True)]
-    return wide.assign(setting=names)
+    return wide.assign(setting=[setting_name(row) for row in wide.itertuples()])
 
 
 def best_adversary(rows):
     """The `accuracy_gain` of each release: the exact one, or else, as under noise, that of the best miner."""
     best = rows[rows.measure == "accuracy_gain"].sort_values("value", ascending=False, kind="stable")
     best = pd.concat([best[best.miner == ""], best[best.miner != ""]])
-    return best.drop_duplicates(["dataset", "sanitizer", "parameters"]).sort_index()
+    return best.drop_duplicates(["dataset", *SETTING]).sort_index()
 
 
 def sanitized(sides):
@@ -121,31 +104,42 @@ def sanitized(sides):
     return rows.assign(more=told & (rows.adversary > rows.high), less=less)
 
 
+def ahead(sides):
+    """In how many releases of `both_sides` either side gains more than the other: a `Finding`."""
+    known = sanitized(sides)
+    return Finding(
+        "The adversary gains more than the researcher, beyond the 95 % interval",
+        known.more.sum(),
+        format=f"{{:.0f}} of {len(known)} releases",
+        beside={"less": f"{known.less.sum()}"},
+    )
+
+
 def what_privacy_costs(compared, others=None, shares=None, predictions=None):
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
-    `compared`: of `experiments.figures`; `others`: of `experiments.others`; `shares`: of the coins; `predictions`: of
-    `experiments.gains`. What is None is not spoken of; of nothing `compared` it says what that takes.
+    `compared`: of `studies.figures`; `others`: of `studies.others`; `shares`: of the coins; `predictions`: of
+    `studies.gains`. What is None is not spoken of; of nothing `compared` it says what that takes.
     """
     for name, each in {"compared": compared, "others": others, "shares": shares, "predictions": predictions}.items():
         if each is not None or name == "compared":
             check_results(name, each)
-    sentences = list(_compared(compared, others)) if len(compared) else [NOTHING]
-    if shares is not None and (found := judged(shares)):
-        sentences.append(_coins(found))
+    found = list(_compared(compared, others)) if len(compared) else [NOTHING]
+    if shares is not None:
+        found += _coins(judged(shares))
     if predictions is not None:
         asked = "Does what miners predict add to what the adversary gains (Sramka et al. 2010, Table 3)?"
-        sentences += [asked, what_predictions_add(predictions).data]
-    return say(*sentences)
+        found += [asked, *what_predictions_add(predictions).parts]
+    return report(*found)
 
 
 def _compared(compared, others):
-    parts = [part.set_index("setting") for _, part in both_sides(compared).groupby(["dataset", "target"], sort=False)]
-    yield _overall(parts)
-    yield from map(_workload, parts)
+    yield ahead(both_sides(compared))
+    for part in _workloads(compared):
+        yield from _workload(part)
     yield from _lemma(compared)
-    if others is not None:
-        yield from (_others(part) for _, part in both_sides(others).groupby(["dataset", "target"], sort=False))
+    for part in [] if others is None else _workloads(others):
+        yield from _others(part)
     yield (
         "What the comparison cannot say: a point of accuracy is not worth the same to both sides. The adversary's gain "
         "is a mean over the people in the table, and hides those of whom a class tells much; the researcher's is of "
@@ -153,96 +147,48 @@ def _compared(compared, others):
     )
 
 
-def _points(share):
-    return f"{100 * share:+.2f}"
-
-
-def _interval(row):
-    return f"95 % interval {_points(row.low)} to {_points(row.high)}"
-
-
-def _whole(part):
-    """The original's row of one workload; None where either side of it was not measured."""
-    rows = part[part.sanitizer == "Identity"].dropna(subset=["gain", "adversary"])
-    return rows.iloc[0] if len(rows) else None
-
-
-def _held(part):
-    """The releases that leave the adversary at most half of what the original gives them."""
-    rows = sanitized(part)
-    return rows[rows.adversary <= _whole(part).adversary / 2]
-
-
-def _overall(parts):
-    """The answer in one sentence: what is left where the adversary is held to half, of what there is to gain."""
-    known = [part for part in parts if _whole(part) is not None]
-    if not known:
-        return "No workload was mined on the original: there is nothing to compare with what the adversary gains."
-    useful = [part for part in known if _whole(part).low > 0 and len(_held(part))]
-    gain = sum(_whole(part).low > 0 for part in known)
-    said = (
-        f"{B}In {gain} of {len(known)} workloads the original gives the researcher more than the better trivial "
-        f"sanitization, beyond the 95 % interval.{B}"
-    )
-    if gain < len(known):
-        said += " In the others there is no utility that privacy could cost."
-    if not useful:
-        return said
-    return (
-        f"{said} {B}Where releases hold the adversary to half of what the original gives them, the best of them keeps "
-        f"of the researcher's gain: {listed([_kept(part) for part in useful])}.{B} 100 % costs nothing, 0 % is the "
-        "trivial sanitization's. The 95 % intervals take the original's gain as exact; and the best of several "
-        "releases, chosen by the same numbers, looks better than it is."
-    )
-
-
-def _kept(part):
-    """Which share of the original's gain the best release keeps that holds the adversary to half."""
-    held, whole = _held(part), _whole(part).gain
-    best = held.loc[held.gain.idxmax()]
-    said = f"{best.gain / whole:.0%} ({best.low / whole:.0%} to {best.high / whole:.0%}"
-    said += "" if best.low > 0 else ", not told apart from nothing"
-    several = f"the best of {len(held)} releases" if len(held) > 1 else "the only release"
-    return f"{said}; {several}; {_named(part)})"
-
-
-def _named(part):
-    return f"{part.dataset.iloc[0]}, predicting {part.target.iloc[0]}"
+def _workloads(results):
+    """The releases of each data set and workload."""
+    return [part.set_index("setting") for _, part in both_sides(results).groupby(["dataset", "target"], sort=False)]
 
 
 def _workload(part):
     """One figure: what the original gives, and what is left of it where the adversary is held to half."""
-    whole, rows, name = _whole(part), sanitized(part), _named(part)
-    if whole is None:
-        return f"{name[0].upper()}{name[1:]}: the original was not mined, so nothing can be said of what is lost."
-    said = (
-        f"{name[0].upper()}{name[1:]}: the original gives the researcher {_points(whole.gain)} points over the better "
-        f"trivial sanitization ({_interval(whole)}; {whole.miner}), and the adversary {_points(whole.adversary)} (by "
-        f"chance {_points(whole.chance)}). In {rows.more.sum()} of {len(rows)} sanitized releases the adversary gains "
-        f"more than the researcher, in {rows.less.sum()} less, beyond the interval."
-    )
-    small = ((rows.adversary > 0) & (rows.adversary <= rows.chance)).sum()
-    if small:
-        said += (
-            f" In {small} the adversary gains no more than from the same classes with values dealt at random, which "
-            "does not count as more: small classes tell of these very people, and nothing of others like them."
+    name = f"{part.dataset.iloc[0]}, predicting {part.target.iloc[0]}"
+    originals = part[part.sanitizer == "Identity"].dropna(subset=["gain", "adversary"])
+    if originals.empty:
+        yield f"{name}: the original was not mined, so there is nothing to compare with what the adversary gains."
+        return
+    whole, rows = originals.iloc[0], sanitized(part)
+    worth = "" if whole.low > 0 else "There is no utility here that privacy could cost."
+    yield _gain(whole, f"{name}: the original gives the researcher", {"by chance": whole.chance}, worth)
+    held = rows[rows.adversary <= whole.adversary / 2]
+    if held.empty:
+        yield f"{name}: no release holds the adversary to half of what the original gives them."
+    elif not worth:
+        best = held.loc[held.gain.idxmax()]
+        kept = "" if best.low > 0 else "That is not told apart from nothing. "
+        yield Finding(
+            f"{name}: held to half of the adversary's gain, a release keeps of the researcher's",
+            best.gain / whole.gain,
+            best.low / whole.gain,
+            best.high / whole.gain,
+            "{:.0%}",
+            best.name,
+            {"the researcher": POINTS.format(100 * best.gain), "the adversary": POINTS.format(100 * best.adversary)},
+            note=f"{kept}The best of {len(held)}, chosen by the same numbers, which looks better than it is; the "
+            "interval takes the original's gain as exact.",
         )
-    held = _held(part)
     loose = rows.drop(held.index)
-    if len(held):
-        said += f" Held to half ({listed(list(held.index))}): {_best(held)}."
-    else:
-        said += " No release holds the adversary to half."
-    return said + (f" Not held: {_best(loose)}." if len(loose) else "")
+    if len(loose):
+        yield _gain(loose.loc[loose.gain.idxmax()], f"{name}: not held to half, a release gives the researcher")
 
 
-def _best(part):
-    """The best of the releases for the researcher, and what it leaves to the adversary."""
-    best = part.loc[part.gain.idxmax()]
-    return (
-        f"the researcher gets most from {best.name}, {_points(best.gain)} points ({_interval(best)}), and the "
-        f"adversary {_points(best.adversary)}"
-    )
+def _gain(row, subject, beside=None, note=""):
+    """The researcher's gain in a release, beside the adversary's, in points."""
+    points = {"the adversary": 100 * row.adversary} | {name: 100 * each for name, each in (beside or {}).items()}
+    numbers = 100 * row[["gain", "low", "high"]].astype(float)
+    return Finding(f"{subject} ({row.miner})", *numbers, POINTS, row.name, points, note=note)
 
 
 def _lemma(compared):
@@ -252,40 +198,41 @@ def _lemma(compared):
     if rows.empty:
         return
     delta = rows.index.get_level_values("bound")
-    told = rows.information_gain.to_numpy()
-    holds = (told < delta) & (rows.largest_quotient.to_numpy() < delta)
-    yield (
-        f"Lemma 1 bounds what a delta-disclosure-private release tells, in nats, by delta. It holds on {holds.sum()} "
-        f"of {len(rows)} such releases; the nearest comes to {(told / delta).max():.1%} of its bound."
+    holds = (rows[["information_gain", "largest_quotient"]].lt(delta, axis=0)).all(axis=1)
+    yield Finding(
+        "Lemma 1 bounds the information gain of a delta-disclosure-private release by delta; it holds on",
+        holds.sum(),
+        format=f"{{:.0f}} of {len(rows)} releases",
+        beside={"the nearest comes to": f"{(rows.information_gain / delta).max():.1%} of its bound"},
     )
 
 
 def _others(part):
     """The other sanitizers: which are worth more to the researcher than trivial ones, and what they tell."""
     rows = part[~part.sanitizer.isin(ENDS)]
+    name = f"Other sanitizers, {part.dataset.iloc[0]}, predicting {part.target.iloc[0]}"
     known = rows.dropna(subset=["gain", "adversary"])
-    name = f"Other sanitizers, {part.dataset.iloc[0]}, workload {part.target.iloc[0]}"
-    if known.empty:
-        return f"{name}: none was measured on both sides."
-    sure = known[known.low > 0]
-    said = f"{name}: {len(sure)} of {len(known)} give the researcher more than the better trivial sanitization"
-    if len(sure):
-        told = [
-            f"{row.setting} ({_points(row.gain)}; the adversary {_points(row.adversary)})" for row in sure.itertuples()
-        ]
-        said += f", beyond the 95 % interval: {listed(told)}"
-    said += "."
-    if len(known) < len(rows):
-        lacking = rows[rows.gain.isna() | rows.adversary.isna()]
-        said += f" Without a researcher who can read it, or an adversary: {listed(list(lacking.setting))}."
-    return said
+    sure, lacking = known[known.low > 0], rows.index.difference(known.index, sort=False)
+    if sure.empty:
+        yield f"{name}: none gives the researcher more than the better trivial release, beyond the 95 % interval."
+    else:
+        yield f"{name}: these give the researcher more than the better trivial release, beyond the 95 % interval."
+        yield [_gain(row, "The researcher gains") for _, row in sure.iterrows()]
+    if len(lacking):
+        yield f"Without a researcher who can read it, or an adversary: {listed([*lacking])}."
 
 
 def _coins(found):
-    wrong = [
-        f'"{statement.words}" (claimed {statement.share:g}; {meant} tell {share:g})'
+    if not found:
+        return
+    wrong = {
+        f'"{statement.words}"': f"claimed {statement.share:g}, {meant} tell {share:g}"
         for statement, meant, share, _, holds in found
         if not holds
-    ]
-    said = f"Section 7's coins have both privacy and utility. Of {len(found)} statements {len(found) - len(wrong)} hold"
-    return f"{said}; wrong: {listed(wrong)}." if wrong else f"{said}."
+    }
+    yield Finding(
+        "Section 7's coins have both privacy and utility; statements that hold",
+        len(found) - len(wrong),
+        format=f"{{:.0f}} of {len(found)}",
+        beside=wrong,
+    )

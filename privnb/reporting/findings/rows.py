@@ -1,0 +1,77 @@
+"""Which rows a finding is of, and what a person calls them."""
+
+ENDS = ("Identity", "Suppress")  # the releases that all others lie between
+WORST = "worst miner"
+CRITERIA = {
+    "worst by person": "each person's worst miner",
+    "worst": WORST,
+    "average": "average miner",
+    "fusion: vote": "vote of all miners",
+    "fusion: stacked": "all miners stacked",
+}
+LESS = {"guess": "worst less the guess", "permuted": "worst less chance"}
+
+
+def setting_name(row):
+    """What a person calls the release of a row: its sanitizer and main parameter.
+
+    >>> import pandas as pd
+    >>> setting_name(pd.Series({"sanitizer": "KMember", "parameters": "k=10, start=3", "parameter": "k", "bound": 10}))
+    'KMember k=10'
+    """
+    main = f"{row.parameter}={row.bound:g}" if row.parameter else row.parameters
+    return f"{row.sanitizer} {main}".strip()
+
+
+def of(results, measure, **columns):
+    """The rows of a measure, with these values in other columns."""
+    rows = results[results.measure == measure]
+    for column, value in columns.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+def same_release(rows, row):
+    """The rows of the release that a row is of."""
+    return rows[(rows.sanitizer == row.sanitizer) & (rows.parameters == row.parameters)]
+
+
+def sanitized(rows):
+    """The rows of releases between the ends."""
+    return rows[~rows.sanitizer.isin(ENDS)]
+
+
+def by_sanitizer(rows):
+    """The rows of each kind of sanitizer: a list."""
+    return [part for _, part in rows.groupby("sanitizer", sort=False)]
+
+
+def by_strictness(rows):
+    """Rows of one sanitizer from the loosest to the strictest: k upwards, epsilon downwards."""
+    looser_first = not (rows.parameter == "epsilon").any()
+    return rows.dropna(subset="bound").sort_values("bound", ascending=looser_first)
+
+
+def listed(names):
+    """Names as a person lists them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def capitalized(text):
+    return text[:1].upper() + text[1:]
+
+
+def criterion(rows):
+    """How a person names a criterion of choice, or other rows that are no single miner's: Series of text."""
+    named = rows.control.map(LESS).fillna(rows.miner.map(CRITERIA)).fillna(rows.miner)
+    return named.where(rows.miner_set == "", rows.miner_set + ": " + named)
+
+
+def scenario(rows):
+    """How a person names a scenario: "A", or of distinct records "A_distinct"; Series of text."""
+    return rows.scenario.mask(rows.variant == "distinct", rows.scenario + "_distinct")
