@@ -307,7 +307,7 @@ def of_one():
         "explorer.explore.pins": str(Path(WORK.name, "pins.json")), "explorer.asked.k": "5",
         **{f"explorer.asked.{letter}": "" for letter in ("l", "t", "delta", "epsilon")},
         **{f"Setting.{each.name}": each.default for each in fields(Setting)},
-        "answers.what_the_adversary_gains.mined": given["results"], "answers.whom_it_hits.rows": given["results"],
+        "answers.what_the_adversary_gains.mined": given["results"], "answers.subgroups.rows": given["results"],
         "answers.what_the_adversary_gains.links": given["results"], "answers.what_examples_show.examples":
         given["results"], "answers.what_the_owner_chooses.chosen": given["results"],
         "answers.what_privacy_costs.compared": given["results"],
@@ -321,7 +321,7 @@ def of_one():
         "charts.choices.chosen": given["results"], "charts.statements.shares": given["results"],
         "charts.class_sizes.sizes": Aggregate(pd.DataFrame({"size": ["2"], "people": 12}), dict(size="", people="")),
         "charts.every_setting.planes": [given["releases"]], "charts.inside.box": {"privacy": [0, 1]},
-        **{f"charts.every_{f}.measures": {"k_achieved": "k"} for f in ("setting", "number")},
+        **{f"charts.every_{f}.measures": ["k_achieved"] for f in ("setting", "number")},
         **{f"charts.{f}.counts": pd.Series({"a": 12}) for f in ("people", "merge_small")},
         **{f"charts.{f}.{p}": "k_achieved" for f in ("bars", "dots", "lines", "gains", "spans")
            for p in ("measure", "title", "unit")},

@@ -1,9 +1,9 @@
 """The grid of settings: what it holds, in which order, and that its numbers are those of each setting alone."""
 
-import pandas as pd
 import pytest
 from made_up import CLINIC
 from pandas.testing import assert_frame_equal
+from rows import finding
 
 from privnb import decision
 from privnb.evaluation.results import COLUMNS, join
@@ -91,36 +91,40 @@ def test_every_number_is_explained_and_less_of_it_is_better():
 # --- what is said of them ---
 
 
-def said(clinic, few, **axes):
+@pytest.fixture(scope="module")
+def said(clinic, few):
     settings, results = few
-    steps = sweeps.steps(clinic, settings)
-    return findings.what_every_setting_gives(steps, results, decision.points(results, **axes)).data
+    releases = decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")
+    return findings.what_every_setting_gives(sweeps.steps(clinic, settings), results, releases)
 
 
-def test_the_answer_counts_what_the_table_can_give(clinic, few):
+def test_the_answer_counts_what_the_table_can_give(said, few):
     settings, results = few
-    text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
-    there = len(results.drop_duplicates(["sanitizer", "parameters"]))
-    assert f"Of {len(settings)} settings" in text
-    assert f"can give {there}." in text
-    assert "It cannot give Mondrian k=2, l=90" in text
-    assert "does not mean safe" in text
+    given = finding(said, f"This table can give of {len(settings)} settings")
+    assert given.value == len(results.drop_duplicates(["sanitizer", "parameters"]))
+    assert "Mondrian k=2, l=90" in given.beside["it cannot give"]
+    assert "does not mean safe" in said.data
 
 
-def test_the_answer_says_what_a_series_trades_with_its_numbers(clinic, few):
+def test_the_answer_says_what_a_series_trades_with_its_numbers(said, few):
     _, results = few
     rows = results[(results.sanitizer == "Mondrian") & (results.measure == "accuracy_gain")].set_index("parameters")
-    text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
-    (line,) = [line for line in text.split("\n\n") if line.startswith("From Mondrian k=5 to Mondrian k=20")]
-    for parameters in ("k=5", "k=20"):
-        assert f"{rows.value[parameters]:.3g} (baseline {rows.baseline[parameters]:.3g})" in line
-    assert "accuracy gain falls" in line
-    assert "certainty penalty rises" in line
+    gain, penalty = finding(said, "Accuracy gain"), finding(said, "Certainty penalty")
+    assert (gain.value, gain.setting, gain.better) == (rows.value["k=20"], "Mondrian k=20", "lower")
+    assert gain.beside == {
+        "Mondrian k=5": rows.value["k=5"],
+        "baseline, Mondrian k=5": rows.baseline["k=5"],
+        "baseline, Mondrian k=20": rows.baseline["k=20"],
+    }
+    assert gain.value < gain.beside["Mondrian k=5"]
+    assert penalty.value > penalty.beside["Mondrian k=5"]
 
 
-def test_the_answer_counts_the_efficient(clinic, few):
-    _, results = few
-    releases = decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")
-    text = said(clinic, few, privacy="accuracy_gain", utility="certainty_penalty")
-    assert f"**{(releases.status == 'efficient').sum()} of {len(releases)}**" in text
-    assert pd.Series(releases.status).eq("undecided").sum() == 0 or "stay undecided" in text
+def test_the_answer_counts_the_efficient(said, few):
+    releases = decision.points(few[1], privacy="accuracy_gain", utility="certainty_penalty")
+    efficient = finding(said, "No other release is better by accuracy gain and certainty penalty")
+    assert efficient.value == (releases.status == "efficient").sum()
+    assert efficient.number.endswith(f" of {len(releases)}")
+    assert efficient.beside["dominated, as another loses as little of both and less of one"] == str(
+        (releases.status == "dominated").sum()
+    )
