@@ -84,7 +84,7 @@ def threads():
 
 def main(folder, number):
     results = run([partial(step, place) for place in range(int(number))], Store(folder), jobs=2)
-    print(json.dumps([table.to_numpy()[:, 7:10].astype(float).tobytes().hex() for table in results]))
+    print(json.dumps([table[["value", "low", "high"]].to_numpy(float).tobytes().hex() for table in results]))
 
 
 def interrupted(folder):
@@ -111,7 +111,8 @@ def start(folder, number):
 
 
 def script(call, **options):
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_store; {QUICK}; {call}"
+    places = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    code = f"import sys; sys.path[:0] = {places!r}; import test_store; {QUICK}; {call}"
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, **options)
 
 
