@@ -77,6 +77,15 @@ class Measure:
         """The phrase with its unit, for an axis or a heading."""
         return f"{self.phrase} ({self.unit})" if self.unit else self.phrase
 
+    @property
+    def spec(self):
+        """How an axis writes the number, without its unit.
+
+        >>> Measure("share", format="{:.1%} of people").spec
+        '.1%'
+        """
+        return self.format.partition("{:")[2].partition("}")[0]
+
     def written(self, number):
         """A number with its unit.
 

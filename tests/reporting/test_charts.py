@@ -70,15 +70,15 @@ def draw(results):
     return {
         "people": charts.people(results["ages"]),
         "uniqueness": charts.uniqueness(results["unique"]),
-        "costs": charts.bars(results["costs"], "certainty_penalty", "A title", "a share", format=".1%"),
-        "links": charts.bars(results["links"], "reidentification_rate", "A title", "a share", format=".1%"),
-        "dots": charts.dots(results["utility"], "good_utility", "A title", "people", of=1200),
+        "costs": charts.bars(results["costs"], "certainty_penalty"),
+        "links": charts.bars(results["links"], "reidentification_rate"),
+        "dots": charts.dots(results["utility"], "good_utility", of=1200),
         "declines": charts.declines(results["utility"]),
         "spans": charts.spans(results["mined"], "A", "A title", "share of people", of=1200),
         "spans B": charts.spans(results["mined"], "B", "A title", "people"),
         "hit": charts.hit(results["mined"]),
         "choices": charts.choices(results["chosen"]),
-        "gains": charts.gains(results["gains"], "accuracy_gain", "A title", "a gain"),
+        "gains": charts.gains(results["gains"], "accuracy_gain"),
     }
 
 
@@ -210,36 +210,36 @@ def test_table_keeps_every_number(results):
 def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
     links = results["links"].assign(seed=1)
     twice = pd.concat([links, links.assign(seed=2, value=links.value + 0.1)])
-    chart = charts.bars(twice, "reidentification_rate", "A title", "a share")
+    chart = charts.bars(twice, "reidentification_rate")
     (shown,) = chart.to_dict()["datasets"].values()
     assert len(shown) == len(links)
     assert shown[0]["value"] == pytest.approx(links.value.iloc[0] + 0.05)
     # Student's t of two repeats that lie 0.1 apart: 12.706 * 0.05.
     assert shown[0]["high"] - shown[0]["value"] == pytest.approx(0.6353, abs=1e-3)
     assert "mean over 2 seeds, none where they are too much alike;" in subtitle(chart)
-    mixed = charts.bars(twice.iloc[:-1], "reidentification_rate", "A title", "a share")
+    mixed = charts.bars(twice.iloc[:-1], "reidentification_rate")
     assert "too much alike, or over people for what has one seed only" in subtitle(mixed)
-    alone = charts.bars(links, "reidentification_rate", "A title", "a share")
+    alone = charts.bars(links, "reidentification_rate")
     assert "over people (one seed)" in subtitle(alone)
 
 
 def test_an_empty_chart_is_a_sentence(results):
     for chart, said in (
-        (charts.bars(results["links"], "change_rate", "A title", "a share"), "has a change rate"),
+        (charts.bars(results["links"], "change_rate"), "has a change rate"),
         (charts.declines(results["links"]), "has a utility decline"),
         (charts.spans(results["links"], "A", "A title", "people"), "has an anti-utility"),
         (charts.hit(results["links"]), "has a share of people hit"),
         (charts.choices(results["chosen"].iloc[:0]), "has a sanitizer that keeps enough good utility"),
-        (charts.gains(results["links"], "accuracy_gain", "A title", "a gain"), "has an accuracy gain"),
+        (charts.gains(results["links"], "accuracy_gain"), "has an accuracy gain"),
     ):
         assert f"None of these settings {said}" in chart.data
 
 
 def test_titles_are_computed(results):
-    text = title(charts.bars(results["links"], "reidentification_rate", "Links", "a share", format=".1%"))
+    text = title(charts.bars(results["links"], "reidentification_rate"))
     most = results["links"].value.max()
-    assert f"Links: {most:.1%} under Identity (95 % interval " in text
-    assert "least, Suppress: 0.1%" in text
+    assert f"Reidentification rate: {most:.2%} of people under Identity (95 % interval " in text
+    assert "least, Suppress: 0.08% of people" in text
 
 
 def decline(sanitizer, parameters, miner, value, good=(900, 700)):
@@ -261,8 +261,8 @@ def test_declines_show_both_references():
             *decline("LaplaceNoise", "epsilon=0.5", "worst", 0.03)[1:],
         )
     )
-    assert "KMember costs at most 2.0% (k=2); LaplaceNoise costs at most 3.0% (epsilon=0.5)" in title(chart)
-    assert "age, education left out altogether" in subtitle(chart)
+    assert "at most 2.0% (KMember k=2); at most 3.0% (LaplaceNoise epsilon=0.5)" in title(chart)
+    assert "Dashed: Suppress what=age, education, which leaves out" in subtitle(chart)
     spec = chart.to_dict()
     levels = {round(row["value"], 6) for part in spec["datasets"].values() for row in part if "bound" not in row}
     assert levels == {round(1 - 700 / 900, 6), 0.031}
@@ -432,7 +432,7 @@ def test_gains_are_compared_within_a_seed():
         )
 
     two = pd.concat([gain(1, 0.1, 0.13, 0.12), gain(2, 0.2, 0.23001, 0.22001)])
-    chart = charts.gains(two, "accuracy_gain", "Accuracy gain", "a gain")
+    chart = charts.gains(two, "accuracy_gain")
     assert "change it by +0.0300 to +0.0300, as many random labels by +0.0200 to +0.0200" in title(chart)
     changes = [row for part in chart.to_dict()["datasets"].values() for row in part if "kind" in row]
     # Both seeds change nearly alike, so the interval of the change is narrow though the gains themselves differ.

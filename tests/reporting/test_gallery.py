@@ -81,12 +81,12 @@ def test_the_chart_and_the_answer_say_the_numbers(losses):
     strictest = losses[(losses.target == "k") & losses.parameters.str.contains("k=20")]
     assert f"{strictest.value.min():.1%}" in text
     assert strictest.sanitizer[strictest.value.idxmin()] in text
-    chart = charts.lines(losses, "certainty_penalty", "How wide", "share", format=".1%").to_dict()
+    chart = charts.lines(losses, "certainty_penalty").to_dict()
     assert len(chart["vconcat"]) == 3
     widest = losses.loc[losses.value.idxmax()]
     bound = re.search(rf"{widest.target}=([0-9.]+)", widest.parameters)[0]
     title = " ".join(chart["title"]["text"])
     assert f"{losses.value.min():.1%}" in title
-    assert f"{widest.value:.1%} ({widest.sanitizer} {bound})" in title
+    assert f"{widest.value:.1%} of the domain under {widest.sanitizer} {bound}" in title
     assert isinstance(catalogue.family(load(CLINIC))[2], KMember)
     assert isinstance(losses, pd.DataFrame)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, axis, finish, intervals, none, settings
 from privnb.reporting.charts.measures import ranges
@@ -210,13 +211,14 @@ def _hit(rows, groups, *, labels):
     return panel
 
 
-def gains(results, measure, title, unit):
+def gains(results, measure):
     """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
 
     On the left the release's own gain, with what chance alone shows as black ticks; on the right what is added to it.
     """
     expect.these(results=results)
-    expect.strings(measure=measure, title=title, unit=unit)
+    expect.strings(measure=measure)
+    title, unit = facts(measure).title, facts(measure).label
     of_it = results[(results.measure == measure) & (results.miner == "")]
     before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
     if before.empty or after.empty:
@@ -258,10 +260,9 @@ def _released(rows, unit):
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
         y=alt.Y("setting:N", sort=None, title=None)
     )
-    name = unit.split(" (")[0]
     return base.mark_bar(color=COLOURS[5], size=14).encode(
-        x=alt.X("value:Q", title=name, axis=alt.Axis(tickCount=4))
-    ) + base.mark_tick(color="black", thickness=2, size=20).encode(x=alt.X("baseline:Q", title=name))
+        x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4))
+    ) + base.mark_tick(color="black", thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))
 
 
 def _draws(after):

@@ -1,5 +1,6 @@
 """One measure by setting: bars, dots, lines."""
 
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
@@ -18,38 +19,41 @@ from privnb.reporting.findings.base import extremes
 BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
 
 
-def bars(results, measure, title, unit, format=".2f"):
-    """Bars of one measure, one bar a setting, with the number beside it; its interval as a line, its baseline as a
+def bars(results, measure):
+    """Bars of one measure, one bar per setting, with the number beside it; its interval as a line, its baseline as a
     tick.
     """
     expect.these(results=results)
-    expect.strings(measure=measure, title=title, unit=unit, format=format)
+    expect.strings(measure=measure)
+    of = facts(measure)
     rows = settings(results[results.measure == measure])
     if rows.value.isna().all():
         return none(measure)
     shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline"], "")).rows
     base = alt.Chart(shown).encode(y=alt.Y("setting:N", sort=None, title=None))
-    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=unit, axis=axis(format)))
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=of.label, axis=axis(of.spec)))
     chart += base.mark_text(align="left", dx=6).encode(
-        x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=format)
+        x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=of.spec)
     )
-    explained = [f"Bars: {unit} by setting"]
+    explained = [f"Bars: {of.label} by setting"]
     if rows.low.notna().all():
         explained.append(f"lines: {intervals(results[results.measure == measure])}")
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
         explained.append("black ticks: the baseline, a guess without the release")
         chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
-    return finish(chart, extremes(rows, title, format=f"{{:{format}}}")[0].title, "; ".join(explained) + ".")
+    return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
 
 
-def dots(results, measure, title, unit, *, of):
-    """One dot a setting and miner, its 95 % interval as a line; black ticks mark the baseline. Values are divided by
-    `of`. One panel a set of miners.
+def dots(results, measure, *, of):
+    """One dot per setting and miner, its 95 % interval as a line; black ticks mark the baseline. Values are divided by
+    `of`. One panel per set of miners.
     """
     expect.these(results=results)
-    expect.strings(measure=measure, title=title, unit=unit)
+    expect.strings(measure=measure)
     expect.positive("of", of)
+    title = facts(measure).title
+    unit = f"{facts(measure).phrase} (share of {facts(measure).unit})"
     rows = settings(results[results.measure == measure])
     if rows.value.isna().all():
         return none(measure)
@@ -69,15 +73,13 @@ def dots(results, measure, title, unit, *, of):
     )
 
 
-def lines(results, measure, title, unit, format=".0%"):
-    """One line a sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t."""
+def lines(results, measure):
+    """One line per sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t."""
     expect.these(results=results)
-    expect.strings(measure=measure, title=title, unit=unit, format=format)
-    rows = results[results.measure == measure].dropna(subset="value")
+    expect.strings(measure=measure)
+    of, rows = facts(measure), results[results.measure == measure].dropna(subset="value")
     if rows.empty:
         return none(measure)
-    named = zip(rows.sanitizer, rows.parameter, rows.bound, strict=True)
-    rows = rows.assign(setting=[f"{sanitizer} {letter}={bound:g}" for sanitizer, letter, bound in named])
     order = list(dict.fromkeys(rows.sanitizer))
     panels = []
     for letter, part in rows.groupby("parameter", sort=False):
@@ -85,15 +87,16 @@ def lines(results, measure, title, unit, format=".0%"):
         scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
         base = alt.Chart(Aggregate(part, dict.fromkeys(columns, "")).rows).encode(
             x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
-            y=alt.Y("value:Q", title=unit, axis=axis(format)),
+            y=alt.Y("value:Q", title=of.label, axis=axis(of.spec)),
             **told_apart("sanitizer", order),
         )
         panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
         panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=200))
     return finish(
         alt.vconcat(*panels),
-        extremes(rows, title, format=f"{{:{format}}}")[0].title,
-        f"Lines: {unit} by sanitizer; lower keeps more. A sanitizer that cannot reach a bound has no point there.",
+        extremes(rows, of.title)[0].title,
+        f"Lines: {of.label} by sanitizer; {of.better} is better. A sanitizer that cannot reach a bound has no point "
+        "there.",
     )
 
 

@@ -56,13 +56,12 @@ def declines(results):
             row.append(panel.properties(width=PANEL, height=220, title=alt.Title(title, fontSize=12)))
         panels.append(alt.hconcat(*row))
     named = "; ".join(
-        f"{sanitizer} costs at most {part.value.max():.1%} ({part.setting[part.value.idxmax()].split()[-1]})"
-        for sanitizer, part in worst.groupby("sanitizer", sort=False)
+        f"at most {part.value.max():.1%} ({part.setting[part.value.idxmax()]})"
+        for _, part in worst.groupby("sanitizer", sort=False)
     )
     dashed = ""
     if len(absent):
-        left = results[results.sanitizer == "Suppress"].parameters.iloc[0].removeprefix("what=")
-        dashed = f" Dashed: {left} left out altogether."
+        dashed = f" Dashed: {rows[rows.sanitizer == 'Suppress'].setting.iloc[0]}, which leaves out what noise blurs."
     return finish(
         alt.vconcat(*panels),
         f"Utility decline of the miner that loses most: {named}",

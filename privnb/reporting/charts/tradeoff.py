@@ -6,7 +6,7 @@ from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import WIDTH, Aggregate, alt, finish, none, told_apart
 from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
-from privnb.studies.li_li_2009.study import pairs
+from privnb.studies.li_li_2009.study import pairs, queries_of
 
 HEIGHT = 300
 GREY = "#666666"
@@ -102,10 +102,10 @@ def _called(measure):
 
 
 def _with_series(rows):
-    """What tells the lines apart: model, form and words of the target, of which there are several."""
-    words = rows.target.str.split(", ", expand=True).fillna("")
-    parts = [rows.model, rows.form, *(words[i] for i in words), rows.variant]
-    several = [part for part in parts if part.nunique() > 1] or [rows.model]
+    """What tells the lines apart: model, form and kind of queries, as far as there are several."""
+    asked = queries_of(rows)
+    kinds = asked.dimension.map("qd={:g}".format), asked.selectivity.map("sel={:g}".format)
+    several = [part for part in (rows.model, rows.form, *kinds, rows.variant) if part.nunique() > 1] or [rows.model]
     return rows.assign(series=several[0].str.cat(several[1:], sep=", ").str.strip(", "))
 
 
