@@ -57,9 +57,11 @@ def mine(release, target, names, *, rng):
 def unseen(release, target, names, *, folds, seed):
     """What the miners `names` guess of `target` for people whom they did not learn from: a `Mined`.
 
-    By cross-validation over the release: what is known of a person is the same, but the release tells of others. Where
-    a miner names nothing of an attribute that is published as it is, the guess is "", which is never right.
+    By cross-validation over the release: what is known of a person is the same, but the release tells of others. A
+    table of fewer records than `folds` has one fold a record. Where a miner names nothing of an attribute that is
+    published as it is, the guess is "", which is never right.
     """
+    folds = min(folds, len(release))
     column, encoded = _attackable(release).table[target].to_numpy(), _encoded(release, release.table, target)
 
     def guess(miner):

@@ -211,7 +211,7 @@ class AntiUtility(_Idea):
 
 def good_rows(row, target, scores, original):
     """Rows of good utility and of its decline, by miner: declines with a 95 % interval, each person compared with
-    themselves on the original. A miner that has no guess on the original has no decline.
+    themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
     """
     rows, (variant, interval) = [], unit(scores)
     kept = partial(row, "good_utility", target=target, better="higher", **variant)
@@ -225,6 +225,8 @@ def good_rows(row, target, scores, original):
             continue
         if hidden or original.withholds(original.by_miner[name]):
             rows.append(lost(np.nan, miner=name))
+            continue
+        if original.utilities[name] == 0:
             continue
         decline = mining.utility_decline(original.utilities[name], value)
         bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)

@@ -8,7 +8,7 @@ from privnb.evaluation import workload
 from privnb.evaluation.content import content
 from privnb.evaluation.predictions import miners_of, published_name
 from privnb.evaluation.releases import ends, first_number
-from privnb.evaluation.results import join, measured, setting, tidy
+from privnb.evaluation.results import join, setting, tidy
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.names import name_list, names_in
@@ -235,8 +235,10 @@ def _adversary(case, main, knows):
 
 
 def _best(trivial):
-    """The trivial sanitization and the miner that give U_base, from rows of `utility`; None where none finished."""
-    rows = measured(trivial[trivial.measure == "workload_utility"])
+    """The trivial sanitization and the miner that give U_base, from rows of `utility`; None where none finished, and
+    where all are withheld.
+    """
+    rows = trivial[trivial.measure == "workload_utility"].dropna(subset="value")
     if rows.empty:
         return None
     best = rows.loc[rows.value.idxmax()]

@@ -19,7 +19,7 @@ def declines(results):
     decline if the attributes that noise blurs are published as `*`.
     """
     expect.these(results=results)
-    rows = settings(results)
+    rows = settings(results).dropna(subset="value")  # what is withheld is not drawn
     worst = rows[
         (rows.measure == "utility_decline") & (rows.miner == "worst") & (rows.miner_set == "") & rows.bound.notna()
     ]

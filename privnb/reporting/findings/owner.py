@@ -26,11 +26,17 @@ def what_users_keep(results):
     """
     expect.these(results=results)
     rows = over_seeds(results)
-    declines = sanitized(of(rows, "utility_decline"))
+    mined = sanitized(of(rows, "utility_decline"))
+    declines = mined.dropna(subset="value")  # what is withheld is nothing to speak of
     members = declines[(declines.miner_set == "") & of_one_miner(declines)]
     worst = of(declines, "utility_decline", miner="worst", miner_set="")
+    if worst.empty and len(mined):
+        return report("All declines of the worst miner are withheld: they would tell of few people, or of all but few.")
     if worst.empty:
-        return report("No sanitized release was mined: there is no decline to speak of.")
+        return report(
+            "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak "
+            "of."
+        )
     seeds = of(results, "utility_decline", miner="worst", miner_set="").seed.nunique()
     good = of(rows, "good_utility", miner_set="")
     return report(
@@ -63,7 +69,7 @@ def _at(members, row):
 
 
 def _beside_the_guess(good, top, members):
-    original = good[good.sanitizer == "Identity"].set_index("miner")
+    original = good[good.sanitizer == "Identity"].dropna(subset=["value", "baseline"]).set_index("miner")
     if original.empty:
         return
     able = original[original.value > original.baseline]

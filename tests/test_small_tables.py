@@ -1,0 +1,142 @@
+"""Tables of a few records, and tables in which every combination of quasi-identifiers occurs, as people have them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb import evaluation, studies
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.hierarchy import flat
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.reporting import charts, findings, gallery
+from privnb.sanitizers import KMember, LaplaceNoise, SanitizationError, catalogue
+from privnb.studies import profiles
+
+SCHEMA = Schema(
+    "few",
+    (
+        Attribute("age", Role.QUASI_IDENTIFIER, Numbers(20, 60)),
+        Attribute("region", Role.QUASI_IDENTIFIER, Categories(("n", "s", "w"))),
+        Attribute("plan", Role.QUASI_IDENTIFIER, Categories(("x", "y", "z"))),
+        Attribute("illness", Role.SENSITIVE, Categories(("flu", "gout", "cold"))),
+    ),
+)
+
+
+def table(records):
+    """Of 369 records and more every combination occurs."""
+    every = np.array([(age, region, plan) for age in range(41) for region in range(3) for plan in range(3)])
+    rows = (
+        every[np.arange(records) % len(every)] if records >= len(every) else every[:: len(every) // records][:records]
+    )
+    values = {"age": rows[:, 0] + 20, "region": np.array([*"nsw"])[rows[:, 1]], "plan": np.array([*"xyz"])[rows[:, 2]]}
+    return pd.DataFrame(values).assign(illness=[("flu", "gout", "cold")[i % 3] for i in range(records)])
+
+
+def dataset(records):
+    return Dataset("few", table(records), SCHEMA, {name: flat(SCHEMA[name]) for name in SCHEMA.quasi_identifiers})
+
+
+def test_defaults_of_k_end_where_the_table_does():
+    assert evaluation.default_k("", dataset(5)) == "2"
+    assert evaluation.default_k(" ", dataset(50)) == "2, 10, 50"
+    assert evaluation.default_k("", dataset(400)) == "2, 10, 50, 100"
+    assert evaluation.settings(evaluation.default_k("", dataset(5)), "1") == [KMember(2), LaplaceNoise(1.0)]
+
+
+def test_what_is_left_out_is_said_and_what_fits_is_not():
+    said = evaluation.left_out("", dataset(15)).data
+    assert "50, 100" in said
+    assert "15 records" in said
+    assert "10," not in said
+    assert evaluation.left_out("", dataset(100)) is None
+    assert evaluation.left_out("2, 100", dataset(15)) is None
+
+
+@pytest.mark.parametrize("asked", ["100", "2, 100", 100])
+def test_a_k_that_was_asked_for_is_not_left_out(asked):
+    assert evaluation.default_k(asked, dataset(15)) == asked
+    *_, largest = evaluation.settings(evaluation.default_k(asked, dataset(15)))
+    with pytest.raises(SanitizationError, match=r"KMember\(k=100.* the table has 15 records. Lower k to 15 or less"):
+        largest.sanitize(dataset(15), rng=1)
+
+
+@pytest.mark.parametrize("records", [2, 5, 9])
+def test_groups_of_too_few_people_are_a_sentence(records):
+    shown = charts.people(evaluation.people_by(dataset(records), "age"))
+    assert shown.data == "The table has fewer than 10 people, so that no group of them is shown."
+
+
+@pytest.mark.parametrize("records", [2, 5, 9])
+def test_a_share_of_few_people_is_no_hardly_any(records):
+    """All of them are unique; nobody is told how many, and at most all are."""
+    unique = evaluation.uniqueness(dataset(records))
+    assert unique.value.isna().any()
+    assert (unique.high <= 1).all()
+    said = findings.who_stands_out(evaluation.join(evaluation.describe(dataset(records)), unique)).data
+    assert f"{1 / records:.0%} to 100%" in said
+    assert "withheld" in said
+    assert "hardly any" not in said
+
+
+def test_where_every_combination_occurs_the_gallery_is_a_sentence():
+    data = dataset(400)
+    shown = gallery.side_by_side(data, catalogue.family(data, k=5))
+    assert "every combination of the quasi-identifiers of 'few' belongs to somebody" in shown.data
+    assert "age" in str(gallery.side_by_side(dataset(60), [KMember(2)]).table)
+
+
+# What miners guess of so few people is withheld; each page says so, and none ends before its last line.
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Tasks run in this process."""
+    monkeypatch.setattr(
+        profiles, "run", lambda tasks, store, description: [task.func(*task.args, **task.keywords) for task in tasks]
+    )
+
+
+@pytest.mark.parametrize("records", [2, 5, 9])
+def test_a_table_of_fewer_records_than_folds_has_a_fold_a_record(records):
+    found = evaluation.good_utility(dataset(records), [KMember(2)], miners="majority, decision tree")
+    assert set(found.measure) == {"good_utility", "utility_decline"}
+    assert found.value.isna().all()
+
+
+@pytest.mark.parametrize("records", [2, 9])
+def test_what_users_keep_of_few_people_is_withheld_in_words(here, records):
+    found = studies.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
+    assert charts.declines(found).data == "None of these settings has a utility decline."
+    assert findings.what_users_keep(found).data.startswith("All declines of the worst miner are withheld")
+
+
+def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
+    """Of 15 people with three illnesses, five each, a majority of the others never has one's own."""
+    found = studies.users(dataset(15), [KMember(2)], miners="majority")
+    assert found[found.measure == "good_utility"].value.tolist() == [0, 0]
+    assert not (found.measure == "utility_decline").any()
+    assert charts.declines(found).data == "None of these settings has a utility decline."
+    assert "there is no decline to speak of" in findings.what_users_keep(found).data
+
+
+def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
+    """Under noise naive Bayes misses a few of 60 people."""
+    found = studies.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
+    withheld = found[(found.measure == "utility_decline") & found.value.isna()]
+    assert set(withheld.sanitizer) == {"LaplaceNoise"}
+    assert "KMember costs at most 0.0%" in " ".join(charts.declines(found).to_dict()["title"]["text"])
+    said = findings.what_users_keep(found).data
+    assert "KMember is (1.0000, {majority, naive Bayes})-utility-preserving" in said
+    assert "LaplaceNoise is (" not in said
+    original = found.assign(value=found.value.mask(found.sanitizer == "Identity"))
+    assert "right without a release" in said
+    assert "right without a release" not in findings.what_users_keep(original).data
+
+
+@pytest.mark.parametrize("records", [2, 9])
+def test_without_a_researcher_there_is_nothing_to_compare(here, records):
+    compared = studies.figures(studies.data_sets([dataset(records)]), miners="majority")
+    assert not (compared.measure == "workload_gain").any()
+    assert "a researcher's gain" in charts.compared(compared).data
+    assert "nothing to compare" in findings.what_privacy_costs(compared).data
