@@ -22,7 +22,7 @@ FIGURE_2 = {
     JensenShannonCloseness(0.1, "occupation"): (0.0999, 0.0094, 0.0072),
     DeltaDisclosure(2, "occupation"): (0.0835, 0.0257, 0.0213),
 }
-# Where the privacy model stops the cuts before a median is the largest value, so that `Mondrian(median="left")` agrees.
+# Where the privacy model stops the cuts before a median is the largest value, as `Mondrian(split_point="left")` does.
 SHARED = {
     KAnonymity(5000): (0.0549, 0.0313, 0.0273),
     FrequencyDiversity(5.5, "occupation"): (0.0435, 0.0385, 0.0368),

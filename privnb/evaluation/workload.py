@@ -92,7 +92,7 @@ def sanitizations(sensitive, workload):
         *(TCloseness(t, sensitive) for t in (0.4, 0.3, 0.2)),
         *(DeltaDisclosure(delta, sensitive) for delta in (1.2, 1.0, 0.8)),
     ]
-    cut = {"choose": "gain", "median": "below", "workload": workload}
+    cut = {"split_attribute": "gain", "split_point": "below", "workload": workload}
     return [Identity(), *(Mondrian(model, **cut) for model in models), Suppress()]
 
 

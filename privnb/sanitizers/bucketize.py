@@ -53,6 +53,10 @@ class Bucketize(Sanitizer):
         return [cls(KMember(3))]
 
     @property
+    def key(self):
+        return f"Bucketize(partition={self.partition.key})"
+
+    @property
     def order_invariant(self):
         return self.partition.order_invariant
 

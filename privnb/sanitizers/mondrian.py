@@ -22,40 +22,54 @@ class Mondrian(ModelBasedSanitizer):
     and `Ordered` categories between two values; `Sets` into two halves of about as many people; a `Taxonomy` into the
     children of the smallest node that covers the part (as many parts as children, each of which has to hold).
 
-    `choose`: which attribute is cut first; when the models do not allow its cut the next one is tried. "range": the one
-    with the widest normalised range (LeFevre et al.); "penalty": the one whose cut leaves the least certainty penalty,
-    which costs time and keeps more; "gain": the one whose cut tells most about the attribute `workload`.
-
-    `median`: where numbers are cut. "nearest": the threshold that parts people most evenly, then the next most even
-    one until the models allow it; "left": the median value itself stays left (LeFevre et al.); "below": the largest
-    threshold below the median; "either": the one, then the other; "middle": the middle of the range; "best": the
-    largest information gain, then the next (with choose="gain"). Papers say "median" and mean any of these, and their
-    numbers depend on it.
+    Parameters
+    ----------
+    models : PrivacyModel, one or more
+    split_attribute : str
+        Which attribute is cut first; when the models do not allow its cut the next one is tried. "range": the one with
+        the widest normalised range (LeFevre et al.); "penalty": the one whose cut leaves the least certainty penalty,
+        which costs time and keeps more; "gain": the one whose cut tells most about the attribute `workload`.
+    split_point : str
+        Where numbers are cut. "nearest": the threshold that parts people most evenly, then the next most even one until
+        the models allow it; "left": the median value itself stays left (LeFevre et al.); "below": the largest threshold
+        below the median; "either": the one, then the other; "middle": the middle of the range; "best": the largest
+        information gain, then the next (with split_attribute="gain"). Papers say "median" and mean any of these, and
+        their numbers depend on it.
+    workload : str
+        The attribute that cuts tell about, with split_attribute="gain".
 
     Source: LeFevre, DeWitt, Ramakrishnan, ICDE 2006 ("Mondrian") and KDD 2006 ("Workload-Aware Anonymization").
     """
 
-    choose: str = "range"
-    median: str = "nearest"
+    split_attribute: str = "range"
+    split_point: str = "nearest"
     workload: str = ""
+
+    @property
+    def key(self):
+        return repr(self).replace("split_attribute=", "choose=").replace("split_point=", "median=")
 
     @classmethod
     def examples(cls, schema):
         secret, other = schema.sensitive[0], schema.names(Role.NEUTRAL)[0]
         return [
             cls(KAnonymity(2)),
-            cls(KAnonymity(2), TCloseness(0.3, secret), choose="penalty"),
-            cls(EntropyDiversity(2, secret), choose="gain", median="best", workload=other),
+            cls(KAnonymity(2), TCloseness(0.3, secret), split_attribute="penalty"),
+            cls(EntropyDiversity(2, secret), split_attribute="gain", split_point="best", workload=other),
         ]
 
     def __post_init__(self):
-        expect.one_of("choose", self.choose, CHOICES)
-        expect.one_of("median", self.median, MEDIANS)
+        expect.one_of("split_attribute", self.split_attribute, CHOICES)
+        expect.one_of("split_point", self.split_point, MEDIANS)
         expect.kind("workload", self.workload, str)
-        if (self.choose == "gain") != bool(self.workload):
-            raise ValueError('choose="gain" and a workload go together: the gain is what a cut tells about it.')
-        if self.median == "best" and self.choose != "gain":
-            raise ValueError('median="best" looks for the largest information gain: it needs choose="gain".')
+        if (self.split_attribute == "gain") != bool(self.workload):
+            raise ValueError(
+                'split_attribute="gain" and a workload go together: the gain is what a cut tells about it.'
+            )
+        if self.split_point == "best" and self.split_attribute != "gain":
+            raise ValueError(
+                'split_point="best" looks for the largest information gain: it needs split_attribute="gain".'
+            )
 
     def _sanitize(self, dataset, table, rng):
         from privnb.sanitizers.algorithms.partitioning import partition  # numba takes most of a second to import
@@ -65,7 +79,7 @@ class Mondrian(ModelBasedSanitizer):
         requirement = requirement_of(self, dataset, [self.workload] if self.workload else [])
         codes, shape = _shape(requirement, [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers])
         target = requirement.values[self.workload].astype(np.int64) if self.workload else None
-        classes = partition(requirement, codes, shape, self.choose, self.median, target)
+        classes = partition(requirement, codes, shape, self.split_attribute, self.split_point, target)
         facts = {"claims": self.models}
         if classes.max() == 0 and len(requirement.people) > 1:
             asked = " or ".join(map(repr, self.models))

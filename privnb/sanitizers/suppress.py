@@ -14,27 +14,32 @@ class Suppress(Sanitizer):
     """Publish `*` for every quasi-identifier, for every sensitive attribute, or for attributes named one by one.
 
     Either of the first two leaves an adversary who knows quasi-identifiers with no more than the table's overall
-    distribution of the sensitive attribute. `what`: "quasi-identifiers", "sensitive", or names separated by commas.
+    distribution of the sensitive attribute. `attributes`: "quasi-identifiers", "sensitive", or names separated by
+    commas.
     Source: Brickell and Shmatikov, KDD 2008, sections 1 and 4.1.
     """
 
-    what: str = "quasi-identifiers"
+    attributes: str = "quasi-identifiers"
     treatment = "suppressed"
     reference = True
+
+    @property
+    def key(self):
+        return f"Suppress(what={self.attributes!r})"
 
     @classmethod
     def examples(cls, schema):
         return [cls(), cls("sensitive"), cls(name_list([schema.quasi_identifiers[0], schema.sensitive[0]]))]
 
     def __post_init__(self):
-        expect.text("what", self.what, "an attribute, quasi-identifiers or sensitive")
+        expect.text("attributes", self.attributes, "an attribute, quasi-identifiers or sensitive")
 
     def _sanitize(self, dataset, table, rng):
         roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}
-        if self.what in roles:
-            suppressed = dataset.schema.names(roles[self.what])
+        if self.attributes in roles:
+            suppressed = dataset.schema.names(roles[self.attributes])
         else:
-            suppressed = names_in(self.what)
+            suppressed = names_in(self.attributes)
         unknown = [name for name in suppressed if name not in table]
         if unknown:
             raise SanitizationError(

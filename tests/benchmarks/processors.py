@@ -61,8 +61,10 @@ def sanitizers(dataset, *, thorough=True):
     for k in (2, 10, 100) if thorough else (5,):
         yield from (s.Mondrian(KAnonymity(k)), s.KMember(k), s.LocalRecoding(KAnonymity(k)))
         yield s.TopDownSpecialization(KAnonymity(k), workload=sensitive)
-        yield from (s.Mondrian(KAnonymity(k), choose="gain", median=m, workload=sensitive) for m in MEDIANS)
-    yield from (s.Mondrian(ten, choose=c, median=m) for c in CHOICES[:2] for m in MEDIANS[:-1])
+        yield from (
+            s.Mondrian(KAnonymity(k), split_attribute="gain", split_point=m, workload=sensitive) for m in MEDIANS
+        )
+    yield from (s.Mondrian(ten, split_attribute=c, split_point=m) for c in CHOICES[:2] for m in MEDIANS[:-1])
     for loss in LOSSES if thorough else LOSSES[3:4]:
         target = sensitive if loss == "classification metric" else None
         yield from (s.FullDomain(ten, suppress=share, loss=loss, target=target) for share in (0, 0.05))

@@ -43,7 +43,7 @@ def works():
         slow = ("anonypy", "anonypyx") if k == 2 else ()
         peers = "anonymity-api", "anonypy", "anonypyx"
         yield Work(f"mondrian-{k}", ADULT, f"k={k}", partial(mondrian, k), peers, (k,), slow)
-        yield Work(f"mondrian-penalty-{k}", ADULT, f"k={k}, choose=penalty", partial(mondrian, k, "penalty"))
+        yield Work(f"mondrian-penalty-{k}", ADULT, f"k={k}, split_attribute=penalty", partial(mondrian, k, "penalty"))
     for k in 100, 10, 2:
         yield Work(f"local-recoding-{k}", ADULT, f"k={k}", partial(local_recoding, k), hierarchies=True)
     for k in 100, 10, 2:
@@ -65,14 +65,14 @@ class Ready(NamedTuple):
     graded: bool = False
 
 
-def mondrian(k, choose="range"):
+def mondrian(k, attribute="range"):
     import inputs
 
     from privnb.privacy_models import KAnonymity
     from privnb.sanitizers import Mondrian
 
     dataset = inputs.unordered(inputs.adult())
-    return Ready(lambda: Mondrian(KAnonymity(k), choose=choose).sanitize(dataset, rng=0))
+    return Ready(lambda: Mondrian(KAnonymity(k), split_attribute=attribute).sanitize(dataset, rng=0))
 
 
 def mondrian_drawn(records, draw):

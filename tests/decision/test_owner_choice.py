@@ -115,7 +115,7 @@ def test_of_equals_the_one_that_costs_less():
 
 
 def test_the_original_and_what_was_not_attacked_are_no_choice():
-    users = kept({("Identity", ""): 0.0, **CHEAP, ("Suppress", "what=age"): 0.0})
+    users = kept({("Identity", ""): 0.0, **CHEAP, ("Suppress", "attributes=age"): 0.0})
     assert picks(chosen(users, attacked(same({B: 5, C: 6})), scenarios="A"))["worst"] == {B: 1}
 
 

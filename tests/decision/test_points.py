@@ -360,9 +360,9 @@ def test_a_run_joined_twice_counts_once_and_two_numbers_not_at_all():
 def test_names_say_as_much_as_is_needed():
     names = (
         "KMember k=2, models=x",
-        "Mondrian k=5, median=left",
-        "Mondrian k=5, median=best",
-        "Suppress what=age, sex",
+        "Mondrian k=5, split_point=left",
+        "Mondrian k=5, split_point=best",
+        "Suppress attributes=age, sex",
     )
     table = decision.points(results({name: (1, 1) for name in names}), privacy="risk", utility="cost")
     assert table.setting.tolist() == ["KMember k=2", *names[1:]]

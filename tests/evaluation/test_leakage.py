@@ -165,7 +165,7 @@ def test_the_two_ends_of_the_scale(family, sample):
     assert value(original, "identity_leakage") == pytest.approx(math.log2(groups))
     assert original[original.measure == "attribute_vulnerability"].value.tolist() == pytest.approx([1, 1, 1])
     assert nothing[nothing.measure.str.endswith("_leakage")].value.tolist() == pytest.approx([0] * 5)
-    hidden = family[family.parameters == "what=sensitive"]
+    hidden = family[family.parameters == "attributes=sensitive"]
     assert value(hidden, "sensitive_leakage") == 0
     assert value(hidden, "identity_leakage") == pytest.approx(math.log2(groups))
 

@@ -78,13 +78,13 @@ def test_uniqueness_withholds_few_people(adult):
 def test_utility_of_the_trivial_release(adult):
     results = releases.good_utility(adult, [Suppress("sensitive"), Suppress()])
     commonest = adult.table.salary.value_counts().max()
-    suppressed = results[(results.parameters == "what=sensitive") & (results.measure == "good_utility")]
+    suppressed = results[(results.parameters == "attributes=sensitive") & (results.measure == "good_utility")]
     assert (suppressed.value == 0).all(), "a release without the attribute teaches nothing of it"
     bare = results[(results.sanitizer == "Suppress") & (results.parameters == "") & (results.measure == "good_utility")]
     assert (bare.value == commonest).all(), "without quasi-identifiers the commonest value is all there is"
     declines = results[results.measure == "utility_decline"]
     assert declines[declines.sanitizer == "Identity"].value.eq(0).all()
-    lost = declines[declines.parameters == "what=sensitive"]
+    lost = declines[declines.parameters == "attributes=sensitive"]
     assert lost[["value", "low", "high"]].eq(1).all(axis=None)
 
 

@@ -18,7 +18,8 @@ MADE = [
     family.LaplaceNoise(0.5), family.LaplaceNoise(1.0, {"age": 99}), family.GeometricNoise(0.5),
     family.RandomizedResponse(0.5), family.KMember(2), family.KMember(3, start=1), family.KMember(2, start=None),
     family.KMember(2, models=(MODELS[3],)), family.Anatomy(2, "job"), family.Bucketize(family.KMember(3)),
-    family.Mondrian(MODELS[0], choose="gain", median="best", workload="ward"), family.LocalRecoding(MODELS[0]),
+    family.Mondrian(MODELS[0], split_attribute="gain", split_point="best", workload="ward"),
+    family.LocalRecoding(MODELS[0]),
     family.TopDownSpecialization(MODELS[0], workload="job"), family.FullDomain(MODELS[0], suppress=0.5),
     family.FullDomain(MODELS[0], suppress=20, loss="classification metric", target="ward"),
     *map(family.Mondrian, MODELS),
@@ -34,6 +35,14 @@ FROZEN = [
 @pytest.mark.parametrize(("sanitizer", "number"), list(zip(MADE, FROZEN, strict=True)), ids=repr)
 def test_a_seed_stays_what_it_was(sanitizer, number):
     assert stream(1, sanitizer, "sanitize") == [1, number]
+
+
+def test_a_key_is_what_a_sanitizer_was_once_written_as():
+    by_gain = family.Mondrian(MODELS[0], split_attribute="gain", split_point="best", workload="ward")
+    once = "Mondrian(KAnonymity(k=2), choose='gain', median='best', workload='ward')"
+    assert by_gain.key == once
+    assert family.Bucketize(by_gain).key == f"Bucketize(partition={once})"
+    assert family.Bucketize(family.Suppress("age")).key == "Bucketize(partition=Suppress(what='age'))"
 
 
 def test_what_concerns_all_sanitizers_has_a_seed_of_its_own():

@@ -160,7 +160,7 @@ def test_either_trivial_sanitization_leaves_the_prior_alone(sample):
         found = workload.disclosure(sample, workload.trivial(), knows=knows, miners="unpruned tree")
         assert (found[found.measure != "posterior_accuracy"].value.abs() < 1e-12).all()
     prior = sample.table.occupation.value_counts(normalize=True).max()
-    withheld = one(found, measure="posterior_accuracy", parameters="what=sensitive")
+    withheld = one(found, measure="posterior_accuracy", parameters="attributes=sensitive")
     assert withheld.value == pytest.approx(prior)
     assert withheld.baseline == pytest.approx(prior)
     told = one(found, measure="posterior_accuracy", parameters="")
@@ -292,7 +292,7 @@ def test_no_miner_reads_buckets(sample):
 def test_a_withheld_target_leaves_the_commonest_value(sample):
     found = workload.utility_gain(sample, [], target="occupation", miners="decision tree")
     commonest = sample.table.occupation.value_counts(normalize=True).max()
-    row = one(found, measure="workload_utility", parameters="what=sensitive")
+    row = one(found, measure="workload_utility", parameters="attributes=sensitive")
     assert [row.value, row.baseline] == pytest.approx([commonest, commonest])
 
 

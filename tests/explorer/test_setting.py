@@ -40,7 +40,7 @@ MADE = {
     "LaplaceNoise": "LaplaceNoise(epsilon=0.5, sensitivity=None)",
     "GeometricNoise": "GeometricNoise(epsilon=0.5, sensitivity=None)",
     "RandomizedResponse": "RandomizedResponse(epsilon=0.5)",
-    "Suppress": "Suppress(what='quasi-identifiers')",
+    "Suppress": "Suppress(attributes='quasi-identifiers')",
     "Identity": "Identity()",
 }
 

@@ -217,7 +217,7 @@ def test_figure_2_as_another_study_traced_it(line, populations, model):
 
 @pytest.mark.parametrize("model", SHARED, ids=str)
 def test_figure_2_by_our_mondrian(line, populations, model):
-    partition = Mondrian(model, median="left")
+    partition = Mondrian(model, split_point="left")
     generalized, bucketized = partition.sanitize(line, rng=0), Bucketize(partition).sanitize(line, rng=0)
     found = (
         privacy_loss(bucketized, "occupation"), utility_loss(populations, generalized),

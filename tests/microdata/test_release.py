@@ -132,7 +132,7 @@ def test_public_provenance_is_plain():
         for sanitizer in sanitizers:
             public = sanitizer.sanitize(ward(), rng=1).provenance.public()
             assert json.loads(json.dumps(public))["sanitizer"] == repr(sanitizer)
-    assert public["parameters"] == {"partition": "Suppress(what='quasi-identifiers')"}
+    assert public["parameters"] == {"partition": "Suppress(attributes='quasi-identifiers')"}
 
 
 def test_a_claim_that_leaves_people_alone_shows_nobody():

@@ -256,7 +256,7 @@ def test_declines_show_both_references():
             *decline("Identity", "", "a", 0),
             *decline("KMember", "k=2", "a", 0.02),
             *decline("LaplaceNoise", "epsilon=0.5", "a", 0.03),
-            *decline("Suppress", "what=age, education", "a", 0.031),
+            *decline("Suppress", "attributes=age, education", "a", 0.031),
             *decline("KMember", "k=2", "worst", 0.02)[1:],
             *decline("LaplaceNoise", "epsilon=0.5", "worst", 0.03)[1:],
         )

@@ -31,7 +31,7 @@ def sets(names=NAMES, value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * (
 def family():
     kinds = {
         "Identity": ("", 0.5, ""), "Mondrian": ("k=10", 0.02, ""), "Bucketize": ("partition=Mondrian k=10", 0.5, ""),
-        "LaplaceNoise": ("epsilon=1", 0.04, "_at_most"), "Suppress": ("what=quasi-identifiers", 0.001, ""),
+        "LaplaceNoise": ("epsilon=1", 0.04, "_at_most"), "Suppress": ("attributes=quasi-identifiers", 0.001, ""),
     }  # fmt: skip
     rows = []
     for sanitizer, (parameters, share, suffix) in kinds.items():

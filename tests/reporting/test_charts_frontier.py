@@ -44,7 +44,7 @@ CASES = {
         **{f"LaplaceNoise epsilon={e}": (noise(0.2 * e), noise(0.3 / e)) for e in (0.5, 1.0, 2.0)},
         "GeometricNoise epsilon=1.0": (noise(0.1, 3), noise(0.1, 3)),
         "FullDomain k=5": ((None, 0.1, 0.9), 0.7),
-        "Suppress what=age, sex": (0.0, 1.0),
+        "Suppress attributes=age, sex": (0.0, 1.0),
     },
     "one": {"KMember k=2": (0.3, 0.2)},
     "all equal": {f"KMember k={k}": (0.3, 0.2) for k in range(5)},

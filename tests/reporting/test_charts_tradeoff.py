@@ -21,7 +21,7 @@ def rows(*, forms=("Mondrian", "Bucketize"), revealed=True, errors=False, interv
         prefix = "partition=Mondrian " if form == "Bucketize" else ""
         for letter, bounds in {"k": (10, 100), "frequency l": (3, 5), "Jensen-Shannon t": (0.1, 0.3)}.items():
             for i, bound in enumerate(bounds):
-                name, lost = f"{prefix}{letter}={bound} job, median=left", 0.5 - 0.2 * i - 0.1 * ("t" in letter)
+                name, lost = f"{prefix}{letter}={bound} job, split_point=left", 0.5 - 0.2 * i - 0.1 * ("t" in letter)
                 add(form, name, "privacy_loss", lost, "job", variant=distance)
                 add(form, name, "utility_loss", 0.01 * (1 + i) - 0.005 * place, "job", baseline=0.046)
                 for sel in (0.05, 0.1) if errors else ():

@@ -35,12 +35,12 @@ def test_figures_1_to_4():
     assert panels(chart) == [["toy", "workload: job"], ["other", "workload: pay"], ["toy", "workload: pay"]]
     settings = [panel["layer"][1]["encoding"]["y"]["scale"]["domain"] for panel in chart.to_dict()["concat"]]
     assert settings[0] == ["Identity", "Suppress", "Mondrian k=10", "Mondrian l=5", "Mondrian t=0.2"]
-    assert "what=sensitive" not in spec
+    assert "attributes=sensitive" not in spec
     assert render(chart.to_dict())[0]["image/svg+xml"].startswith("<svg")
 
 
 def test_one_table_is_one_column_and_every_miner_has_its_mark():
-    more = gain("k=10, choose=gain, median=below, workload=pay", 0.03, miner="forest")
+    more = gain("k=10, split_attribute=gain, split_point=below, workload=pay", 0.03, miner="forest")
     chart = charts.compared(results(*COMPARED, more))
     assert chart.to_dict()["columns"] == 1
     colour = chart.to_dict()["concat"][0]["layer"][-1]["encoding"]["color"]

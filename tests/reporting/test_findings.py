@@ -132,9 +132,9 @@ def test_what_users_keep_without_a_release():
 def noisy(noise, absent, *, seed=1):
     return kept(
         ("LaplaceNoise", "epsilon=0.5", "a", noise),
-        ("Suppress", "what=age, education", "a", absent),
+        ("Suppress", "attributes=age, education", "a", absent),
         ("LaplaceNoise", "epsilon=0.5", "worst", noise),
-        ("Suppress", "what=age, education", "worst", absent),
+        ("Suppress", "attributes=age, education", "worst", absent),
         seed=seed,
     )
 
@@ -143,7 +143,7 @@ def test_noise_is_set_beside_leaving_out_what_it_blurs():
     same = findings.what_users_keep(noisy(0.03, 0.0305))
     costs = finding(same, "Noise costs a single miner")
     assert costs.value == 0.03
-    assert costs.beside["Suppress what=age, education"] == "3.05% to 3.05%"
+    assert costs.beside["Suppress attributes=age, education"] == "3.05% to 3.05%"
     assert "cannot be told from leaving these attributes out" in costs.note
     more = findings.what_users_keep(noisy(0.05, 0.03))
     assert "a user does better without these attributes" in finding(more, "Noise costs").note

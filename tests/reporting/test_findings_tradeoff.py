@@ -20,7 +20,7 @@ def releases(losses, buckets=0.5):
     rows = []
     for model, (privacy, utility) in losses.items():
         for form, prefix, factor in (("Mondrian", "", 1), ("Bucketize", "partition=Mondrian ", buckets)):
-            name = f"{prefix}{model} job, median=left"
+            name = f"{prefix}{model} job, split_point=left"
             rows.append(row(form, name, "privacy_loss", privacy, baseline=0.15))
             rows.append(row(form, name, "utility_loss", utility * factor, baseline=0.05))
     return tidy(rows)
@@ -98,9 +98,9 @@ def test_the_papers_claims_with_what_holds_here():
         row("Bucketize", "k=10, t=0.1", "share_of_small_utility_loss", 1.0),
         row("Bucketize", "k=10, t=0.1", "above_scale", 2, "k"),
         row("Bucketize", "k=10, t=0.1", "above_scale", 0, "t"),
-        row("Mondrian", "delta=0.5 job, median=left", "classes", 1),
-        row("Mondrian", "delta=0.9 job, median=left", "classes", 5),
-        row("Mondrian", "frequency l=5.5 job, median=left", "classes", MISSING) | {"status": "not possible"},
+        row("Mondrian", "delta=0.5 job, split_point=left", "classes", 1),
+        row("Mondrian", "delta=0.9 job, split_point=left", "classes", 5),
+        row("Mondrian", "frequency l=5.5 job, split_point=left", "classes", MISSING) | {"status": "not possible"},
     ]
     text = said(join(SCALES, releases(LOSSES), tidy(claims)))
     assert "Utility losses below 0.04, generalized: 50%**" in text
@@ -116,7 +116,7 @@ def test_errors_fall_or_do_not():
             [
                 row(
                     "Bucketize",
-                    "partition=Mondrian Jensen-Shannon t=0.1 job, median=left",
+                    "partition=Mondrian Jensen-Shannon t=0.1 job, split_point=left",
                     "average_relative_error",
                     *pair,
                 )
@@ -145,7 +145,7 @@ def test_nothing_to_say_is_said():
 @pytest.mark.parametrize(("low", "ahead"), [(0.08, 0), (0.2, 4)])
 def test_the_critics_disagree_in_numbers(low, ahead):
     gains = [
-        row("Mondrian", f"{model} job, median=left", measure, *value)
+        row("Mondrian", f"{model} job, split_point=left", measure, *value)
         for model in LOSSES
         for measure, value in (
             ("accuracy_gain", (0.1, "job", 0.01)),
@@ -164,11 +164,22 @@ def test_the_critics_disagree_in_numbers(low, ahead):
 
 def test_of_several_miners_the_best_in_each_release_is_the_researcher():
     gains = [
-        made("town", "Mondrian", f"{model} job, median=left", 1, "workload_gain", miner, "job", *three, 0.0, "higher")
+        made(
+            "town",
+            "Mondrian",
+            f"{model} job, split_point=left",
+            1,
+            "workload_gain",
+            miner,
+            "job",
+            *three,
+            0.0,
+            "higher",
+        )
         for place, model in enumerate(LOSSES)
         for miner, three in (("tree", (0.2, 0.19, 0.21)), ("forest", (0.3 * (place < 2), 0.05, 0.4)))
     ]
-    exact = [row("Mondrian", f"{model} job, median=left", "accuracy_gain", 0.1, baseline=0.01) for model in LOSSES]
+    exact = [row("Mondrian", f"{model} job, split_point=left", "accuracy_gain", 0.1, baseline=0.01) for model in LOSSES]
     both = join(releases(LOSSES), tidy(gains), tidy(exact))
     wide = both_critiques(both)
     assert wide.workload_gain.tolist() == [0.3, 0.3, 0.2, 0.2], "no mean over miners"

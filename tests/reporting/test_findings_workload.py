@@ -10,7 +10,7 @@ from privnb.reporting import findings
 from privnb.reporting.findings.workload import best_adversary, both_sides, judged, sanitized
 
 NAMES = ["Identity", "Suppress", "Mondrian k=10", "Mondrian l=5", "Mondrian t=0.2"]
-PAPERS = ", choose=gain, median=below, workload=pay"
+PAPERS = ", split_attribute=gain, split_point=below, workload=pay"
 NONE = np.nan
 
 
@@ -41,7 +41,7 @@ COMPARED = (
     adversary(f"t=0.2 job{PAPERS}", 0.004),
     gain("", 0.02, sanitizer="Identity"),
     gain("", -0.01, sanitizer="Suppress"),
-    gain("what=sensitive", 0.0, sanitizer="Suppress", error=0),
+    gain("attributes=sensitive", 0.0, sanitizer="Suppress", error=0),
     gain(f"k=10{PAPERS}", 0.021),
     gain(f"c=3 l=5 job{PAPERS}", 0.006),
     gain(f"t=0.2 job{PAPERS}", 0.012),

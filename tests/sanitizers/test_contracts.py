@@ -237,7 +237,7 @@ def test_suppression_by_name_of_a_role_is_that_role():
     every, named = (family.Suppress(what).sanitize(toy(), rng=0) for what in ("quasi-identifiers", "age, weight, town"))
     pd.testing.assert_frame_equal(every.table, named.table)
     assert named.suppressed == 40
-    assert family.Suppress("age, town").changed_params() == "what=age, town"
+    assert family.Suppress("age, town").changed_params() == "attributes=age, town"
 
 
 def test_suppression_is_counted():

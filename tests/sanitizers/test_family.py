@@ -74,8 +74,8 @@ REQUIREMENTS = [
 ]
 ALGORITHMS = {
     "Mondrian": lambda *m: Mondrian(*m),
-    "Mondrian by penalty": lambda *m: Mondrian(*m, choose="penalty"),
-    "Mondrian by gain": lambda *m: Mondrian(*m, choose="gain", median="best", workload="income"),
+    "Mondrian by penalty": lambda *m: Mondrian(*m, split_attribute="penalty"),
+    "Mondrian by gain": lambda *m: Mondrian(*m, split_attribute="gain", split_point="best", workload="income"),
     "LocalRecoding": lambda *m: LocalRecoding(*m),
     "KMember": lambda *m: KMember(2, models=m),
     "FullDomain": lambda *m: FullDomain(*m, suppress=0.3),

@@ -139,18 +139,18 @@ def plain_cuts(records, a, k, choose, median):
 CHOICES = [("range", m) for m in MEDIANS if m != "best"] + [("penalty", "nearest"), ("gain", "left"), ("gain", "best")]
 
 
-@pytest.mark.parametrize(("choose", "median"), CHOICES)
+@pytest.mark.parametrize(("attribute", "point"), CHOICES)
 @settings(max_examples=30, deadline=None)
 @given(rows=st.integers(2, 60), seed=st.integers(0, 10**6), k=st.integers(2, 4), l=st.integers(1, 2))
-def test_the_same_parts_as_a_plain_one(choose, median, rows, seed, k, l):  # noqa: E741
+def test_the_same_parts_as_a_plain_one(attribute, point, rows, seed, k, l):  # noqa: E741
     data = toy(rows, seed)
     records = list(data.table.itertuples(index=False, name=None))
     if rows < k or len({r[4] for r in records}) < l:
         return
-    workload = "disease" if choose == "gain" else ""
+    workload = "disease" if attribute == "gain" else ""
     models = [KAnonymity(k), *([DistinctDiversity(l, "disease")] if l > 1 else [])]
-    release = Mondrian(*models, choose=choose, median=median, workload=workload).sanitize(data, rng=0)
-    expected = plain(records, k, l, choose, median)
+    release = Mondrian(*models, split_attribute=attribute, split_point=point, workload=workload).sanitize(data, rng=0)
+    expected = plain(records, k, l, attribute, point)
     penalties = sorted((len(p), *(round(float(plain_range(p, a)), 9) for a in range(4))) for p in expected)
     widths = [[HIERARCHIES[name].width(v) for v in release.table[name]] for name in SCHEMA.quasi_identifiers]
     firsts = zip(*first_of(release.classes), strict=True)
@@ -216,7 +216,7 @@ def occupation():
 
 @pytest.mark.parametrize("model", RETRACED, ids=repr)
 def test_brickell_and_shmatikov_as_another_study_found_it(occupation, model):
-    sanitizer = Mondrian(model, choose="gain", median="below", workload="marital-status")
+    sanitizer = Mondrian(model, split_attribute="gain", split_point="below", workload="marital-status")
     counts = class_counts(sanitizer.sanitize(occupation, rng=0), "occupation")
     assert (round(accuracy_gain(counts), 4), round(knowledge_gain(counts), 4)) == RETRACED[model]
 
@@ -254,11 +254,11 @@ def test_a_population_lets_small_classes_stand():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"choose": "best"}, "choose must be one of range, penalty, gain, got 'best'"),
-        ({"median": "mean"}, "median must be one of left, below"),
+        ({"split_attribute": "best"}, "split_attribute must be one of range, penalty, gain, got 'best'"),
+        ({"split_point": "mean"}, "split_point must be one of left, below"),
         ({"workload": "disease"}, "go together"),
-        ({"choose": "gain"}, "go together"),
-        ({"median": "best"}, 'needs choose="gain"'),
+        ({"split_attribute": "gain"}, "go together"),
+        ({"split_point": "best"}, 'needs split_attribute="gain"'),
     ],
 )
 def test_parameters_are_checked(options, message):

@@ -165,7 +165,7 @@ def test_parts_come_out_as_the_whole_does(sets, compared):
     every = workload.sanitizations(each.sensitive, each.workload)
     for target in each.targets:
         whole = workload.utility_gain(each.dataset, every, target=target, miners=MINERS, seed=2, folds=3)
-        whole = whole[~((whole.measure == "workload_gain") & (whole.parameters == "what=sensitive"))]
+        whole = whole[~((whole.measure == "workload_gain") & (whole.parameters == "attributes=sensitive"))]
         found = compared[compared.measure.isin(["workload_utility", "workload_gain"])]
         pd.testing.assert_frame_equal(values(found, target=target, seed=2), values(whole), check_exact=True)
 

@@ -361,8 +361,8 @@ def test_selectors_name_settings_as_results_do():
         *workload.sanitizations("occupation", "marital-status"),
         *workload.trivial(),
         Suppress("a2"),
-        Mondrian(KAnonymity(5000), median="left"),
-        Mondrian(DeltaDisclosure(0.9, "occupation"), median="left"),
+        Mondrian(KAnonymity(5000), split_point="left"),
+        Mondrian(DeltaDisclosure(0.9, "occupation"), split_point="left"),
     ]
     named = PUBLISHED[(PUBLISHED["sanitizer"] != "") & ~PUBLISHED["parameters"].str.startswith("k=10 50 100 ")]
     named = named[~named["source"].isin(["askari-2012", "aggarwal-yu-2008"])]

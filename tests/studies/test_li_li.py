@@ -57,10 +57,10 @@ def test_one_mondrian_a_bound(adult):
     found = partitions(adult, k="10, 20", l=3.5, t="0.1", delta="1, 2")
     names = {letter: [each.changed_params() for each in of_letter] for letter, of_letter in found.items()}
     assert names == {
-        "k": ["k=10, median=left", "k=20, median=left"],
-        "l": ["frequency l=3.5 occupation, median=left"],
-        "t": ["Jensen-Shannon t=0.1 occupation, median=left"],
-        "delta": ["delta=1 occupation, median=left", "delta=2 occupation, median=left"],
+        "k": ["k=10, split_point=left", "k=20, split_point=left"],
+        "l": ["frequency l=3.5 occupation, split_point=left"],
+        "t": ["Jensen-Shannon t=0.1 occupation, split_point=left"],
+        "delta": ["delta=1 occupation, split_point=left", "delta=2 occupation, split_point=left"],
     }
     assert partitions(adult, k="10", median="nearest")["k"][0].changed_params() == "k=10"
 
@@ -71,7 +71,7 @@ def test_one_mondrian_a_bound(adult):
         ({}, "no privacy model to run: give one value or more of K, L, T or DELTA"),
         ({"l": "many"}, "L must be one number or several"),
         ({"delta": "0"}, "delta must be a positive number, got 0"),
-        ({"k": "10", "median": "mean"}, "median must be one of left"),
+        ({"k": "10", "median": "mean"}, "split_point must be one of left"),
         ({"t": "0.3, 0.7"}, r"t must be a number above 0 and below 0\.6931 .*, got 0\.7"),
     ],
 )
@@ -85,7 +85,7 @@ def test_every_release_in_both_forms_and_all_together(adult, ran):
     results = trade_off(adult, chosen)
     private = of(results, "privacy_loss")
     assert len(private) == 5
-    assert np.isnan(of(results, "classes")["k=5000, median=left"])
+    assert np.isnan(of(results, "classes")["k=5000, split_point=left"])
     buckets = of(results, "privacy_loss", "Bucketize")
     np.testing.assert_array_equal(buckets, private)
     every = "k=10 50 5000, t=0.1 0.3, delta=1"
@@ -145,7 +145,11 @@ def test_the_direct_comparison_takes_every_fourth(adult, ran):
     chosen = partitions(adult, k="10, 20, 30, 40, 50, 60", t="0.2, 0.4")
     results = direct(adult, chosen, miners="majority")
     found = results[results.measure == "accuracy_gain"].parameters.tolist()
-    assert found == ["k=10, median=left", "k=50, median=left", "Jensen-Shannon t=0.2 occupation, median=left"]
+    assert found == [
+        "k=10, split_point=left",
+        "k=50, split_point=left",
+        "Jensen-Shannon t=0.2 occupation, split_point=left",
+    ]
 
 
 # What is drawn of it
@@ -157,7 +161,7 @@ def row(sanitizer, parameters, measure, value, target="job", seed=1, baseline=np
 
 def errors():
     rows = [
-        row(sanitizer, f"{prefix}{model}, median=left", "average_relative_error", value, target, seed)
+        row(sanitizer, f"{prefix}{model}, split_point=left", "average_relative_error", value, target, seed)
         for sanitizer, prefix in (("Mondrian", ""), ("Bucketize", "partition=Mondrian "))
         for model, targets in (
             ("k=10", ["qd=4, sel=0.05"]),
@@ -167,7 +171,7 @@ def errors():
         for target in targets
         for seed, value in ((1, 0.1), (2, 0.3))
     ]
-    return tidy([*rows, row("Mondrian", "k=10, median=left", "privacy_loss", 0.5)])
+    return tidy([*rows, row("Mondrian", "k=10, split_point=left", "privacy_loss", 0.5)])
 
 
 @pytest.mark.parametrize(
@@ -215,7 +219,7 @@ def test_what_holds_of_adult(ran):
     results = trade_off(data, partitions(data, k="100, 5000", l="3", t="0.1", delta="2"))
     private, generalized = of(results, "privacy_loss"), of(results, "utility_loss")
     buckets = of(results, "utility_loss", "Bucketize")
-    by_k = "k=5000, median=left"
+    by_k = "k=5000, split_point=left"
     assert 0.01 < private[by_k] < 0.13
     assert 0.015 < generalized[by_k] < 0.045
     assert (buckets.to_numpy() < generalized.to_numpy()).all()

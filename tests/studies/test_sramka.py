@@ -121,7 +121,7 @@ def test_users_by_set_and_seed(adult, small):
     assert seeds(results) == {"majority": [1, 2], "naive Bayes": [1, 2], "worst": [1, 2], "naive Bayes worst": [1]}
     single = good_utility(adult, SANITIZERS, miners="naive Bayes", seed=2)
     found = results[
-        (results.miner == "naive Bayes") & (results.seed == 2) & (results.parameters != "what=age, education-num")
+        (results.miner == "naive Bayes") & (results.seed == 2) & (results.parameters != "attributes=age, education-num")
     ]
     pd.testing.assert_frame_equal(found.reset_index(drop=True), single)
     for _, part in results[results.measure == "utility_decline"].groupby(["sanitizer", "seed"]):
@@ -132,7 +132,7 @@ def test_users_by_set_and_seed(adult, small):
 def test_users_stand_beside_the_attribute_absent(adult, small):
     results = users(adult, SANITIZERS, profile=small)
     assert list(results.sanitizer.unique()) == ["Identity", "KMember", "LaplaceNoise", "Suppress"]
-    assert set(results[results.sanitizer == "Suppress"].parameters) == {"what=age, education-num"}
+    assert set(results[results.sanitizer == "Suppress"].parameters) == {"attributes=age, education-num"}
     assert set(users(adult, SANITIZERS[:1], profile=small).sanitizer) == {"Identity", "KMember"}
 
 

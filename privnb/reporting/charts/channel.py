@@ -190,7 +190,7 @@ def _said(share):
 
 
 def _named(setting):
-    return {"Identity": "Original", "Suppress what=quasi-identifiers": "Suppress"}.get(setting, setting)
+    return {"Identity": "Original", "Suppress attributes=quasi-identifiers": "Suppress"}.get(setting, setting)
 
 
 def _and(names):

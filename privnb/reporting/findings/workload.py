@@ -31,15 +31,15 @@ class Statement(NamedTuple):
 
 STATEMENTS = (
     Statement(None, "Q tells half of S", "a3", "a1, a2", 0.5),
-    Statement("what=a2", "without a2, Q tells nothing of S", "a3", "a1", 0),
-    Statement("what=a2", "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
-    Statement("what=a2", "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
-    Statement("what=a2", "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
+    Statement("attributes=a2", "without a2, Q tells nothing of S", "a3", "a1", 0),
+    Statement("attributes=a2", "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
+    Statement("attributes=a2", "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
+    Statement("attributes=a2", "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
     Statement("", "without Q, half of a3", "a3", "", 0.5),
     Statement("", "without Q, nothing of a4", "a4", "", 0),
     Statement("", "without Q, nothing of a5", "a5", "", 0),
-    Statement("what=sensitive", "without S, nothing of a4", "a4", "", 0),
-    Statement("what=sensitive", "without S, half of a5", "a5", "", 0.5),
+    Statement("attributes=sensitive", "without S, nothing of a4", "a4", "", 0),
+    Statement("attributes=sensitive", "without S, half of a5", "a5", "", 0.5),
 )
 
 

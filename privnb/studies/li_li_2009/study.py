@@ -70,7 +70,7 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
         "t": [JensenShannonCloseness(value, sensitive) for value in numbers("T", t, number)],
         "delta": [DeltaDisclosure(value, sensitive) for value in numbers("DELTA", delta, number)],
     }
-    found = {letter: [Mondrian(model, median=median) for model in each] for letter, each in models.items() if each}
+    found = {letter: [Mondrian(model, split_point=median) for model in each] for letter, each in models.items() if each}
     if not found:
         raise ValueError("there is no privacy model to run: give one value or more of K, L, T or DELTA.")
     return found
@@ -107,7 +107,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
     lines = losses.on_lines(dataset)
     lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
     below = [
-        Mondrian(replace(*example.models, delta=delta), median=example.median)
+        Mondrian(replace(*example.models, delta=delta), split_point=example.split_point)
         for example in partitions.get("delta", [])[:1]
         for delta in BELOW_ONE
     ]
