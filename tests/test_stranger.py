@@ -12,6 +12,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import studies
+from privnb.evaluation import evaluate
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
 from privnb.explorer.controls import form
@@ -21,7 +22,7 @@ from privnb.measures import base, facts, stated
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
-from privnb.reporting import gallery
+from privnb.reporting import charts, gallery
 from privnb.sanitizers import Identity, LaplaceNoise, catalogue
 
 FILES = {
@@ -226,3 +227,18 @@ def test_the_attack_and_the_measure_give_numbers(strangers, clinic):
     noisy, _ = LaplaceNoise(1.0).sanitize(clinic, rng=1).publish()
     with pytest.raises(Unreadable, match="FirstColumn reads columns that are exact, generalized, suppressed"):
         attack.fit(noisy)
+
+
+def test_evaluate_asks_them_in_other_processes_and_a_chart_shows_them(strangers, clinic, tmp_path):
+    _, neighbours, first_column, lonely = strangers
+    attack, sanitizers = first_column.FirstColumn("diagnosis", "age"), [neighbours.Neighbours(5), LaplaceNoise(1.0)]
+    asked = {"attacks": [attack], "measures": [lonely.lonely_share]}
+    found = evaluate(clinic, sanitizers, **asked, store=str(tmp_path))
+    pd.testing.assert_frame_equal(evaluate(clinic, sanitizers, **asked), found, check_dtype=False)
+    numbers = found.set_index(["sanitizer", "measure"])
+    assert numbers.value["Neighbours", "lonely_share"] == 0
+    assert 0 < numbers.value["Neighbours", "guessed_right"] < 1
+    assert numbers.status["LaplaceNoise", "guessed_right"] == "refused", "it reads no noise"
+    chart = str(charts.bars(found, "lonely_share").to_dict())
+    assert "lonely rows (share of rows)" in chart
+    assert "Neighbours k=5" in chart

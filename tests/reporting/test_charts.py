@@ -262,7 +262,7 @@ def test_declines_show_both_references():
         )
     )
     assert "at most 2.0% (KMember k=2); at most 3.0% (LaplaceNoise epsilon=0.5)" in title(chart)
-    assert "Dashed: Suppress what=age, education, which leaves out" in subtitle(chart)
+    assert "Dashed: Suppress attributes=age, education, which leaves out" in subtitle(chart)
     spec = chart.to_dict()
     levels = {round(row["value"], 6) for part in spec["datasets"].values() for row in part if "bound" not in row}
     assert levels == {round(1 - 700 / 900, 6), 0.031}
