@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from privnb.evaluation.results import SETTING, SUMMARIES, check_results, measured, row, tidy
-from privnb.measures.base import t_interval
+from privnb.measures.base import state, t_interval
 from privnb.measures.mining import interest_of
 from privnb.microdata import expect
 
@@ -13,6 +13,25 @@ SCENARIOS = {"A", "A_distinct", "B", "C", "C_distinct"}  # that every adversary 
 CRITERION = ("miner_set", "miner", "control")  # whose anti-utility is compared, and what is taken off it
 WORST = ("", "worst", "")  # the paper's own criterion
 GUESS, PERMUTED = "guess", "permuted"  # what a criterion may take off
+
+
+state(
+    "chosen",
+    better="lower",
+    bounds=(0, 1),
+    title="Chosen",
+    sentence="Share of the seeds in which a sanitizer is the owner's choice.",
+    format="{:.0%} of the seeds",
+    axis=False,
+)
+state(
+    "excess_over_choice",
+    better="lower",
+    sentence="For how many more people the worst miner comes nearer than under the owner's choice.",
+    unit="people",
+    format="{:,.0f} people",
+    axis=False,
+)
 
 
 def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
@@ -43,7 +62,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     for feared in asked:
         of_it = attacked[attacked.feared == feared]
         scenario, distinct = of_it.scenario.iloc[0], of_it.variant.iloc[0] == "distinct"
-        case = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan, "better": "lower"}
+        case = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan}
         for criterion, (values, told) in _criteria(of_it, enough.index).items():
             made = partial(_row, releases, **case, **dict(zip(CRITERION, criterion, strict=True)))
             picked = values.idxmin(axis=1).value_counts(normalize=True)

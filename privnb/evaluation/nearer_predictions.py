@@ -259,7 +259,7 @@ def _permuted(row, scores, worst, dealt, fewest, scenario):
     told, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
     if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
         told, *bounds = [np.nan] * 3
-    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), better="lower", **variant)
+    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), **variant)
     rows = withheld(tidy([made(told, miner=worst, interval=bounds)]), fewest, scores.of)
     # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
     return _told(scenario, rows, scores, fewest).assign(control="permuted", miner="")
@@ -282,7 +282,7 @@ def _who_is_hit(row, dataset, scores, worst, fewest):
             if not np.isnan(share):
                 share, *bounds = (np.nan,) * 3 if label in untold["hit"] else (share, *wilson(int(hit), int(number)))
             baseline = np.nan if label in untold["guess"] else guess / number
-            hit = partial(row, "nearer_share", share, miner="worst", group=f"{name} {label}", better="lower")
+            hit = partial(row, "nearer_share", share, miner="worst", group=f"{name} {label}")
             rows.append(hit(interval=bounds, baseline=baseline))
     return tidy(rows)
 

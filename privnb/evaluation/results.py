@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from privnb.measures.base import facts, t_interval, wilson
+from privnb.measures.base import facts, room, t_interval, wilson
 from privnb.microdata import expect, withholding
 
 # What a number is of; with dataset, setting and seed the key of a row.
@@ -46,6 +46,7 @@ def check_results(name, value, columns=COLUMNS):
 
 
 expect.WORDS["results"] = check_results
+room(__package__)
 
 
 def join(*results):

@@ -214,8 +214,8 @@ def good_rows(row, target, scores, original):
     themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
     """
     rows, (variant, interval) = [], unit(scores)
-    kept = partial(row, "good_utility", target=target, better="higher", **variant)
-    lost = partial(row, "utility_decline", target=target, better="lower")
+    kept = partial(row, "good_utility", target=target, **variant)
+    lost = partial(row, "utility_decline", target=target)
     baseline = np.nan if scores.withholds(scores.baseline) else mining.weighted_sum(scores.baseline, scores.weights)
     for name, value in scores.utilities.items():
         hidden = scores.withholds(scores.by_miner[name])
@@ -253,7 +253,7 @@ def failed_rows(row, measure, found, **columns):
 def bad_rows(row, scores, fewest):
     """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
     (variant, interval), rows = unit(scores), []
-    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), better="lower", **variant)
+    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), **variant)
     for name, value in scores.utilities.items():
         # Of a count `withheld` keeps the bounds; any other sum of few people has none.
         few = not scores.counts and scores.tells(scores.by_miner[name], fewest)

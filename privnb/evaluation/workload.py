@@ -240,7 +240,7 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
                 rows.append(row(np.nan))
                 continue
             gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
-            rows.append(row(gain, interval=(gain - error, gain + error), baseline=0, better="higher"))
+            rows.append(row(gain, interval=(gain - error, gain + error), baseline=0))
     return tidy(rows)
 
 
@@ -317,7 +317,7 @@ class _Researcher:
         for name, right in by_miner.items():
             share, *bounds = withholding.share(right.sum(), len(right))
             bounds = bounds if np.isnan(share) else wilson(int(right.sum()), len(right))
-            rows.append(row(share, miner=name, interval=bounds, baseline=baseline, better="higher"))
+            rows.append(row(share, miner=name, interval=bounds, baseline=baseline))
         return rows
 
     def row_builder(self, sanitizer):
@@ -357,8 +357,8 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
         value = gain(found, before)
         untold = few and value > 0 if gain in WORST else hidden and gain in GUESSES
         told = [np.nan, np.nan] if untold else [value, dealt]
-        rows.append(row(gain.__name__, told[0], baseline=told[1], better="lower"))
-    return [*rows, row("posterior_accuracy", share[0], interval=share[1:], baseline=prior, better="lower")]
+        rows.append(row(gain.__name__, told[0], baseline=told[1]))
+    return [*rows, row("posterior_accuracy", share[0], interval=share[1:], baseline=prior)]
 
 
 def _of_miners(row, case, release, sensitive, known, miners, fewest):
@@ -384,7 +384,7 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
             people = np.array([right, before]) * len(true)
             hidden = withholding.tells(people, len(true), fewest).any()
             gain, chance = (np.nan, np.nan) if hidden else (right - before, chance)
-            rows.append(row("accuracy_gain", gain, miner=miner.name, baseline=chance, better="lower"))
+            rows.append(row("accuracy_gain", gain, miner=miner.name, baseline=chance))
     return rows
 
 

@@ -131,22 +131,30 @@ _homes = {}  # in which module the function of each name is
 
 def facts(name):
     """The facts of a measure by its name in results; of a name that nobody stated, a `Measure` that has only that."""
-    _every_module()
+    if name not in _stated:
+        _import_rooms(tuple(_rooms))
     return _stated.get(name) or Measure(name)
 
 
 def stated(kind=None):
     """All measures whose facts are stated, or those of one kind: a list."""
-    _every_module()
+    _import_rooms(tuple(_rooms))
     return [each for each in _stated.values() if kind is None or each.kind == kind]
 
 
+_rooms = [__package__]
+
+
+def room(package):
+    """Make the modules of a package known as some that state facts: who asks for a name need not import them."""
+    _rooms.append(package)
+
+
 @cache
-def _every_module():
-    """Import the modules of this room, which state their facts when they are imported."""
-    room = import_module(__package__)
-    for module in pkgutil.iter_modules(room.__path__):
-        import_module(f"{__package__}.{module.name}")
+def _import_rooms(rooms):
+    for each in rooms:
+        for module in pkgutil.iter_modules(import_module(each).__path__):
+            import_module(f"{each}.{module.name}")
 
 
 def wilson(successes, n):

@@ -156,7 +156,7 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
         except SanitizationError:
             continue
         row = row_builder(dataset, sanitizer, 1)
-        rows.append(row("certainty_penalty", certainty_penalty(release), better="lower", **varied))
+        rows.append(row("certainty_penalty", certainty_penalty(release), **varied))
     return tidy(rows)
 
 

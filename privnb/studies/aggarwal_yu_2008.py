@@ -46,7 +46,7 @@ def hypertension():
     rows.append(row("lattice_height", sum(heights), target="marital-status, sex"))
     for sanitizer in (Identity(), Suppress("sex")):
         release = sanitizer.sanitize(table, rng=1)
-        rows.append(row_builder(table, sanitizer, "")("k_achieved", achieved(KAnonymity(2), release), better="higher"))
+        rows.append(row_builder(table, sanitizer, "")("k_achieved", achieved(KAnonymity(2), release)))
     for k in (26, 19, 4):  # figures 5.11 (b), (c) and (d): each table is the last one that its own k allows
         sanitizer = TopDownSpecialization(KAnonymity(k), workload="hypertension")
         rows += _released(table, sanitizer)
@@ -76,8 +76,8 @@ def _released(table, sanitizer):
 def _steps(table, sanitizer):
     row, rows = row_builder(table, sanitizer, ""), []
     for step in sanitizer.steps(table).query("chosen").itertuples():
-        rows.append(row("k_before_step", step.k, group=str(step.step), better="higher"))
-        rows.append(row("anonymity_loss", step.loss, group=f"{step.attribute}: {step.value}", better="lower"))
+        rows.append(row("k_before_step", step.k, group=str(step.step)))
+        rows.append(row("anonymity_loss", step.loss, group=f"{step.attribute}: {step.value}"))
     return rows
 
 

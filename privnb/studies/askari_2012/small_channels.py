@@ -76,7 +76,7 @@ def space(name):
     for chosen, channel in published(listed).items():
         rows += _rows(name, chosen, channel, k=K)
         lost = listed.degradation(channel)
-        rows.append(_row(name, chosen, "degradation", lost, k=K, better="lower"))
+        rows.append(_row(name, chosen, "degradation", lost, k=K))
     return tidy(rows)
 
 
@@ -112,7 +112,7 @@ def aims(name="3 rows, ages 4-2-1"):
         for target, gain in wanted.items():
             before, after = measures.prior_gain(known, gain), measures.posterior_gain(known, gain)
             gained = partial(_row, name, RANDOM, "expected_gain", after, k=K, knows=knows, target=target)
-            rows.append(gained(baseline=before, better="lower"))
+            rows.append(gained(baseline=before))
     return tidy(rows)
 
 
@@ -136,12 +136,12 @@ def users(name="4 rows, ages 4-2-1"):
             means = [float(shares.astype(float) @ bits) for shares, bits in zip(mass, utilities, strict=True)]
             asked, after = {"knows": knows, "target": target}, partial(_row, name, RANDOM, k=K)
             rows += [
-                _row(name, "original", "user_utility", means[0], **asked, better="higher"),
-                after("user_utility", means[1], **asked, baseline=means[0], better="higher"),
-                after("user_degradation", means[0] - means[1], **asked, better="lower"),
+                _row(name, "original", "user_utility", means[0], **asked),
+                after("user_utility", means[1], **asked, baseline=means[0]),
+                after("user_degradation", means[0] - means[1], **asked),
             ]
         both = listed.degradation(channel, weights, [(0.5, user) for user in knowing.values()])
-        rows.append(after("user_degradation", both, knows=POPULATION, target=target, better="lower"))
+        rows.append(after("user_degradation", both, knows=POPULATION, target=target))
     return tidy(rows)
 
 
@@ -151,17 +151,17 @@ def _rows(name, sanitizer, channel, knows=NOTHING, k=None):
     row = partial(_row, name, sanitizer, k=k, knows=knows, target=TABLE)
     return [
         row("releases", (channel.output_probability > 0).sum()),
-        row("prior_vulnerability", before, better="lower"),
-        row("prior_bayes_risk", 1 - before, better="higher"),
-        row("posterior_vulnerability", after, baseline=before, better="lower"),
-        row("bayes_risk", 1 - after, baseline=1 - before, better="higher"),
-        row("lowest_bayes_risk", lowest, better="higher"),
-        row("highest_bayes_risk", highest, better="higher"),
-        row("santhi_vardy_bound", measures.santhi_vardy_bound(channel), better="higher"),
-        row("min_entropy_leakage", math.log2(after / before), baseline=0, better="lower"),
-        row("shannon_leakage", measures.mutual_information(channel), baseline=0, better="lower"),
-        row("multiplicative_capacity", measures.multiplicative_capacity(channel), baseline=1, better="lower"),
-        row("additive_capacity", measures.additive_capacity(channel), baseline=0, better="lower"),
+        row("prior_vulnerability", before),
+        row("prior_bayes_risk", 1 - before),
+        row("posterior_vulnerability", after, baseline=before),
+        row("bayes_risk", 1 - after, baseline=1 - before),
+        row("lowest_bayes_risk", lowest),
+        row("highest_bayes_risk", highest),
+        row("santhi_vardy_bound", measures.santhi_vardy_bound(channel)),
+        row("min_entropy_leakage", math.log2(after / before), baseline=0),
+        row("shannon_leakage", measures.mutual_information(channel), baseline=0),
+        row("multiplicative_capacity", measures.multiplicative_capacity(channel), baseline=1),
+        row("additive_capacity", measures.additive_capacity(channel), baseline=0),
     ]
 
 

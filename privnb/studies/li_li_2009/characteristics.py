@@ -95,5 +95,5 @@ def _compared(case, people, told, false=None):
             "utility_loss": utility_loss(populations, release),
         }
         for measure, value in measured.items():
-            rows.append(row(measure, value, dataset="made up", sanitizer=says, target=case, better="lower"))
+            rows.append(row(measure, value, dataset="made up", sanitizer=says, target=case))
     return tidy(rows)

@@ -241,11 +241,11 @@ def _overall(dataset, found, partitions):
         of_all = partial(row, dataset=dataset.name, sanitizer=form, parameters=every)
         for (target, variant), losses_of_it in privacy.groupby(["target", "variant"], sort=False):
             largest = partial(of_all, "largest_privacy_loss", losses_of_it.value.max())
-            rows.append(largest(target=target, variant=variant, better="lower"))
+            rows.append(largest(target=target, variant=variant))
         for target in utility.target.unique():
             small = (utility.value < SMALL).mean()
-            rows.append(of_all("share_of_small_utility_loss", small, target=target, better="higher"))
+            rows.append(of_all("share_of_small_utility_loss", small, target=target))
         for letter in partitions if len(privacy) else ():
             above = (privacy.value[privacy.parameter == letter] > scale).sum()
-            rows.append(of_all("above_scale", above, group=letter, better="lower"))
+            rows.append(of_all("above_scale", above, group=letter))
     return tidy(rows)
