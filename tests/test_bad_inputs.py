@@ -400,7 +400,8 @@ ACCEPTED = {
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
-    "workload": {"text"}, "what": {"text"}, "prefix": {"text"}, "miner": {"text"}, "store": {"text"},
+    "sanitizers.Suppress.attributes": {"text"},
+    "workload": {"text"}, "prefix": {"text"}, "miner": {"text"}, "store": {"text"},
     "value": {"text", "empty", "below", "zero", "half", "huge"}, "sanitizers.*.target": {"text"},
     "workload.sanitizations.*": {"text"}, "adversary.scenarios.target": {"text"},
     # Nothing to do is done.

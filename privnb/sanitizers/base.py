@@ -2,19 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Taxonomy
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Role
-from privnb.microdata.treatment import Rows, Treatment, treated
-from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
-from privnb.privacy_models.requirement import Requirement
+from privnb.microdata.treatment import Rows, treated
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
 from privnb.sanitizers.claims import refusal
+from privnb.sanitizers.statements import positions, stated, treatments
 
 FACTS = ("claims", "promise", "noisy", "perturbed", "rows", "new", "note", "buckets")  # what a sanitizer says
 
@@ -150,17 +150,17 @@ class Sanitizer(ABC):
             raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
         buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())
-        records = None if isinstance(rows, Rows) else _positions(rows, len(dataset))
+        records = None if isinstance(rows, Rows) else positions(rows, len(dataset))
         rows = rows if records is None else Rows.SUBSET
-        stated = _stated(facts, rows, [attribute.name for attribute in new])
+        said = stated(facts, rows, [attribute.name for attribute in new])
         provenance = Provenance(
             dataset=dataset.name,
             sanitizer=repr(self),
             parameters=self.get_params(),
-            columns=_treatments(dataset, table, rows, records) | stated,
+            columns=treatments(dataset, table, rows, records) | said,
             rows=rows,
             # Noise and rows of nobody are drawn, whoever forgot it.
-            simulation=bool(self.draws or treated(stated, "noisy", "synthetic")) and rng is not None,
+            simulation=bool(self.draws or treated(said, "noisy") or rows is Rows.NOBODY) and rng is not None,
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )
@@ -183,118 +183,8 @@ class Sanitizer(ABC):
         """
 
 
-def _stated(facts, rows, new):
-    """What a sanitizer says of columns, which no table can show; takes it from `facts`: `{name: Treatment}`."""
-    noisy, perturbed = facts.pop("noisy", {}), facts.pop("perturbed", ())
-    expect.kind("noisy", noisy, Mapping, instead="Give the law of each column's noise, or name it in `perturbed`.")
-    expect.texts("perturbed", perturbed, "columns")
-    stated = {name: Treatment("noisy", law) for name, law in noisy.items()}
-    return stated | dict.fromkeys([*perturbed, *new], Treatment("synthetic" if rows is Rows.NOBODY else "perturbed"))
-
-
-def _positions(rows, n):
-    """The positions of a subset of `n` records, checked: integer array."""
-    found = np.asarray(expect.vector("rows", rows))
-    if found.dtype.kind not in "iu" or len(np.unique(found)) < len(found) or not 0 <= found.min() <= found.max() < n:
-        raise ValueError(f"rows must be positions of different records, from 0 to {n - 1}, got {expect.found(rows)}.")
-    return found
-
-
-def _treatments(dataset, table, rows, records):
-    """How each column of the dataset was treated, as the table shows it: `{name: Treatment}`."""
-    before = dataset.table[dataset.schema.published]
-    if rows is Rows.NOBODY:
-        return dict.fromkeys(before, Treatment("synthetic"))
-    if not table.columns.is_unique:
-        return {}  # the release is refused
-    if records is not None:
-        before, table = before.iloc[records].reset_index(drop=True), table.reset_index(drop=True)
-    return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in before}
-
-
-def _kind(before, cells):
-    if cells.equals(before):
-        return "exact"
-    hidden = cells.isin([SUPPRESSED])
-    if not hidden.any():
-        return "generalized"
-    kept = cells[~hidden].astype(object).equals(before[~hidden].astype(object))
-    return "suppressed" if kept else "generalized"
-
-
 expect.word("sanitizer", Sanitizer, several="sanitizers", instead="Give one such as KMember(10).")
 expect.word("partition", Sanitizer, several="partitions", instead="Give one such as Mondrian(KAnonymity(10)).")
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class ModelBasedSanitizer(Sanitizer):
-    """A sanitizer of which every class keeps all of `models`, listed first: `Mondrian(KAnonymity(10), ...)`.
-
-    Other parameters are named. Raises ValueError without a model and TypeError for what is none.
-    """
-
-    models: tuple[PrivacyModel, ...]
-    letters = tuple(MODELS)
-
-    def __init__(self, *models, **options):
-        known = {field.name: field.default for field in fields(self) if field.name != "models"}
-        unknown = sorted(set(options) - set(known))
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no parameter {unknown}; it has {', '.join(known) or 'none'}.")
-        absent = [name for name, default in known.items() if default is MISSING and name not in options]
-        if absent:
-            raise TypeError(f"{type(self).__name__} needs {', '.join(f'{name}=' for name in absent)}.")
-        expect.these(models=models)
-        if not models:
-            raise ValueError(f"{type(self).__name__} needs a privacy model to keep, such as KAnonymity(10).")
-        object.__setattr__(self, "models", models)
-        for name, default in known.items():
-            object.__setattr__(self, name, options.get(name, default))
-        self.__post_init__()
-
-    def __post_init__(self):
-        """Where a sanitizer checks its other parameters."""
-
-    @classmethod
-    def at(cls, bounds, sensitive=None):
-        return cls.keeping(models_of(bounds, sensitive), sensitive)
-
-    @classmethod
-    def keeping(cls, models, sensitive=None):
-        return cls(*models)
-
-    def __repr__(self):
-        options = [
-            f"{f.name}={getattr(self, f.name)!r}"
-            for f in fields(self)
-            if f.name != "models" and getattr(self, f.name) != f.default
-        ]
-        return f"{type(self).__name__}({', '.join([*map(repr, self.models), *options])})"
-
-
-def models_of(bounds, sensitive):
-    """The privacy models that bounds ask for, `{letter: number}`: a list, k-anonymity first.
-
-    >>> models_of({"t": 0.2, "k": 5}, "salary")
-    [KAnonymity(k=5), TCloseness(t=0.2, sensitive='salary', distance='equal')]
-    """
-    return [
-        model(bounds[letter], *([] if letter == "k" else [sensitive]))
-        for letter, model in MODELS.items()
-        if letter in bounds
-    ]
-
-
-def recoded(dataset, table, requirement, classes):
-    """`table` with each class's smallest generalization in its quasi-identifiers.
-
-    `classes`: integer array, the class of each row of `requirement`; numbers from 0.
-    """
-    of_records = classes[requirement.index]
-    for a, name in enumerate(dataset.schema.quasi_identifiers):
-        labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
-        table[name] = labels[of_records]
-    return table
 
 
 def with_public_ends(release):
@@ -304,35 +194,6 @@ def with_public_ends(release):
     population.
     """
     return release.widened([name for name in release.labelled if not release.hierarchies[name].exact])
-
-
-def lines(generalizations):
-    """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
-    return [g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.size for g in generalizations]
-
-
-def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
-    """The sanitizer's models bound to `dataset`, see `Requirement`.
-
-    Raises SanitizationError where not even one class of all records keeps them.
-    """
-    if not dataset.schema.quasi_identifiers:
-        raise SanitizationError(
-            f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
-        )
-    for model in sanitizer.models:
-        # An adversary knows quasi-identifiers already, and identifiers are not published.
-        role = None if model.sensitive is None else dataset.schema[model.sensitive].role
-        if role not in (None, Role.SENSITIVE, Role.NEUTRAL):
-            raise SanitizationError(
-                f"{sanitizer!r}: {model!r} protects '{model.sensitive}', which has the role '{role}' in "
-                f"'{dataset.name}'. Give it the role 'sensitive', or name a column that has it."
-            )
-    requirement = Requirement(sanitizer.models, dataset, extra, alone=alone)
-    reason = requirement.refusal(np.zeros(len(requirement.people), dtype=np.int64), 1)
-    if reason:
-        raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}. Relax that model, or leave it out.")
-    return requirement
 
 
 def _short(value):

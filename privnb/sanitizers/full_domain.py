@@ -13,7 +13,8 @@ from privnb.microdata import expect
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, TCloseness
-from privnb.sanitizers.base import ModelBasedSanitizer, SanitizationError, requirement_of
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.model_based import ModelBasedSanitizer, requirement_of
 
 LOSSES = (
     "certainty penalty", "normalized certainty penalty", "loss metric", "non-uniform entropy", "height",

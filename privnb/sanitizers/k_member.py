@@ -6,7 +6,8 @@ import numpy as np
 
 from privnb.microdata import expect
 from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel, check_k
-from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer, lines, models_of, requirement_of
+from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
+from privnb.sanitizers.model_based import lines, models_of, requirement_of
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.microdata.release import Promise
+from privnb.microdata.provenance import Promise
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.mechanisms import check_epsilon
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.microdata.counts import distinct_codes
 from privnb.privacy_models import KAnonymity, TCloseness
-from privnb.sanitizers.base import ModelBasedSanitizer, lines, recoded, requirement_of
+from privnb.sanitizers.model_based import ModelBasedSanitizer, lines, recoded, requirement_of
 
 
 @dataclass(frozen=True, init=False, repr=False)

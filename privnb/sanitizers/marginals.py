@@ -17,7 +17,8 @@ import pandas as pd
 from privnb.microdata import counts, expect
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, tally
 from privnb.sanitizers import SanitizationError

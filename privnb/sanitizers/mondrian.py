@@ -7,7 +7,7 @@ import numpy as np
 from privnb.microdata import expect, hierarchy
 from privnb.microdata.schema import Role
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
-from privnb.sanitizers.base import ModelBasedSanitizer, recoded, requirement_of
+from privnb.sanitizers.model_based import ModelBasedSanitizer, recoded, requirement_of
 
 CHOICES = ("range", "penalty", "gain")
 MEDIANS = ("left", "below", "either", "nearest", "middle", "best")

@@ -8,7 +8,7 @@ import pandas as pd
 from privnb.microdata import expect
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers.algorithms.specialization import Cut, named
-from privnb.sanitizers.base import ModelBasedSanitizer, requirement_of
+from privnb.sanitizers.model_based import ModelBasedSanitizer, requirement_of
 
 
 @dataclass(frozen=True, init=False, repr=False)

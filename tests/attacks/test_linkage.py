@@ -9,7 +9,8 @@ from privnb.measures.linkage import reidentification_rate, singled_out
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 

@@ -9,7 +9,8 @@ import pytest
 from privnb.attacks import MinerInference
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Taxonomy
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.miners import able, reference_set
 from privnb.sanitizers import Identity, LaplaceNoise, Suppress

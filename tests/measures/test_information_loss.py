@@ -13,7 +13,8 @@ from privnb.measures import information_loss as loss
 from privnb.measures.information_loss import certainty_penalty, mean_absolute_error
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Law, Treatment
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress

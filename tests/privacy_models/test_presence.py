@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from privnb.microdata.hierarchy import Intervals, Taxonomy
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.privacy_models import DeltaPresence, KMap, achieved
 

@@ -9,7 +9,7 @@ import pytest
 
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
-from privnb.microdata.release import Promise
+from privnb.microdata.provenance import Promise
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Law
 from privnb.privacy_models import (

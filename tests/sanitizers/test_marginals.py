@@ -9,7 +9,8 @@ from numpy.random import default_rng
 from privnb.measures import information_loss
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ranges, Taxonomy
-from privnb.microdata.release import Provenance, Release
+from privnb.microdata.provenance import Provenance
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import (
     AlphaKAnonymity,

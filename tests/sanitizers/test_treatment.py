@@ -66,10 +66,7 @@ class _Half(Sanitizer):
 
 @dataclass(frozen=True)
 class _NobodysRows(Sanitizer):
-    """Rows drawn from the public domains alone, with a column of their own."""
-
-    randomized = True
-    draws = True
+    """Rows drawn from the public domains alone, with a column of their own. It forgets to say that it draws."""
 
     def _sanitize(self, dataset, table, rng):
         source = np.random.default_rng(rng)

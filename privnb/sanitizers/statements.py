@@ -1,0 +1,48 @@
+"""How a release treats each column: what its table shows, and what only its sanitizer can say."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.treatment import Rows, Treatment
+
+
+def stated(facts, rows, new):
+    """What a sanitizer says of columns, which no table can show; takes it from `facts`: `{name: Treatment}`."""
+    noisy, perturbed = facts.pop("noisy", {}), facts.pop("perturbed", ())
+    expect.kind("noisy", noisy, Mapping, instead="Give the law of each column's noise, or name it in `perturbed`.")
+    expect.texts("perturbed", perturbed, "columns")
+    stated = {name: Treatment("noisy", law) for name, law in noisy.items()}
+    return stated | dict.fromkeys([*perturbed, *new], Treatment("synthetic" if rows is Rows.NOBODY else "perturbed"))
+
+
+def positions(rows, n):
+    """The positions of a subset of `n` records, checked: integer array."""
+    found = np.asarray(expect.vector("rows", rows))
+    if found.dtype.kind not in "iu" or len(np.unique(found)) < len(found) or not 0 <= found.min() <= found.max() < n:
+        raise ValueError(f"rows must be positions of different records, from 0 to {n - 1}, got {expect.found(rows)}.")
+    return found
+
+
+def treatments(dataset, table, rows, records):
+    """How each column of the dataset was treated, as the table shows it: `{name: Treatment}`."""
+    before = dataset.table[dataset.schema.published]
+    if rows is Rows.NOBODY:
+        return dict.fromkeys(before, Treatment("synthetic"))
+    if not table.columns.is_unique:
+        return {}  # the release is refused
+    if records is not None:
+        before, table = before.iloc[records].reset_index(drop=True), table.reset_index(drop=True)
+    return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in before}
+
+
+def _kind(before, cells):
+    if cells.equals(before):
+        return "exact"
+    hidden = cells.isin([SUPPRESSED])
+    if not hidden.any():
+        return "generalized"
+    kept = cells[~hidden].astype(object).equals(before[~hidden].astype(object))
+    return "suppressed" if kept else "generalized"
