@@ -26,7 +26,8 @@ from privnb.sanitizers import SanitizationError
 
 
 class Case:
-    """One release: the dataset, the sanitizer and the seed that it is made of, and the release, made when it is read.
+    """One release: the dataset, the sanitizer and the seed that it is made of, and the release, made when it is read
+    unless it is given.
 
     Attributes
     ----------
@@ -36,8 +37,10 @@ class Case:
         Raises SanitizationError where the table cannot give what the sanitizer was asked for.
     """
 
-    def __init__(self, dataset, sanitizer, seed):
+    def __init__(self, dataset, sanitizer, seed, release=None):
         self.dataset, self.sanitizer, self.seed = dataset, sanitizer, seed
+        if release is not None:
+            self._made = release, None
         self.row = row_builder(dataset, sanitizer, seed)
 
     def stream(self, purpose):
@@ -121,23 +124,25 @@ def ask(dataset, runs, *, store="", description="sanitize and measure"):
     """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
     if store:
         tasks = [partial(answer, dataset, *made, question) for *made, asked in runs for question in asked]
-        return join(tidy([]), *run(tasks, Store(store), description=description))
+        found = run(tasks, Store(store), description=description)
+        return join(*found) if found else tidy([])
     found = []
     for sanitizer, seed, asked in track(runs, description):
         case = lru_cache(partial(_case, dataset, sanitizer, seed))
-        found += [_answered(question, case(question.reorders and seed != 1)) for question in asked]
-    return join(tidy([]), *found)
+        found += [answered(question, case(question.reorders and seed != 1)) for question in asked]
+    return join(*found) if found else tidy([])
 
 
 def answer(dataset, sanitizer, seed, question):
     """The answer to one question: tidy results. Asked in a row of the same release, it is made once."""
-    return _answered(question, _kept(dataset, sanitizer, seed, question.reorders and seed != 1))
+    return answered(question, _kept(dataset, sanitizer, seed, question.reorders and seed != 1))
 
 
 answer.shared = 3  # `store.run` gives tasks that have so many inputs in common to one worker, one after the other
 
 
-def _answered(question, case):
+def answered(question, case):
+    """The answer to a question of a case, as tidy results."""
     found = question.rows(case)
     return tidy(found) if isinstance(found, list) else found
 

@@ -5,7 +5,7 @@ their bucket, noise a random row. The baseline is always the prior vulnerability
 """
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -177,22 +177,31 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
 
 @dataclass(frozen=True)
 class Leakage(Question):
-    """What a release leaks of a person; fields and rows as of `leakage`."""
+    """What a release leaks of a person; rows as of `leakage`."""
 
     sensitive: str
     fewest: int = withholding.LIMIT
 
     def rows(self, case):
-        dataset, row = case.dataset, case.row
         try:
             release = stand_in(case)
         except SanitizationError:
-            return [row("classes", np.nan, target=self.sensitive, status="not possible")]
+            return [case.row("classes", np.nan, target=self.sensitive, status="not possible")]
         _check_readable(release)
-        rows = _of_identity(row, dataset, release, case.stream("identify"), self.fewest)
-        for name in dataset.schema.quasi_identifiers:
-            rows += _of_attribute(row, dataset, release, name, self.fewest)
-        return rows + _of_sensitive(row, dataset, release, self.sensitive, self.fewest)
+        names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.table
+        rows = identity_rows(case, release, self.fewest)
+        for name in names:
+            rows += attribute_rows(case, release, name, self.fewest)
+            if law := release.columns[name].law:
+                most = np.log2(noise_channel.cell_capacity(law, case.dataset.schema[name]))
+                rows.append(case.row("attribute_capacity", most, target=name, baseline=0))
+        if bucketized or release.treated("noisy"):
+            rows += original_rows(case, self.sensitive, self.fewest)
+        if bucketized:
+            known = tuple(names)
+            people = _by_subset(case.dataset, release, self.sensitive, [known])[known][1]
+            rows += _of_sensitive(case, "sensitive", people, self.sensitive, self.fewest)
+        return rows if release.treated("noisy") else rows + class_rows(case, release, self.sensitive, self.fewest)
 
 
 def check_price(price):
@@ -296,54 +305,66 @@ def _channel(dataset, release, sensitive):
     return record_channel(*release.by_class(sensitive))
 
 
+@lru_cache(maxsize=8)
+def _alike(dataset):
+    """Who is alike in all quasi-identifiers: array (n,)."""
+    return counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+
+
+@lru_cache(maxsize=8)
 def _of_original(dataset, sensitive):
-    known = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
-    return record_channel(known, dataset.table[sensitive])
+    return record_channel(_alike(dataset), dataset.table[sensitive])
 
 
-def _of_identity(row, dataset, release, seed, fewest):
-    n = len(dataset)
+@lru_cache(maxsize=64)
+def _prior(dataset, name, fewest):
+    """The share of the commonest value; NaN where it is withheld."""
+    return withholding.share(dataset.table[name].value_counts().max(), len(dataset), fewest)[0]
+
+
+def identity_rows(case, release, fewest):
+    """Rows of whose a released row is."""
+    n = len(case.dataset)
     if release.treated("noisy"):
-        rng = np.random.default_rng(seed)
-        told = noise_channel.identification(dataset, release, rng=rng)
+        rng = np.random.default_rng(case.stream("identify"))
+        told = noise_channel.identification(case.dataset, release, rng=rng)
     else:
-        true = counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
-        told = withholding.found(register_vulnerability(release.equivalence_classes, true) * n, n, fewest)
-    return _pair(row, "identity", told, 1 / n, "identity")
+        told = register_vulnerability(release.equivalence_classes, _alike(case.dataset))
+        told = withholding.found(told * n, n, fewest)
+    return _pair(case.row, "identity", told, 1 / n, "identity")
 
 
-def _of_attribute(row, dataset, release, name, fewest):
-    values, attribute, n, rows = dataset.table[name], dataset.schema[name], len(dataset), []
+def attribute_rows(case, release, name, fewest):
+    """Rows of what a person's own value of a quasi-identifier is."""
+    values, attribute, n = case.dataset.table[name], case.dataset.schema[name], len(case.dataset)
     if law := release.columns[name].law:
         told = noise_channel.cell_vulnerability(law, attribute, values)
-        most = np.log2(noise_channel.cell_capacity(law, attribute))
-        rows.append(row("attribute_capacity", most, target=name, baseline=0, better="lower"))
     else:
         told = channel.posterior_vulnerability(record_channel(release.table[name], values))
-    prior = withholding.share(values.value_counts().max(), n, fewest)[0]
-    return [*_pair(row, "attribute", withholding.share(told * n, n, fewest), prior, name), *rows]
+    share = withholding.share(told * n, n, fewest)
+    return _pair(case.row, "attribute", share, _prior(case.dataset, name, fewest), name)
 
 
-def _of_sensitive(row, dataset, release, sensitive, fewest):
-    n, bucketized, rows = len(dataset), sensitive not in release.table, []
-    prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
+def original_rows(case, sensitive, fewest):
+    """Rows of what the original tells of the sensitive value: at most so much does a release without classes."""
+    people = channel.posterior_vulnerability(_of_original(case.dataset, sensitive)) * len(case.dataset)
+    return _of_sensitive(case, "sensitive", people, sensitive, fewest, "at most")
 
-    def pair(what, share, variant=""):
-        return _pair(row, what, withholding.share(share * n, n, fewest), prior, sensitive, variant)
 
-    if bucketized or release.treated("noisy"):
-        rows += pair("sensitive", channel.posterior_vulnerability(_of_original(dataset, sensitive)), "at most")
-    if bucketized:
-        names = tuple(dataset.schema.quasi_identifiers)
-        rows += pair("sensitive", _by_subset(dataset, release, sensitive, [names])[names][1] / n)
-    if not release.treated("noisy"):
-        told, what = _channel(dataset, release, sensitive), "bucket" if bucketized else "sensitive"
-        guessed = channel.posterior_vulnerability(told)
-        rows += pair(what, guessed)
-        # With the shares of the values it would tell what is withheld.
-        moved = np.nan if withholding.tells(guessed * n, n, fewest) else channel.additive_capacity(told)
-        rows.append(row(f"{what}_additive_capacity", moved, target=sensitive, baseline=0, better="lower"))
-    return rows
+def class_rows(case, release, sensitive, fewest):
+    """Rows of what a person's class or bucket tells of the sensitive value."""
+    told, n = _channel(case.dataset, release, sensitive), len(case.dataset)
+    what = "bucket" if sensitive not in release.table else "sensitive"
+    people = channel.posterior_vulnerability(told) * n
+    # With the shares of the values it would tell what is withheld.
+    moved = np.nan if withholding.tells(people, n, fewest) else channel.additive_capacity(told)
+    capacity = case.row(f"{what}_additive_capacity", moved, target=sensitive, baseline=0)
+    return [*_of_sensitive(case, what, people, sensitive, fewest), capacity]
+
+
+def _of_sensitive(case, what, people, sensitive, fewest, variant=""):
+    prior, share = _prior(case.dataset, sensitive, fewest), withholding.share(people, len(case.dataset), fewest)
+    return _pair(case.row, what, share, prior, sensitive, variant)
 
 
 def _pair(row, what, told, prior, target, variant=""):

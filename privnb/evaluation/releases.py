@@ -13,7 +13,7 @@ import pandas as pd
 from privnb.attacks import Linkage
 from privnb.evaluation.cases import Question, evaluate, reordered, sensitive_name
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.results import join, row_builder, tidy, withheld
+from privnb.evaluation.results import join, row_builder, tidy
 from privnb.evaluation.utilities import GoodUtility, failed_rows, good_rows
 from privnb.measures import gains
 from privnb.measures.base import state, wilson
@@ -149,7 +149,7 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
     """
     expect.these(release=release, sensitive=sensitive, fewest=fewest)
     classes, values = release.by_class(sensitive)
-    return pd.Series(values).value_counts().min() < fewest and np.bincount(classes).min() < fewest
+    return bool(np.bincount(classes).min() < fewest and pd.Series(values).value_counts().min() < fewest)
 
 
 def uniqueness(dataset, *, fewest=withholding.LIMIT):
@@ -252,14 +252,16 @@ class Costs(Question):
             return [row(*loss) for loss in noise_losses(case.dataset, release).items()]
         sizes = np.bincount(release.classes)
         names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
-        rows = [
+        suppressed, *bounds = release.suppressed, np.nan, np.nan
+        if withholding.tells(suppressed, n, self.fewest):
+            suppressed, *bounds = withholding.counted(suppressed, n, self.fewest)
+        return [
             row(names[0], withholding.known(len(sizes), n, self.fewest)),
             row(names[1], float(np.median(sizes))),
             row("k_achieved", int(achieved(KAnonymity(2), release))),
-            row("suppressed_records", release.suppressed),
+            row("suppressed_records", suppressed, interval=bounds),
             row("certainty_penalty", certainty_penalty(release)),
         ]
-        return withheld(tidy(rows), self.fewest, n)
 
 
 def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):

@@ -104,7 +104,10 @@ def main_parameter(sanitizer):
 
 def tidy(rows):
     """Rows made by `row` as a table of results."""
-    return mark_withheld(pd.DataFrame(list(rows), columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBERS], float)))
+    rows = list(rows)
+    columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
+    columns |= {name: np.array(columns[name], dtype=float) for name in ("bound", *NUMBERS)}
+    return mark_withheld(pd.DataFrame(columns, columns=COLUMNS))
 
 
 def mark_withheld(results):

@@ -8,6 +8,7 @@ the original. Populations and queries are found once for all the sanitizers of a
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import islice
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from privnb.measures.base import state
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import READINGS, CountQueries, relative_errors
 from privnb.measures.reconstruction import VALUES
-from privnb.measures.tradeoff import privacy_losses, privacy_losses_by_chance, revealed_losses, utility_losses
+from privnb.measures.tradeoff import dealt_losses, privacy_losses, revealed_losses, utility_losses
 from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
@@ -337,8 +338,7 @@ def _released(dataset, sanitizer, seed):
 
 def _of_people(row, release, sensitive, distance, scale, fewest, seed):
     lost, n = privacy_losses(release, sensitive, distance), len(release)
-    generator = np.random.default_rng(seed)
-    dealt = [privacy_losses_by_chance(release, sensitive, distance, rng=generator) for _ in range(DEALS)]
+    dealt = islice(dealt_losses(release, sensitive, distance, rng=seed), DEALS)
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - 1e-12).sum())
     share, *bounds = withholding.share(reached, n, fewest)
