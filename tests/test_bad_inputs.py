@@ -323,8 +323,8 @@ def of_one():
         "charts.every_setting.planes": [given["releases"]], "charts.inside.box": {"privacy": [0, 1]},
         **{f"charts.every_{f}.measures": ["k_achieved"] for f in ("setting", "number")},
         **{f"charts.{f}.counts": pd.Series({"a": 12}) for f in ("people", "merge_small")},
-        **{f"charts.{f}.{p}": "k_achieved" for f in ("bars", "dots", "lines", "gains", "spans")
-           for p in ("measure", "title", "unit")},
+        **{f"charts.{f}.measure": "k_achieved" for f in ("bars", "dots", "lines", "gains")},
+        "charts.spans.scenario": "A", "charts.spans.title": "A title", "charts.spans.unit": "people",
         "charts.dots.of": 60, "charts.printed.source": "sramka", "charts.printed.items": "Table",
         **{f"experiments.{f}.partitions": {"k": given["partitions"]} for f in ("count_queries", "direct", "trade_off")},
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
@@ -370,6 +370,8 @@ ACCEPTED = {
     "frontier.caps.*": {"half", "huge"}, "frontier.search.size": {"huge"}, "frontier.points.names": {"dict"},
     "frontier.grid.low": {"half"}, "frontier.grid.high": {"huge"}, "frontier.Loss.measure": {"text"},
     "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},
+    "frontier.Loss.scenario": {"text", "empty"}, "charts.spans.scenario": {"text"},
+    "frontier.Loss.variant": {"text", "empty"},
     # Miners: names are read, and weights weighed, where there is data; what they learned is no caller's.
     "scenario.*.targets": {"text"}, "scenario.*.weights": {"array"}, "scenario.*.miners": {"text", "empty"},
     "scenario.*.folds": {"none", "huge"}, "miners.Miner.most": {"half", "inf", "huge"}, "miners.Miner.model": set(BAD),

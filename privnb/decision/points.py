@@ -52,6 +52,7 @@ class Loss:
             value = getattr(self, name)
             if value is not None:
                 expect.kind(name, value, str, instead="None: the only one that there is.")
+        expect.strings(variant=self.variant)
         if self.best is not None:
             expect.number("best", self.best)
 

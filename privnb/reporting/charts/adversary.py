@@ -40,7 +40,8 @@ def spans(results, scenario, title, unit, *, of=1):
     main set's, as ticks, what chance alone gives. Values are divided by `of`; without it they are people.
     """
     expect.these(results=results)
-    expect.strings(scenario=scenario, title=title, unit=unit)
+    expect.text("scenario", scenario, "a scenario of the results")
+    expect.strings(title=title, unit=unit)
     expect.positive("of", of)
     feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")
     rows = settings(results[feared])

@@ -37,7 +37,8 @@ def every_setting(steps, results, planes, measures, *, start=""):
         expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
     ):
         check_points(f"planes[{place}]", plane)
-    expect.texts("measures", measures, "measures")
+    if not expect.texts("measures", measures, "measures"):
+        raise ValueError("measures must name one measure or more, got none.")
     expect.strings(start=start)
     measures = _known(measures, results)
     planes = [plane for plane in planes if plane[list(AXES)].notna().all(axis=1).any()]
@@ -184,7 +185,8 @@ def every_number(steps, results, measures):
     """The numbers of `every_setting` as tables that unfold, one a series of its menu; each with its baseline."""
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results)
-    expect.texts("measures", measures, "measures")
+    if not expect.texts("measures", measures, "measures"):
+        raise ValueError("measures must name one measure or more, got none.")
     measures = _known(measures, results)
     rows = _numbered(steps, results, [], measures)
     columns = {"setting": "", **{f"{measure}_told": title for measure, title in measures.items()}}

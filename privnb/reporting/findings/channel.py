@@ -171,7 +171,7 @@ def _guessed(results):
 
 def _probability(row, subject, others, note):
     others = {BEFORE: row.baseline} | others
-    return Finding(subject, row.value, format="probability {:.4f}", beside=others, better=row.better, note=note)
+    return Finding(subject, row.value, format="probability {:.4g}", beside=others, better=row.better, note=note)
 
 
 def _aims(results):
