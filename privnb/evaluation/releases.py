@@ -177,15 +177,15 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     return tidy(rows)
 
 
-def example(dataset, sanitizers):
-    """A dozen rows of the first release whose rows may be shown; a sentence where there is none."""
-    expect.these(dataset=dataset, sanitizers=sanitizers)
+def example(dataset, sanitizers, *, fewest=withholding.LIMIT):
+    """A dozen rows of the first release whose rows stand for `fewest` people or more each; a sentence without one."""
+    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     for sanitizer in sanitizers:
         if not sanitizer.randomized:
             release = sanitizer.sanitize(dataset, rng=1)
-            if not release.has_unprotected_rows:
+            if not release.has_unprotected_rows and achieved(KAnonymity(2), release) >= fewest:
                 return release.show()
-    return "None of these releases is shown: their rows are people's own records, blurred or not."
+    return f"None of these releases is shown: their rows stand for fewer than {fewest} people each."
 
 
 state(

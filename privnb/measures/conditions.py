@@ -118,7 +118,10 @@ def _value(node, table):
         case ast.UnaryOp(op=op, operand=part):
             return SIGNS[type(op)](_value(part, table))
         case ast.BinOp(left=left, op=op, right=right):
-            return ARITHMETIC[type(op)](_value(left, table), _value(right, table))
+            sides = _value(left, table), _value(right, table)
+            if not all(map(_numeric, sides)):  # a text would be formatted or repeated, to any length
+                raise _Wrong(f"`{ast.unparse(node)}` calculates with what is no number")
+            return ARITHMETIC[type(op)](*sides)
         case ast.Compare(left=left, ops=ops, comparators=others):
             sides = [_value(side, table) for side in (left, *others)]
             held = [_compared(type(op), *pair) for op, pair in zip(ops, pairwise(sides), strict=True)]
@@ -143,4 +146,4 @@ def _compared(op, left, right):
 
 
 def _numeric(side):
-    return is_numeric_dtype(side) if isinstance(side, pd.Series) else not isinstance(side, str)
+    return is_numeric_dtype(side) if isinstance(side, pd.Series) else not isinstance(side, str | list)

@@ -5,6 +5,7 @@ checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a name
 their hierarchies, so that one table can serve several papers.
 """
 
+import copy
 import csv
 import hashlib
 import html
@@ -55,6 +56,8 @@ class Dataset:
         for name in table:
             if self.schema[name].numeric:
                 table[name] = numbers(table[name])
+                if table[name].dtype.kind == "f":
+                    table[name] += 0.0  # -0.0 is equal to 0.0 and written otherwise, which would part a class in a file
         object.__setattr__(self, "table", table)
         codes = {}
         for name in self.schema.quasi_identifiers:
@@ -69,6 +72,13 @@ class Dataset:
 
     def __len__(self):
         return len(self.table)
+
+    def lent(self):
+        """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
+        other = copy.copy(self)
+        object.__setattr__(other, "table", self.table.copy(deep=False))  # pandas copies what is written to
+        object.__setattr__(other, "codes", {name: codes.copy() for name, codes in self.codes.items()})
+        return other
 
     @cached_property
     def shared(self):

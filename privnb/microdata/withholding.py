@@ -194,7 +194,9 @@ def _follows(known, cells, margins, limit):
         return [ones.get(cell, 0) for cell in hidden], margin.left({cell: known.get(cell, 0) for cell in cells})
 
     def bounds(people):
-        return (1, limit - 1) if few(people, limit) and limit > 2 else (limit if people >= limit else 0, np.inf)
+        if few(people, limit):
+            return (1, limit - 1) if limit > 2 else (0, np.inf)
+        return (limit, np.inf) if people >= limit else (0, 0)  # who knows that it is not of few people may know this
 
     above, at_most, equal, to = [], [], [], []
     for margin in margins:

@@ -179,6 +179,21 @@ def _assemble(chosen, executed, work):
     _write(compared, work / "report" / "ledger.csv")
     for name, text in files.items():
         (work / "report" / name).write_text(text, encoding="utf-8")
+    _close_as_the_data(chosen, work / "report")
+
+
+def _close_as_the_data(chosen, made):
+    """Whoever may not read a file of the data may not read what is `made` of it."""
+    from privnb.microdata import dataset
+
+    readers = 0o044  # the group, and all others
+    for notebook in (each for each in chosen if each.values.get("DATASET")):
+        with contextlib.suppress(OSError):  # a notebook that reads no such data
+            described = dataset.find(str(notebook.values["DATASET"]), notebook.path.parent.parent / "data")
+            for path in (each for each in described.parent.rglob("*") if each.is_file()):
+                readers &= path.stat().st_mode
+    for path in (made, *made.rglob("*")):
+        path.chmod(path.stat().st_mode & (0o700 | readers | (readers >> 2 if path.is_dir() else 0)))
 
 
 def _as_published(notebook):

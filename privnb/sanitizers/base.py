@@ -12,7 +12,7 @@ from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Rows, treated
-from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, TCloseness
+from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.sanitizers.claims import refusal
 from privnb.sanitizers.statements import positions, stated, treatments
 
@@ -132,7 +132,7 @@ class Sanitizer(ABC):
         every label compared with its original (see `claims`).
         """
         expect.these(dataset=dataset, rng=rng)
-        table, facts = self._sanitize(dataset, dataset.table[dataset.schema.published].copy(), rng)
+        table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(), rng)
         release = self._released(dataset, table, dict(facts), rng)
         self._refuse_unlike(dataset, release)
         public = with_public_ends(release)
@@ -149,6 +149,7 @@ class Sanitizer(ABC):
         if unknown := sorted(set(facts) - set(FACTS)):
             raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
+        expect.all_of("claims", facts.get("claims", ()), PrivacyModel, instead="Give some such as (KAnonymity(10),).")
         buckets, rows, new = facts.pop("buckets", None), facts.pop("rows", Rows.RECORDS), facts.pop("new", ())
         records = None if isinstance(rows, Rows) else positions(rows, len(dataset))
         rows = rows if records is None else Rows.SUBSET
@@ -159,8 +160,9 @@ class Sanitizer(ABC):
             parameters=self.get_params(),
             columns=treatments(dataset, table, rows, records) | said,
             rows=rows,
-            # Noise and rows of nobody are drawn, whoever forgot it.
-            simulation=bool(self.draws or treated(said, "noisy") or rows is Rows.NOBODY) and rng is not None,
+            # Noise, rows of nobody and the numbers of buckets are drawn, whoever forgot it.
+            simulation=rng is not None
+            and bool(self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )

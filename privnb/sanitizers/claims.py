@@ -7,6 +7,7 @@ and attacks read labels as true, so both losses and risks of such a release woul
 import numpy as np
 import pandas as pd
 
+from privnb.microdata import expect
 from privnb.microdata.counts import coded, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine, text
@@ -58,6 +59,10 @@ def _promise(dataset, release):
     drawn = release.treated("noisy", "synthetic")
     if facts.promise and (exact := [name for name in facts.promise.columns if name not in drawn]):
         yield f"epsilon is promised for {exact}, which have no noise"
+    if facts.promise and not (expect.is_number(facts.promise.epsilon) and facts.promise.epsilon > 0):
+        yield f"an epsilon of {facts.promise.epsilon} is promised, which is no positive number"
+    if facts.promise and not facts.promise.columns:
+        yield "epsilon is promised for no column"
     if facts.promise and facts.simulation:
         yield "epsilon is promised for noise that a seed undoes. Promise it for `rng=None` alone"
 
@@ -131,8 +136,11 @@ def _buckets(dataset, release):
         yield "the buckets are not numbered 0, 1, ... without a gap"
     if unlike := sorted({*held["attribute"].unique()} ^ {*dataset.schema.sensitive}, key=str):
         yield f"the buckets' table and the sensitive attributes of '{dataset.name}' differ in {unlike}"
-    if not (_whole(held["bucket"]) and _whole(held["count"]) and held["bucket"].max() <= numbers.max()):
-        yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 0"
+    if (
+        not (_whole(held["bucket"]) and _whole(held["count"]) and held["bucket"].max() <= numbers.max())
+        or not (held["count"] > 0).all()
+    ):
+        yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 1"
     for name in dataset.schema.sensitive:
         if release.columns[name].kind == "bucketized":
             wrong = _miscounted(dataset.table[name], numbers, held[held["attribute"] == name])

@@ -60,6 +60,8 @@ def test_anything_else_is_refused_when_it_is_read(text, tmp_path, monkeypatch):
         ("age in ['x']", "it compares numbers with texts"),
         ("sex + 1 == 'F'", "cannot be read as a condition"),
         ("'a' * 999999999 == sex", "cannot be read as a condition"),
+        ("'%99999999d' % 5 == sex", "`'%99999999d' % 5` calculates with what is no number"),
+        ("sex * age == 'F'", "`sex \\* age` calculates with what is no number"),
         ("9 ** 9 ** 9 ** 9 == age", "cannot be read as a condition"),
         ("age and sex == 'F'", "`age` does not say yes or no of each record"),
         ("age in 5", "a list of values, as in .* after it and nowhere else"),

@@ -129,6 +129,13 @@ def declared(draw):
     return {name: cells[name] for name in order}, margins
 
 
+def test_a_withheld_count_of_nobody_is_known_to_be_none():
+    """It is not of few people, and 12 of the 27 would follow as 15 and 12 are shown."""
+    cells = {"p1": 15, "all": 27, "p3": 12, "p2": 0, "p0": 0}
+    margins = [Margin("all", ("p0", "p1", "p2", "p3"), rest=False), Margin(30, ("all",))]
+    assert auditor.follows(cells, margins, suppress(cells, margins, 10), 10) == []
+
+
 @settings(deadline=None, max_examples=60)
 @given(declared(), st.integers(3, 12))
 def test_no_count_of_few_people_follows_from_the_cells_that_are_shown(table, limit):

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -121,6 +122,26 @@ def test_what_a_report_holds(built):
         "results.csv",
     ]
     assert [path.name for path in built.parent.iterdir()] == ["small"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "page", "inside"), [(0o600, 0o600, 0o700), (0o640, 0o640, 0o750), (0o644, 0o644, 0o755)]
+)
+def test_a_report_is_open_to_nobody_to_whom_its_data_is_not(tmp_path, mode, page, inside):
+    described = tmp_path / "data" / "mine" / "mine.toml"
+    described.parent.mkdir(parents=True)
+    for name in ("mine.toml", "mine.csv"):
+        (described.parent / name).write_text("")
+    (described.parent / "mine.csv").chmod(mode)
+    (tmp_path / "report" / "notebooks").mkdir(parents=True)
+    (tmp_path / "report" / "notebooks" / "01_a.ipynb").write_text("")
+    for path in (tmp_path / "report", *(tmp_path / "report").rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    notebook = SimpleNamespace(values={"DATASET": str(described)}, path=tmp_path / "notebooks" / "01_a.ipynb")
+    report._close_as_the_data([notebook], tmp_path / "report")
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "report").rglob("*"))]
+    assert modes == [inside, page]
+    assert stat.S_IMODE((tmp_path / "report").stat().st_mode) & 0o077 == inside & 0o077
 
 
 def test_results_are_in_the_order_of_the_notebooks(built):

@@ -300,7 +300,7 @@ def test_evaluation_of_a_bucketized_release(adult):
     assert linked.parameters[1] == "partition=KMember k=5"
     assert len(releases.adversary_gains(adult, sanitizers)) == 2
     assert "None of these releases is shown" in releases.example(adult, sanitizers)
-    assert len(releases.example(adult, [*sanitizers, KMember(5)])) == 12
+    assert len(releases.example(adult, [*sanitizers, KMember(2), KMember(5)], fewest=5)) == 12
     for mined, released in (
         (releases.good_utility, sanitizers),
         (nearer_predictions.anti_utility, sanitizers[0]),

@@ -101,6 +101,34 @@ def test_a_table_that_is_untouched_has_no_claim(by_hand):
         cheat.sanitize(clinic(), rng=1)
 
 
+def test_what_a_sanitizer_writes_into_the_dataset_stays_its_own(monkeypatch):
+    """Else it could make everybody alike in truth, and its release would be true of them."""
+    data = clinic()
+    before, codes = data.table.copy(), {name: known.copy() for name, known in data.codes.items()}
+
+    def alike(self, dataset, table, rng):
+        for name in dataset.schema.quasi_identifiers:
+            dataset.codes[name][:] = dataset.codes[name][0]
+            dataset.table[name] = table[name] = table[name].iloc[0]
+        return table, {"claims": (KAnonymity(10),)}
+
+    monkeypatch.setattr(Identity, "_sanitize", alike)
+    with pytest.raises(SanitizationError, match="does not cover"):
+        Identity().sanitize(data, rng=1)
+    pd.testing.assert_frame_equal(data.table, before)
+    assert all((data.codes[name] == known).all() for name, known in codes.items())
+
+
+def test_zero_is_written_in_one_way(by_hand):
+    data = clinic()
+    table = data.table.assign(weight=[-0.0, *[0.0] * 59])
+    schema = replace(SCHEMA, attributes=tuple(
+        replace(each, domain=Numbers(0, 120, 0.5)) if each.name == "weight" else each for each in SCHEMA.attributes
+    ))  # fmt: skip
+    written = Dataset("zeros", table, schema, HIERARCHIES | {"weight": Ranges(Numbers(0, 120, 0.5))}).table["weight"]
+    assert set(map(str, written)) == {"0.0"}
+
+
 def test_a_true_claim_is_taken(by_hand):
     honest = by_hand(lambda table: (in_ranges(table), {"claims": (KAnonymity(10),)}))
     release = honest.sanitize(clinic(), rng=1)
@@ -279,8 +307,9 @@ def test_single_values_may_be_suppressed(by_hand):
         ({"perturbed": "age"}, ValueError, "perturbed must be a list of columns, each as text, got 'age'"),
         ({"rows": [0, 1, 1]}, ValueError, "rows must be positions of different records, from 0 to 59"),
         ({"rows": [60]}, ValueError, "rows must be positions of different records, from 0 to 59"),
-        ({"claims": KAnonymity(2)}, TypeError, "claims must be a tuple or list, got a KAnonymity"),
-        ({"claims": ("10-anonymity",)}, TypeError, "claims are privacy models, such as .*; got '10-anonymity'"),
+        ({"claims": KAnonymity(2)}, TypeError, "claims must be a list, of PrivacyModel each, got a KAnonymity"),
+        ({"claims": ("10-anonymity",)}, TypeError, r"claims\[0\] must be a PrivacyModel, got '10-anonymity'"),
+        ({"claims": (KAnonymity,)}, TypeError, r"claims\[0\] must be a PrivacyModel, got <class"),
         ({"promise": "epsilon 1"}, TypeError, "promise must be a Promise or NoneType, got 'epsilon 1'"),
         ({"note": None}, TypeError, "note must be a str, got None"),
     ],
@@ -342,6 +371,27 @@ def test_a_promise_is_of_noise_that_nobody_can_undo(by_hand, noisy, rng, reason)
         cheat.sanitize(clinic(), rng=rng)
 
 
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"epsilon": float("nan")}, "an epsilon of nan is promised"),
+        ({"epsilon": 0}, "an epsilon of 0 is promised"),
+        ({"columns": ()}, "epsilon is promised for no column"),
+    ],
+)
+def test_a_promise_says_how_much_and_of_what(by_hand, changed, reason):
+    promise = Promise.local({"age": 1}, ["town"])._replace(**changed)
+    empty = by_hand(lambda table: (table.assign(age=0.5), {"noisy": {"age": Law()}, "promise": promise}))
+    with pytest.raises(SanitizationError, match=reason):
+        empty.sanitize(clinic(), rng=None)
+
+
+def test_buckets_from_a_seed_are_a_simulation_whatever_the_sanitizer_says_of_itself(by_hand):
+    forgetful = by_hand(lambda table: in_buckets(table, lambda rows, buckets: facts(rows, buckets)))
+    assert not forgetful.draws
+    assert [forgetful.sanitize(clinic(), rng=rng).provenance.simulation for rng in (1, None)] == [True, False]
+
+
 def in_buckets(table, change):
     numbers = np.arange(len(table)) % 5
     buckets = pd.DataFrame({"attribute": "illness", "bucket": numbers, "value": table["illness"], "count": 1})
@@ -375,6 +425,10 @@ def test_true_buckets_are_taken(by_hand):
         (lambda rows, b: (rows.assign(bucket=rows["bucket"].iloc[::-1].to_numpy()), b), "counts 'illness' otherwise"),
         (lambda rows, b: (rows, with_value(b, "bucket", 9, None)), "has buckets that no record is in"),
         (lambda rows, b: (rows, with_value(b, "count", 1.5)), "or counts that are no whole numbers"),
+        (
+            lambda rows, b: (rows, pd.concat([b, b.head(1).assign(value="a name", count=0)])),
+            "no whole numbers from 1",
+        ),
         (lambda rows, b: (rows.assign(bucket=rows["bucket"] + 1), b), "the buckets are not numbered 0, 1, "),
         (lambda rows, b: (rows.assign(bucket=rows["bucket"] * 0.5), b), "the buckets are not numbered 0, 1, "),
         (lambda rows, b: (rows.drop(columns="bucket"), b), r"the release lacks \['bucket'\]"),
