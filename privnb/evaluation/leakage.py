@@ -187,7 +187,7 @@ class Leakage(Question):
             release = stand_in(case)
         except SanitizationError:
             return [case.row("classes", np.nan, target=self.sensitive, status="not possible")]
-        _check_readable(release)
+        check_readable(release)
         names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.table
         rows = identity_rows(case, release, self.fewest)
         for name in names:
@@ -262,7 +262,7 @@ def _asked(dataset, sensitive, fewest):
     return name
 
 
-def _check_readable(release):
+def check_readable(release):
     """Raise Unreadable where nothing is known of how a record's cells and its values hang together."""
     facts, moved = release.provenance, release.treated("perturbed")
     if facts.rows is not Rows.RECORDS or moved:

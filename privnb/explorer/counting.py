@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.cases import Case
-from privnb.evaluation.leakage import attribute_rows, class_rows, identity_rows, original_rows
+from privnb.evaluation.leakage import attribute_rows, check_readable, class_rows, identity_rows, original_rows
 from privnb.evaluation.releases import Costs, Gains, tells_few
 from privnb.evaluation.results import tidy
 from privnb.evaluation.trade_off import Losses
@@ -18,6 +18,7 @@ from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import state
 from privnb.measures.information_loss import suppressed_cells
 from privnb.microdata import withholding
+from privnb.microdata.treatment import Rows, Unreadable
 from privnb.reporting.charts.base import Aggregate, merge_small
 
 state(
@@ -69,8 +70,14 @@ def rows(dataset, setting, made, release):
     than ten people are withheld as elsewhere. Noise leaves no classes, and has rows of what it does to cells instead.
     """
     case, sensitive = Case(dataset, made, setting.seed, release), setting.sensitive
-    found = [row for row in Costs(LEAST).rows(case) if row["measure"] != "k_achieved"]  # the levels have it
-    found += [row for row in _losses(sensitive).rows(case) if row["measure"] != "classes"]  # the costs have them
+    found = [row for row in _losses(sensitive).rows(case) if row["measure"] != "classes"]  # the costs have them
+    if release.provenance.rows is not Rows.NOBODY:
+        costs = [row for row in Costs(LEAST).rows(case) if row["measure"] != "k_achieved"]  # the levels have it
+        found = costs + found
+    try:
+        check_readable(release)
+    except Unreadable:  # the note of a reading says why
+        return tidy(found)
     leaks = identity_rows(case, release, LEAST)
     if release.classes is None or release.buckets is not None:
         leaks += original_rows(case, sensitive, LEAST)

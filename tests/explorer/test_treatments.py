@@ -1,0 +1,58 @@
+"""The explorer's reading of releases without classes or laws: what is counted is right, and what is not says why."""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from made_up import CLINIC
+
+from privnb.explorer.numbers import counted
+from privnb.explorer.setting import Setting
+from privnb.microdata.dataset import load
+from privnb.microdata.treatment import Rows
+from privnb.sanitizers import Sanitizer
+
+
+@dataclass(frozen=True)
+class _Rounded(Sanitizer):
+    """Ages to whole tens, which is no label."""
+
+    treatment = "perturbed"
+
+    def _sanitize(self, dataset, table, rng):
+        return table.assign(age=table["age"] // 10 * 10), {"perturbed": ("age",)}
+
+
+@dataclass(frozen=True)
+class _Nobodys(Sanitizer):
+    """Rows of nobody: columns drawn apart."""
+
+    treatment = "synthetic"
+    randomized = True
+
+    def _sanitize(self, dataset, table, rng):
+        source = np.random.default_rng(rng)
+        drawn = {name: source.permutation(column.to_numpy()) for name, column in table.items()}
+        return pd.DataFrame(drawn), {"rows": Rows.NOBODY}
+
+
+def read(base, monkeypatch):
+    """The reading of a public class, which is in every list for as long as this module has it."""
+    name = base.__name__.strip("_")
+    monkeypatch.setattr(sys.modules[__name__], name, type(name, (base,), {"__module__": __name__}), raising=False)
+    return counted(load(CLINIC), Setting(name))
+
+
+def test_a_perturbed_release_has_its_error_and_no_classes(monkeypatch):
+    reading = read(_Rounded, monkeypatch)
+    measures = set(reading.results.measure)
+    assert "mean_absolute_error" in measures
+    assert not {"certainty_penalty", "identity_vulnerability", "accuracy_gain", "k_achieved"} & measures
+    assert "What classes tell is not counted: values of age were changed by no known law" in reading.note
+
+
+def test_a_synthetic_release_has_no_number_of_its_records(monkeypatch):
+    reading = read(_Nobodys, monkeypatch)
+    assert not {"mean_absolute_error", "certainty_penalty", "identity_vulnerability"} & set(reading.results.measure)
+    assert "its rows are nobody's, so nobody has a class" in reading.note
