@@ -148,15 +148,14 @@ def _other_sets(declines, worst):
 def what_the_owner_chooses(chosen):
     """Which sanitizer each scenario leads to, under which criteria and seeds that stays, and how far the others lie."""
     check_results("chosen", chosen)
-    chosen = chosen.assign(feared=scenario(chosen), criterion=criterion(chosen))
-    choices = of(chosen, "chosen")
-    if choices.empty:
+    if of(chosen, "chosen").empty:
         return report(
             "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing to choose. "
             "Lower MIN_GOOD, or try others."
         )
+    chosen = chosen.assign(feared=scenario(chosen), criterion=criterion(chosen))
     found, picks = [], {}
-    for feared, part in choices.groupby("feared", sort=False):
+    for feared, part in of(chosen, "chosen").groupby("feared", sort=False):
         first = most_often(part).set_index("criterion", drop=False)
         if WORST not in first.index:
             found.append(f"Scenario {feared}: by the worst miner too few people are hit to compare.")
