@@ -105,6 +105,8 @@ def main_parameter(sanitizer):
 def tidy(rows):
     """Rows made by `row` as a table of results."""
     rows = list(rows)
+    if not rows:  # else its texts would be numbers
+        return pd.DataFrame(columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBERS], float))
     columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
     columns |= {name: np.array(columns[name], dtype=float) for name in ("bound", *NUMBERS)}
     return mark_withheld(pd.DataFrame(columns, columns=COLUMNS))

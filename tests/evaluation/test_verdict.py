@@ -210,7 +210,8 @@ def test_the_defaults_are_those_of_the_stored_tasks(adult):
     judged = pd.concat(parts, ignore_index=True)
     good = releases.good_utility(adult, sanitizers)
     bad = pd.concat([nearer_predictions.anti_utility(adult, sanitizer) for sanitizer in sanitizers])
-    bad = bad[(bad.measure == "anti_utility_A") & ~bad.miner.str.contains("fusion|control")]
+    bad = bad[(bad.measure == "anti_utility") & (bad.scenario == "A") & (bad.variant == "") & (bad.control == "")]
+    bad = bad[~bad.miner.str.startswith("fusion")]
     single = bad[bad.miner != "worst by person"]
     for measure, rows in {
         ("good_utility", "utility_decline"): [
@@ -220,7 +221,7 @@ def test_the_defaults_are_those_of_the_stored_tasks(adult):
         ("anti_utility",): [bad, summary(single)],
     }.items():
         found, expected = judged[judged.measure.isin(measure)], pd.concat(rows)
-        expected = expected.assign(measure=expected.measure.str.removesuffix("_A"))
+        expected = expected.assign(scenario="")
         order = ["sanitizer", "measure", "miner"]
         pd.testing.assert_frame_equal(
             found.sort_values(order).reset_index(drop=True), expected.sort_values(order).reset_index(drop=True)
@@ -315,7 +316,7 @@ def test_the_knowledge_gain_is_the_anti_utility_of_a_miner_that_knows_the_distri
 
 def test_another_seed_is_that_of_the_stored_tasks_on_the_reordered_table(adult):
     there = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", seed=2)
-    there = there[there.measure == "anti_utility_A"].set_index("miner").value
+    there = there[(there.scenario == "A") & (there.variant == "") & (there.control == "")].set_index("miner").value
     feared = Scenario(GoodUtility("salary", miners="majority"), AntiUtility("age", miners="majority, decision stump"))
     verdict = feared.judge(releases.reordered(adult, 2), LaplaceNoise(0.5), rng=2)
     assert verdict.anti_utility == there[["majority", "decision stump"]].to_dict()
