@@ -77,6 +77,10 @@ class Question(ABC):
     reorders = False  # whether it is asked of the records in another order for each seed
     varies = False  # whether its answer varies with the seed, of whatever release
 
+    def __post_init__(self):
+        if hasattr(self, "fewest"):
+            withholding.check(self.fewest)
+
     @abstractmethod
     def rows(self, case):
         """The answer: rows made by `case.row`, or a table of results."""
