@@ -11,16 +11,18 @@ ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_loop_runs(monkeypatch):
+def test_what_it_shows_runs(monkeypatch):
     """On a sample, for time's sake; every call is the README's."""
-    from privnb.microdata import dataset
+    from privnb import load, microdata
 
-    whole = dataset.load
-    monkeypatch.setattr(dataset, "load", lambda name: whole(name, records=800))
-    code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
+    monkeypatch.setattr(microdata, "load", lambda name: load(name, records=800))
+    loop, owner = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     names = {}
-    exec(compile(code, "README.md", "exec"), names)
-    assert set(names["links"].measure) == {"reidentification_rate"}
+    exec(compile(loop, "README.md", "exec"), names)
+    assert {*names["risks"].measure} == {"reidentification_rate", "certainty_penalty"}
+    assert names["risks"].sanitizer.nunique() == 3
+    exec(compile(owner, "README.md", "exec"), names)
+    assert names["verdict"].sanitizer == names["KMember"](k=10)
 
 
 def test_ten_lines():
