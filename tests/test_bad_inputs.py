@@ -151,6 +151,7 @@ MADE = {
     "lengths",
     "deal", "tidy", "people_interval", "row_builder", "gain_rows", "numbers", "together", "check_price", "CountQueries",
     "LargePopulations",
+    "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
 
@@ -372,6 +373,8 @@ ACCEPTED = {
     "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},
     "frontier.Loss.scenario": {"text", "empty"}, "charts.spans.scenario": {"text"},
     "frontier.Loss.variant": {"text", "empty"},
+    # More folds than records: a fold per record.
+    "workload.*.folds": {"huge"}, "losses.*.folds": {"huge"},
     # Miners: names are read, and weights weighed, where there is data; what they learned is no caller's.
     "scenario.*.targets": {"text"}, "scenario.*.weights": {"array"}, "scenario.*.miners": {"text", "empty"},
     "scenario.*.folds": {"none", "huge"}, "miners.Miner.most": {"half", "inf", "huge"}, "miners.Miner.model": set(BAD),
@@ -403,7 +406,7 @@ ACCEPTED = {
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
     "sanitizers.Suppress.attributes": {"text"},
-    "workload": {"text"}, "prefix": {"text"}, "miner": {"text"}, "store": {"text"},
+    "workload": {"text"}, "prefix": {"text"}, "miner": {"text"}, "miner_set": {"text"}, "store": {"text"},
     "value": {"text", "empty", "below", "zero", "half", "huge"}, "sanitizers.*.target": {"text"},
     "workload.sanitizations.*": {"text"}, "adversary.scenarios.target": {"text"},
     # Nothing to do is done.
