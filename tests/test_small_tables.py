@@ -74,7 +74,7 @@ def test_a_share_of_few_people_is_no_hardly_any(records):
     assert unique.value.isna().any()
     assert (unique.high <= 1).all()
     said = findings.who_stands_out(evaluation.join(evaluation.describe(dataset(records)), unique)).data
-    assert f"{1 / records:.0%} to 100%" in said
+    assert f"{1 / records:.1%} to 100.0%" in said
     assert "withheld" in said
     assert "hardly any" not in said
 
@@ -125,7 +125,7 @@ def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     found = studies.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
-    assert "KMember costs at most 0.0%" in " ".join(charts.declines(found).to_dict()["title"]["text"])
+    assert "at most 0.0% (KMember k=2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
     said = findings.what_users_keep(found).data
     assert "KMember is (1.0000, {majority, naive Bayes})-utility-preserving" in said
     assert "LaplaceNoise is (" not in said

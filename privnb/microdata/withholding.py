@@ -194,9 +194,7 @@ def _follows(known, cells, margins, limit):
         return [ones.get(cell, 0) for cell in hidden], margin.left({cell: known.get(cell, 0) for cell in cells})
 
     def bounds(people):
-        if few(people, limit):
-            return (1, limit - 1) if limit > 2 else (0, np.inf)
-        return (limit, np.inf) if people >= limit else (0, 0)  # who knows that it is not of few people may know this
+        return (1, limit - 1) if few(people, limit) and limit > 2 else (limit if people >= limit else 0, np.inf)
 
     above, at_most, equal, to = [], [], [], []
     for margin in margins:
@@ -209,7 +207,8 @@ def _follows(known, cells, margins, limit):
         above += [np.negative(ones), ones][: 1 + np.isfinite(high)]
         at_most += [number - low, high - number][: 1 + np.isfinite(high)]
     asked = {"A_ub": above or None, "b_ub": at_most or None, "A_eq": equal or None, "b_eq": to or None}
-    asked["bounds"] = [bounds(cells[cell]) for cell in hidden]
+    # A withheld count of nobody may be known to be none: any other one that is not of few people is too large.
+    asked["bounds"] = [bounds(cells[cell]) if cells[cell] else (0, 0) for cell in hidden]
     for margin in secret:
         ones, number = row(margin)
         least, greatest = (sign * _least(np.multiply(sign, ones), asked) + number for sign in (1, -1))

@@ -31,7 +31,8 @@ def right(attack, dataset, release, guess):
 
 
 def test_no_attack_is_left_out():
-    assert {type(attack) for attack in INSTANCES} == set(members(family.Attack))
+    ours = {kind for kind in members(family.Attack) if not kind.__module__.startswith("test_")}
+    assert {type(attack) for attack in INSTANCES} == ours
     own = {kind.__name__ for kind in members(family.Attack) if kind.__module__.startswith("privnb.")}
     assert own == set(family.__all__) - {"Attack"}
 

@@ -402,7 +402,8 @@ def test_a_bucketized_release_loses_the_link_alone(records, draw):
     table = data.table.assign(bucket=pd.factorize(np.array(drawn))[0])
     buckets = table.value_counts(["bucket", "ill"]).rename("count").reset_index()
     buckets = buckets.rename(columns={"ill": "value"}).assign(attribute="ill")
-    provenance = Provenance("small", "by hand", {}, untouched=tuple(LEVELS))
+    treatments = dict.fromkeys(LEVELS, Treatment("exact")) | {"ill": Treatment("bucketized")}
+    provenance = Provenance("small", "by hand", {}, columns=treatments)
     bucketized = Release(table.drop(columns="ill"), SMALL, WAYS, provenance, buckets)
     for name in [*OF_CELLS, "suppressed_records", "suppressed_cells"]:
         assert LOWER[name](data, bucketized) == pytest.approx(0, abs=1e-12), name

@@ -12,6 +12,7 @@ from plain_reconstruction import DISEASES, SCHEMA, TREES, toy
 from traced import FIGURE_2, SHARED, on_a_line, releases
 
 from privnb.measures import tradeoff
+from privnb.measures.base import facts
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import (
     DISTANCES,
@@ -240,8 +241,8 @@ def test_what_is_not_defined_is_refused():
 @pytest.mark.parametrize("name", ["privacy_loss", "utility_loss"])
 def test_the_measures_say_what_they_are(name):
     function = getattr(tradeoff, name)
-    assert function.better == "lower"
-    assert function.kind == name.removesuffix("_loss")
+    assert facts(name).better == "lower"
+    assert facts(name).kind == name.removesuffix("_loss")
     assert re.search(r"[Ss]ource: section \d", function.__doc__)
 
 

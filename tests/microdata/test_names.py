@@ -157,9 +157,9 @@ def test_the_board_takes_a_name_with_a_comma(cities, tmp_path):
 
 def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
     unique = releases.uniqueness(cities)
-    assert set(unique.target.map(names_in).map(len)) == {1, 2, 3}
+    assert set(unique.knows.map(names_in).map(len)) == {1, 2, 3}
     said = findings.who_stands_out(releases.join(releases.describe(cities), unique)).data
-    assert "with their 3 quasi-identifiers" in said
+    assert "by their 3 quasi-identifiers" in said
     assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
     known = leakage.known_subsets(cities, [Identity()])
     assert "with all 3" in findings.which_attributes_give_away(known).data.lower()

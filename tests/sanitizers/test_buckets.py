@@ -238,7 +238,7 @@ def test_suppressed_records_are_published_with_their_quasi_identifiers():
 
 @pytest.mark.parametrize("partition", [LaplaceNoise(1.0), Anatomy(2, "disease"), Bucketize(KMember(2))], ids=repr)
 def test_a_partition_needs_equivalence_classes(partition):
-    with pytest.raises(SanitizationError, match=r"release is (noisy|bucketized) and has no equivalence classes"):
+    with pytest.raises(SanitizationError, match=r"release \(.*(noisy|bucketized).*\) has no equivalence classes"):
         Bucketize(partition).sanitize(hospital(DISEASES), rng=0)
 
 
@@ -273,7 +273,7 @@ def test_linking_is_as_easy_as_in_the_original(adult, pair):
 
 def test_miners_refuse_buckets(pair):
     attack = MinerInference(reference_set("decision tree")[0], "age")
-    with pytest.raises(ValueError, match=r"MinerInference reads generalized and noisy .* is bucketized.*: Linkage"):
+    with pytest.raises(ValueError, match=r"MinerInference reads columns that .*, bucketized.*: Linkage"):
         attack.fit(pair[1]._published(1)[0])
 
 
@@ -307,5 +307,5 @@ def test_evaluation_of_a_bucketized_release(adult):
         (nearer_predictions.gains_with_predictions, sanitizers[0]),
     ):
         for target in ("occupation", "sex"):
-            with pytest.raises(ValueError, match="MinerInference reads generalized and noisy"):
+            with pytest.raises(ValueError, match=r"MinerInference reads columns that .*, bucketized"):
                 mined(adult, released, miners="decision tree", target=target)

@@ -214,7 +214,7 @@ def test_what_is_refused():
         anonymized_marginals(data, ["age"])
     with pytest.raises(ValueError, match="models of their own records"):
         anonymized_marginals(data, ["age"], KMap(2, population=data.table))
-    with pytest.raises(ValueError, match=r"is noisy\. Give a generalized release of the 6 records"):
+    with pytest.raises(ValueError, match=r"is no generalization\. Give a generalized release of the 6 records"):
         anonymized_marginals(data, ["age"], KAnonymity(2), beside=LaplaceNoise(1).sanitize(data, rng=0))
     with pytest.raises(SanitizationError, match=r"counts of age cannot.*3 of 3 cells break KAnonymity\(k=7\)"):
         anonymized_marginals(data, ["age"], KAnonymity(7))

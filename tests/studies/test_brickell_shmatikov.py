@@ -8,7 +8,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import studies as experiments
-from privnb.evaluation import workload
+from privnb.evaluation import cases, workload
 from privnb.evaluation.releases import ends
 from privnb.evaluation.results import COLUMNS, KEY
 from privnb.microdata.dataset import Dataset, load, load_studies
@@ -274,7 +274,8 @@ def test_a_neutral_attribute_of_no_data_set_is_refused(sets):
 
 def test_every_number_of_the_paper_is_found(sets, here, monkeypatch):
     """A sample under the whole table's name, and a miner under the name of each of Weka's."""
-    monkeypatch.setattr(workload, "row_builder", _named(workload.row_builder))
+    for module in (cases, workload):
+        monkeypatch.setattr(module, "row_builder", _named(module.row_builder))
     table_2 = experiments.with_and_without(sets[-1:], profile="small", miners="majority", seeds=1)
     compared = experiments.figures(sets, profile="small", miners="majority", seeds=1)
     weka_rows = [

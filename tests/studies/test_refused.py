@@ -54,7 +54,7 @@ def test_what_05_cannot_run_is_refused(given, said):
         ({"T": "2"}, r"t must be a number above 0 and below 0\.6931 .every class lies within ln 2., got 2"),
         ({"T": "0.1, 0"}, "t must be a number above 0 and below .*, got 0"),
         ({"L": "0.5"}, "l must be"),
-        ({"MEDIAN": "mean"}, "median must be one of left"),
+        ({"MEDIAN": "mean"}, "split_point must be one of left"),
         ({"QUERIES": 0}, "QUERIES is a whole number of COUNT queries from 1 to 100,000, got 0"),
         ({"QUERIES": "many"}, "QUERIES is a whole number of COUNT queries .* got 'many'"),
         ({"MINERS": "oracle"}, r"no miner \['oracle'\]"),

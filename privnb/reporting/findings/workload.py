@@ -134,7 +134,8 @@ def what_privacy_costs(compared, others=None, shares=None, predictions=None):
 
 
 def _compared(compared, others):
-    yield ahead(both_sides(compared))
+    sides = both_sides(compared)
+    yield "There is nothing to compare: no release has both gains." if sanitized(sides).empty else ahead(sides)
     for part in _workloads(compared):
         yield from _workload(part)
     yield from _lemma(compared)
