@@ -162,7 +162,7 @@ def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
     assert "by their 3 quasi-identifiers" in said
     assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
     known = leakage.known_subsets(cities, [Identity()])
-    assert "with all 3" in findings.which_attributes_give_away(known).data.lower()
+    assert "all 3 attributes" in findings.which_attributes_give_away(known).data.lower()
     charts.known_attributes(known)
 
 
