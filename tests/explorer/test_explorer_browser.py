@@ -20,6 +20,7 @@ from made_up import CLINIC, IDENTIFIER, RARE
 from privnb.evaluation.predictions import stream
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
+from privnb.measures.base import facts
 from privnb.microdata.dataset import load
 
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -192,7 +193,7 @@ def test_a_box_lists_the_releases_inside_it_on_axes_of_ones_own(in_lab, adult):
     page.locator("select[name=privacy]").select_option("identity_vulnerability")
     heading = page.get_by_role("heading", name="drawn")
     heading.wait_for()
-    page.get_by_role("columnheader", name="Whose row it is").first.wait_for()
+    page.get_by_role("columnheader", name=facts("identity_vulnerability").title).first.wait_for()
     setting, numbers = told(page)
     row = page.get_by_role("row", name=f"{called(setting)} ").first
     assert row.locator("td").nth(1).text_content() == f"{numbers['identity_vulnerability']:.2%}"
