@@ -79,7 +79,7 @@ def browser():
             pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
         _now["loop"] = asyncio._get_running_loop()
         yield chromium
-        asyncio._set_running_loop(_now["loop"])
+    del _now["loop"]
 
 
 @pytest.fixture(scope="session")
@@ -175,6 +175,12 @@ def pytest_runtest_setup(item):
     """The loop of the browser runs for as long as there is one, and is in the way of tests with loops of their own."""
     _now["marks"] = [name for name in MARKS if item.get_closest_marker(name)]
     asyncio._set_running_loop(_now.get("loop") if "browser" in _now["marks"] else None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown():
+    """A page that several tests share is closed after the last of them, be it one that needs no browser."""
+    asyncio._set_running_loop(_now.get("loop"))
 
 
 def _start_what_is_marked(event, given):

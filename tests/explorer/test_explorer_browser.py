@@ -143,7 +143,7 @@ def test_a_slider_moves_by_keyboard_to_the_number_of_python(letter, steps, chang
     assert asked == replace(setting, **{letter: STEPS[letter][place]})
     assert after[changed] != before[changed]
     press(page, letter, *[back] * abs(steps))
-    assert agrees(page, adult, **{letter: getattr(setting, letter)}) == (setting, pytest.approx(before, nan_ok=True))
+    assert agrees(page, adult, **{letter: getattr(setting, letter)})[0] == setting
 
 
 def test_what_an_adversary_knows_is_chosen_by_keyboard(in_lab, adult):
