@@ -21,7 +21,7 @@ def plain(number):
 
 def grain(domain):
     """The round number that parts a domain into ten to twenty intervals, fewer where each would be of a single value:
-    those would hide nothing.
+    those would hide nobody.
     """
     low, high, step = (Decimal(str(number)) for number in (domain.low, domain.high, domain.step))
     return plain(round_number(max((high - low) / 20, 2 * step)))
@@ -31,7 +31,8 @@ def points(domain, cuts):
     """The numbers of a domain at which public intervals begin, rising; that one begins at its low is understood.
 
     `cuts`: rising numbers of the domain, or the width of all intervals, counted from 0; None for a width of `grain`.
-    Raises ValueError for anything else.
+    Where a width would leave the lowest or the highest value in an interval of its own, it joins its neighbour: an end
+    there would be the value of whoever has it. Raises ValueError for anything else.
     """
     if isinstance(cuts, tuple | list):
         return _listed(domain, cuts)
@@ -49,7 +50,7 @@ def points(domain, cuts):
         _refuse_off_step(domain, found or [first * width])
     # Where no whole number of steps leads to a round number, an interval begins with the first value above it.
     codes = [math.ceil((point - domain.low) / domain.step - 1e-6) for point in found]
-    return tuple(domain.value(code) for code in dict.fromkeys(codes) if 0 < code <= domain.codes(domain.high))
+    return tuple(domain.value(code) for code in dict.fromkeys(codes) if 1 < code < domain.codes(domain.high))
 
 
 def _listed(domain, cuts):

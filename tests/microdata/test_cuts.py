@@ -15,8 +15,8 @@ from privnb.microdata.schema import Numbers, SchemaError
     [
         ((17, 99), 5, (20, 25, 30)),
         ((0, 100), 5, (5, 10, 15)),
-        ((-7, 7), 2, (-6, -4, -2)),
-        ((1, 16), 2, (2, 4, 6)),  # not of one value each, where nobody could hide
+        ((-7, 7), 2, (-4, -2, 0)),
+        ((1, 16), 2, (4, 6, 8)),  # no interval is of one value, where nobody could hide: neither 1 nor 16 is
         ((30, 200, 0.5), 10, (40, 50, 60)),
         ((0, 1, 0.01), 0.05, (0.05, 0.1, 0.15)),
         ((0, 10**8), 5_000_000, (5_000_000, 10_000_000, 15_000_000)),
@@ -24,6 +24,7 @@ from privnb.microdata.schema import Numbers, SchemaError
         ((0.5, 99.5), 5, (5.5, 10.5, 15.5)),  # 5, 10, 15 are no values: each interval begins with the first above
         ((0, 60, 3), 10, (12, 21, 30)),
         ((0, 1), 2, ()),
+        ((17, 90), 5, (20, 25, 30)),
     ],
 )
 def test_without_cuts_there_are_round_numbers_of_the_public_domain(domain, grain, some):
@@ -31,6 +32,8 @@ def test_without_cuts_there_are_round_numbers_of_the_public_domain(domain, grain
     assert cuts.grain(numbers) == grain
     assert numbers.cuts[:3] == some
     assert len(numbers.cuts) <= 20
+    first, last = numbers.interval(np.arange(numbers.codes(numbers.high) + 1))
+    assert (first < last).all()
 
 
 def test_cuts_are_as_they_are_stated():
@@ -61,6 +64,7 @@ def test_every_value_lies_in_its_interval_and_every_interval_begins_at_a_cut(low
     assert last == steps or domain.value(last + 1) in domain.cuts
     every = domain.interval(np.arange(steps + 1))
     assert len(np.unique(every[0])) == len(domain.cuts) + 1
+    assert (every[0] < every[1]).all(), "an interval of one value hides nobody"
 
 
 @pytest.mark.parametrize(

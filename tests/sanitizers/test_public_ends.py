@@ -15,7 +15,8 @@ from plain_models import keeps, published
 from privnb.evaluation import releases
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.draft import draft
-from privnb.microdata.hierarchy import Ordered, Ranges, Sets, flat, with_exact_ends
+from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, with_exact_ends
+from privnb.microdata.hierarchy.taxonomies import widths
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.withholding import LIMIT
@@ -249,6 +250,39 @@ def test_planted_values_end_no_label_of_a_release(people):
                 shown = pd.concat(old.show(rng=seed) for seed in range(40))
                 assert not any(tells_planted(cell, name) for name in PLANTED for cell in shown[name])
     assert sum(told) > 20, "there was something to hide"
+
+
+@pytest.mark.parametrize("low", [15, 17], ids=["as drafted", "as stated"])
+def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(low):
+    """One person is 17 and one is 90, where the domain ends and a round number lies: under every sanitizer each end of
+    a label is shared, or that of a public interval of several ages.
+    """
+    age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(low, 90))
+    others = {"sex": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE, "ward": Role.NEUTRAL}
+    schema = Schema("ages", (age, *(Attribute(name, role, Categories(ILLS)) for name, role in others.items())))
+    rng = np.random.default_rng(3)
+    ages = np.clip(rng.normal(50, 12, 300).astype(int), 18, 89)
+    ages[[10, 200]] = 17, 90
+    table = pd.DataFrame({"age": ages, **{name: rng.choice(ILLS, 300) for name in others}})
+    nested = (widths(age, (5, 10, 20)), Intervals(age.domain, (5, 10, 20, 50, 100)))
+    for hierarchy in (Ranges(age.domain), *nested):
+        data, labelled = Dataset("ages", table, schema, {"age": hierarchy, "sex": flat(schema["sex"])}), set()
+        known = [each for kind in catalogue.kinds().values() for each in kind.examples(schema)]
+        for sanitizer in [*known, *catalogue.generalizing(data, KAnonymity(10))]:
+            release = sanitizer.sanitize(data, rng=1)
+            if "age" not in release.labelled:
+                continue  # exact or noisy, as it says
+            labelled.add(type(sanitizer))
+            spans = {hierarchy.ends(str(label)) for label in release.table["age"].unique()}
+            few = sorted({end for span in spans for end in span} - set(data.shared["age"]))
+            first, last = age.domain.interval(few)
+            assert (first < last).all(), "an interval of one age would be its owner's"
+            for person in (10, 200):
+                first, last = hierarchy.ends(str(release.table["age"].iloc[person]))
+                assert first < last
+        assert {kind for kind in labelled if kind.treatment == "generalized"} == {
+            kind for kind in catalogue.kinds().values() if kind.treatment == "generalized"
+        }
 
 
 def test_planted_values_are_in_no_example_and_no_gallery(people):
