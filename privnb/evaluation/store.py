@@ -50,7 +50,7 @@ class Store:
         folder = Path(self.folder).resolve()
         object.__setattr__(self, "folder", folder)
         check(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # results are as private as their data
         for name, text in ((TAG, TAG_TEXT), (".gitignore", "*\n")):
             if not (folder / name).exists():
                 (folder / name).write_text(text, encoding="utf-8")

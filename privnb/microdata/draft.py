@@ -138,15 +138,17 @@ def draft(file, name=None, folder="data"):
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
             work, mode = Path(unfinished) / name, stat.S_IMODE(file.stat().st_mode)
-            work.mkdir(mode=0o700 | mode & 0o44 | (mode & 0o44) >> 2)  # open to whom the file is open
             (work / "hierarchies" / "default").mkdir(parents=True)
             (work / offered(file.name)).write_bytes(file.read_bytes())
-            (work / offered(file.name)).chmod(mode)
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
             head = _description(name, file, text, mark, columns, renamed)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
+            readers = mode & 0o044  # open to whom the file is open: values of its records stand in all of them
+            for path in (work, *work.rglob("*")):
+                path.chmod(0o700 | readers | readers >> 2 if path.is_dir() else 0o600 | readers)
+            (work / offered(file.name)).chmod(mode)
             work.rename(place)
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error

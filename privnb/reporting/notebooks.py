@@ -316,8 +316,9 @@ def _failure(ended, reason, work, out):
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
     reason += _memory(reason)
     failed = _failed_folder(out)
-    failed.mkdir(exist_ok=True)
+    failed.mkdir(mode=0o700, exist_ok=True)
     failed.chmod(0o700)
+    (failed / notebook.path.name).touch(0o600)
     (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
     return ReportError(
         f"{notebook.path.name} failed in {cell}:\n{reason}\n"

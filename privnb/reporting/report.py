@@ -40,7 +40,7 @@ def save(results, out, name):
     if out:
         path = Path(out) / f"{name}.results.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(results, path)
+        _write(results, path, 0o600)  # whose data they are of, and who may read that, is not known here
 
 
 def read(path):
@@ -129,11 +129,12 @@ def _checked(results, name):
     return results
 
 
-def _write(table, path):
-    """As CSV, whole or not at all."""
+def _write(table, path, mode=0o666):
+    """As CSV, whole or not at all, in a file of at most this mode."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         text = table.to_csv(index=False, float_format=DIGITS, lineterminator="\n")
+        partial.touch(mode)
         partial.write_text(text, encoding="utf-8", newline="")
         partial.replace(path)
     except OSError:
@@ -190,7 +191,7 @@ def _close_as_the_data(chosen, made):
     for notebook in (each for each in chosen if each.values.get("DATASET")):
         with contextlib.suppress(OSError):  # a notebook that reads no such data
             described = dataset.find(str(notebook.values["DATASET"]), notebook.path.parent.parent / "data")
-            for path in (each for each in described.parent.rglob("*") if each.is_file()):
+            for path in (described.parent, *(each for each in described.parent.rglob("*") if each.exists())):
                 readers &= path.stat().st_mode
     for path in (made, *made.rglob("*")):
         path.chmod(path.stat().st_mode & (0o700 | readers | (readers >> 2 if path.is_dir() else 0)))

@@ -1,6 +1,7 @@
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -192,6 +193,17 @@ def test_a_stored_result_is_not_computed_again(calls, store):
     store.call(step, 3, 2.0)
     store.call(step, 4)
     assert calls() == ["3", "3", "4"]
+
+
+def test_results_are_the_owners_alone(calls, tmp_path):
+    before = os.umask(0o022)
+    try:
+        kept = Store(tmp_path / "reports" / "store")
+        kept.call(value, 1.0)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(kept.folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept.folder.glob("*.result")} == {0o600}
 
 
 def test_the_key_is_of_function_seed_sanitizer_and_data(store):

@@ -64,6 +64,9 @@ def test_who_cannot_read_the_file_cannot_read_its_copy(here, mode, folder):
         os.umask(before)
     assert stat.S_IMODE((place / FILE).stat().st_mode) == mode
     assert stat.S_IMODE(place.stat().st_mode) == folder
+    made = [path for path in place.rglob("*") if path.name != FILE]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {folder, folder & 0o666}
+    assert (place / f"{place.name}.toml").stat().st_mode & 0o200, "the owner goes on in it"
 
 
 def test_what_is_written(here):

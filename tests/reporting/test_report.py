@@ -142,6 +142,9 @@ def test_a_report_is_open_to_nobody_to_whom_its_data_is_not(tmp_path, mode, page
     modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "report").rglob("*"))]
     assert modes == [inside, page]
     assert stat.S_IMODE((tmp_path / "report").stat().st_mode) & 0o077 == inside & 0o077
+    described.parent.chmod(0o700)  # nobody else comes to the files, whatever their own mode is
+    report._close_as_the_data([notebook], tmp_path / "report")
+    assert {path.stat().st_mode & 0o077 for path in (tmp_path / "report").rglob("*")} == {0}
 
 
 def test_results_are_in_the_order_of_the_notebooks(built):
@@ -428,7 +431,8 @@ def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write
     assert files(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notebooks", "out", "out-failed"]
     assert [path.name for path in (tmp_path / "out-failed").iterdir()] == ["02_bad.ipynb"]
-    assert stat.S_IMODE((tmp_path / "out-failed").stat().st_mode) == 0o700, "a traceback may show records"
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "out-failed").rglob("*"))]
+    assert [stat.S_IMODE((tmp_path / "out-failed").stat().st_mode), *modes] == [0o700, 0o600], "it may show records"
     cells = json.loads((tmp_path / "out-failed" / "02_bad.ipynb").read_text())["cells"]
     marks = [
         place for place, cell in enumerate(cells) if "papermill-error-cell-tag" in cell["metadata"].get("tags", [])
@@ -742,6 +746,15 @@ def test_save_writes_the_same_text_for_the_same_numbers(tmp_path):
     back = report.read(tmp_path / "01_a.results.csv")
     assert back["parameters"][0] == ""
     assert back["value"][0] == 0.3
+
+
+def test_saved_numbers_are_the_owners_alone(tmp_path):
+    before = os.umask(0o022)
+    try:
+        save(tidy(), tmp_path, "01_a")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "01_a.results.csv").stat().st_mode) == 0o600
 
 
 def test_save_without_a_folder_checks_and_writes_nothing(tmp_path, monkeypatch):
