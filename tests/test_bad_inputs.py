@@ -20,10 +20,9 @@ import numpy as np
 import pandas as pd
 from made_up import CLINIC
 
-from privnb import decision, studies
+from privnb import decision, evaluation, studies
 from privnb.attacks import Linkage
 from privnb.decision import Loss
-from privnb.evaluation import releases
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
@@ -65,7 +64,10 @@ MODULES = {
     "measures.mining": "measures.mining",
     "measures.conditions": "measures.conditions",
     "results": "evaluation.results",
+    "attributes": "evaluation.attributes",
+    "people": "evaluation.people",
     "evaluation": "evaluation.releases",
+    "good_utility": "evaluation.good_utility",
     "adversary": "evaluation.nearer_predictions",
     "workload": "evaluation.workload",
     "leakage": "evaluation.leakage",
@@ -84,6 +86,7 @@ MODULES = {
     "explorer": "explorer",
     "answers": "reporting.findings",
     "charts": "reporting.charts",
+    "parameters": "studies.parameters",
     "experiments": "studies",
 }
 
@@ -145,12 +148,12 @@ MADE = {
     "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "told_baseline",
     "unit", "decline_interval", "failed_rows", "row", "setting", "main_parameter", "measured", "of_one_miner",
     "counts_people", "mark_withheld", "queries_name", "stand_in", "Costs", "Gains", "Losses", "Queries", "Leakage",
-    "Disclosure", "Utility",
+    "Disclosure", "Utility", "Kept",
     "classification_metric_of",
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths",
-    "deal", "tidy", "people_interval", "row_builder", "gain_rows", "numbers", "together", "check_price", "CountQueries",
-    "LargePopulations",
+    "deal", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "together", "check_price",
+    "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
@@ -174,7 +177,7 @@ def legal():
     sanitizer = KMember(5)
     release = sanitizer.sanitize(dataset, rng=1)
     age = dataset.schema["age"]
-    results = releases.costs(dataset, [sanitizer])
+    results = evaluation.costs(dataset, [sanitizer])
     return {
         "encoded": encode(dataset.table, ["age", "ward"], dataset.schema, dataset.hierarchies),
         "marginals": anonymized_marginals(dataset, ["ward", "diagnosis"], KAnonymity(2)),
@@ -261,7 +264,8 @@ def of_one():
            for f, by in (("average_and_worst", 9.0), ("worst_by_person", [1]))},
         "measures.conditions.condition.text": "age > 55", "measures.mining.within.tolerance": 5,
         "measures.mining.check_how.how": "sum",
-        "evaluation.settings.k": "2", "evaluation.settings.epsilon": "1",
+        "attributes.secret_name.name": "diagnosis",
+        "parameters.sramka_sanitizers.k": "2", "parameters.sramka_sanitizers.epsilon": "1",
         "evaluation.gains_at_the_ends.datasets": [dataset],
         "measures.tradeoff.privacy_losses.distance": "Jensen-Shannon",
         "measures.tradeoff.privacy_loss.distance": "Jensen-Shannon",
@@ -339,7 +343,7 @@ def of_one():
     }  # fmt: skip
 
 
-NUMBERS = {"text", "empty", "below", "zero", "half", "huge"}  # read later, by `evaluation.numbers`
+NUMBERS = {"text", "empty", "below", "zero", "half", "huge"}  # read later, by `parameters.numbers`
 # Rules for what looks bad and is legal, by the name of the parameter or of one callable's.
 ACCEPTED = {
     # Numbers that a bound or an amount can have.
@@ -361,10 +365,10 @@ ACCEPTED = {
     # Empty: the default, or none.
     "study": {"empty"}, "target": {"empty"}, "neutral": {"empty"}, "weights": {"empty"},
     "evaluation.*.sensitive": {"empty"}, "workload.*.sensitive": {"empty"}, "adversary.*.sensitive": {"empty"},
-    "leakage.*.sensitive": {"empty"}, "losses.*.sensitive": {"empty"}, "evaluation.sensitive_name.name": {"none",
-    "empty"},
+    "leakage.*.sensitive": {"empty"}, "losses.*.sensitive": {"empty"}, "attributes.sensitive_name.name": {"none",
+    "empty"}, "attributes.secret_name.name": {"none", "empty"},
     "knows": {"list", "empty"}, "gallery.losses.k": {"empty"},
-    "evaluation.default_k.k": NUMBERS, "evaluation.left_out.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
+    "parameters.default_k.k": NUMBERS, "parameters.too_large_k.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
     "cuts": {"list", "huge"}, "exact": {"true"},
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
-from privnb.evaluation import releases
+from privnb import studies
 from privnb.microdata.dataset import load
 from privnb.reporting import report
 
@@ -77,7 +77,7 @@ def test_another_table_goes_through_the_whole_loop(clinic):
 def test_nothing_of_the_clinics_people_is_shown(clinic):
     dataset = load(CLINIC)
     canaries = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
-    released = [s.sanitize(dataset, rng=1).table for s in releases.settings(k="5, 20")]
+    released = [s.sanitize(dataset, rng=1).table for s in studies.sramka_sanitizers(k="5, 20")]
     assert leaks.scan_report(clinic, original=dataset.table, canaries=canaries, released=released) == []
 
 

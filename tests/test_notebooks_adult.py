@@ -4,7 +4,7 @@ import leaks
 import one_process
 import pytest
 
-from privnb.evaluation import releases
+from privnb import studies
 from privnb.microdata.dataset import load
 from privnb.reporting import report
 
@@ -18,7 +18,7 @@ def adult(tmp_path_factory, kernel):
 
 def test_nothing_of_adults_people_is_shown(adult):
     dataset = load("adult", records=800)
-    released = [s.sanitize(dataset, rng=1).table for s in releases.settings(k="10, 50")]
+    released = [s.sanitize(dataset, rng=1).table for s in studies.sramka_sanitizers(k="10, 50")]
     assert leaks.scan_report(adult, original=dataset.table, released=released) == []
 
 

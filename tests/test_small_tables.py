@@ -38,25 +38,25 @@ def dataset(records):
 
 
 def test_defaults_of_k_end_where_the_table_does():
-    assert evaluation.default_k("", dataset(5)) == "2"
-    assert evaluation.default_k(" ", dataset(50)) == "2, 10, 50"
-    assert evaluation.default_k("", dataset(400)) == "2, 10, 50, 100"
-    assert evaluation.settings(evaluation.default_k("", dataset(5)), "1") == [KMember(2), LaplaceNoise(1.0)]
+    assert studies.default_k("", dataset(5)) == "2"
+    assert studies.default_k(" ", dataset(50)) == "2, 10, 50"
+    assert studies.default_k("", dataset(400)) == "2, 10, 50, 100"
+    assert studies.sramka_sanitizers(studies.default_k("", dataset(5)), "1") == [KMember(2), LaplaceNoise(1.0)]
 
 
 def test_what_is_left_out_is_said_and_what_fits_is_not():
-    said = evaluation.left_out("", dataset(15)).data
+    said = studies.too_large_k("", dataset(15)).data
     assert "50, 100" in said
     assert "15 records" in said
     assert "10," not in said
-    assert evaluation.left_out("", dataset(100)) is None
-    assert evaluation.left_out("2, 100", dataset(15)) is None
+    assert studies.too_large_k("", dataset(100)) is None
+    assert studies.too_large_k("2, 100", dataset(15)) is None
 
 
 @pytest.mark.parametrize("asked", ["100", "2, 100", 100])
 def test_a_k_that_was_asked_for_is_not_left_out(asked):
-    assert evaluation.default_k(asked, dataset(15)) == asked
-    *_, largest = evaluation.settings(evaluation.default_k(asked, dataset(15)))
+    assert studies.default_k(asked, dataset(15)) == asked
+    *_, largest = studies.sramka_sanitizers(studies.default_k(asked, dataset(15)))
     with pytest.raises(SanitizationError, match=r"KMember\(k=100.* the table has 15 records. Lower k to 15 or less"):
         largest.sanitize(dataset(15), rng=1)
 

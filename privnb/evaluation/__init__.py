@@ -1,46 +1,15 @@
 """From a dataset, sanitizers, attacks and measures to tidy results: withheld, stored, resumed."""
 
-from privnb.evaluation.cases import Question, evaluate
-from privnb.evaluation.releases import (
-    adversary_gains,
-    costs,
-    default_k,
-    describe,
-    ends,
-    example,
-    first_number,
-    gains_at_the_ends,
-    good_utility,
-    groups,
-    left_out,
-    linked,
-    people_by,
-    reordered,
-    sensitive_name,
-    settings,
-    uniqueness,
-)
+from privnb.evaluation.attributes import first_number, sensitive_name
+from privnb.evaluation.cases import Question, evaluate, reordered
+from privnb.evaluation.good_utility import good_utility
+from privnb.evaluation.people import describe, groups, people_by, uniqueness
+from privnb.evaluation.releases import adversary_gains, costs, example, gains_at_the_ends, linked
 from privnb.evaluation.results import join
+from privnb.sanitizers.catalogue import ends
 
 __all__ = [
-    "Question",
-    "adversary_gains",
-    "costs",
-    "default_k",
-    "describe",
-    "ends",
-    "evaluate",
-    "example",
-    "first_number",
-    "gains_at_the_ends",
-    "good_utility",
-    "groups",
-    "join",
-    "left_out",
-    "linked",
-    "people_by",
-    "reordered",
-    "sensitive_name",
-    "settings",
+    "Question", "adversary_gains", "costs", "describe", "ends", "evaluate", "example", "first_number",
+    "gains_at_the_ends", "good_utility", "groups", "join", "linked", "people_by", "reordered", "sensitive_name",
     "uniqueness",
 ]  # fmt: skip

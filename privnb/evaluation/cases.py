@@ -14,7 +14,8 @@ import numpy as np
 
 from privnb.attacks import Linkage
 from privnb.attacks.base import Attack
-from privnb.evaluation.predictions import published_name, stream
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import join, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
 from privnb.measures import linkage
@@ -152,7 +153,7 @@ def answered(question, case):
 
 
 def _case(dataset, sanitizer, seed, again):
-    return Case(reordered(dataset, seed) if again else dataset, sanitizer, seed)
+    return Case(_reordered(dataset, seed) if again else dataset, sanitizer, seed)
 
 
 _kept = lru_cache(maxsize=2)(_case)
@@ -170,12 +171,7 @@ def reordered(dataset, seed):
     return replace(dataset, table=dataset.table.iloc[order])
 
 
-def sensitive_name(dataset, name):
-    """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
-    expect.these(dataset=dataset, sensitive=name)
-    if not name and not dataset.schema.sensitive:
-        raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
-    return published_name(dataset, name or dataset.schema.sensitive[0])
+_reordered = lru_cache(maxsize=2)(reordered)  # one for all releases of a seed, which is how questions know it again
 
 
 state(

@@ -11,7 +11,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.cases import Question, ask, sensitive_name
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.cases import Question, ask
 from privnb.evaluation.results import row_builder, tidy
 from privnb.evaluation.workload import released, stand_in
 from privnb.measures import channel
@@ -121,7 +122,7 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     all but so few, have only bounds. Raises ValueError for noise, which leaves no groups.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    sensitive, names, rows, n = _asked(dataset, sensitive, fewest), dataset.schema.quasi_identifiers, [], len(dataset)
+    sensitive, names, rows, n = secret_name(dataset, sensitive), dataset.schema.quasi_identifiers, [], len(dataset)
     sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
     subsets = [subset for size in sizes for subset in combinations(names, size)]
     original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
@@ -171,7 +172,7 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
     number that would tell them has a value.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    question = Leakage(_asked(dataset, sensitive, fewest), fewest)
+    question = Leakage(secret_name(dataset, sensitive), fewest)
     return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="leakage")
 
 
@@ -214,7 +215,7 @@ def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=wit
     """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     check_price(price)
-    name = _asked(dataset, sensitive, fewest)
+    name = secret_name(dataset, sensitive)
     values = sorted(dataset.table[name].unique())
     gain = pd.DataFrame(np.vstack([np.eye(len(values)) * (1 + price) - price, np.zeros(len(values))]), columns=values)
     return worth(dataset, sanitizers, gain, sensitive=name, seed=seed, fewest=fewest)
@@ -231,7 +232,7 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     expect.kind("gain", gain, pd.DataFrame, instead="A row a guess, a column a value.")
-    sensitive, rows = _asked(dataset, sensitive, fewest), []
+    sensitive, rows = secret_name(dataset, sensitive), []
     for sanitizer in track(sanitizers, "worth of guesses"):
         try:
             release, row = released(dataset, sanitizer, seed), row_builder(dataset, sanitizer, seed)
@@ -251,15 +252,6 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
         variant = "at most" if release.classes is None else ""
         rows.append(row("expected_gain", after, variant=variant, target=sensitive, baseline=before, better="lower"))
     return tidy(rows)
-
-
-def _asked(dataset, sensitive, fewest):
-    """The sensitive attribute by name. Raises ValueError for one that the adversary knows, or if persons were told."""
-    withholding.check(fewest)
-    name = sensitive_name(dataset, sensitive)
-    if name in dataset.schema.quasi_identifiers:
-        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
-    return name
 
 
 def check_readable(release):

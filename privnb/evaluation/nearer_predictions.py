@@ -10,8 +10,11 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.predictions import fused, mine, miners_of, published_name, stream, unseen
-from privnb.evaluation.releases import first_number, gain_rows, groups, reordered, sensitive_name
+from privnb.evaluation.attributes import first_number, published_name, sensitive_name
+from privnb.evaluation.cases import reordered
+from privnb.evaluation.people import groups
+from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
+from privnb.evaluation.releases import gain_rows
 from privnb.evaluation.results import SUMMARIES, join, mark_withheld, row_builder, tidy, withheld
 from privnb.evaluation.utilities import AntiUtility, bad_rows, failed_rows, told_baseline, unit
 from privnb.measures import mining

@@ -84,13 +84,6 @@ def fused(release, target, names, guesses):
     return {"fusion: vote": vote(given), "fusion: stacked": trust(given)}
 
 
-def published_name(dataset, name):
-    """`name`, if a release of the dataset holds that attribute; raises ValueError otherwise."""
-    if dataset.schema[name].name not in dataset.schema.published:
-        raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
-    return name
-
-
 def stream(seed, sanitizer, purpose):
     """The seed of one purpose: noise, shuffling and drawing lots must not go together, nor two settings' noise.
 

@@ -13,7 +13,8 @@ from itertools import islice
 import numpy as np
 
 from privnb.evaluation import workload
-from privnb.evaluation.cases import Question, ask, sensitive_name
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.cases import Question, ask
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import join, row_builder, tidy
@@ -91,7 +92,7 @@ def trade_off(
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
     expect.these(hierarchies=hierarchies)
-    question = Losses(_asked(dataset, sensitive), distance, support, hierarchies, fewest)
+    question = Losses(secret_name(dataset, sensitive), distance, support, hierarchies, fewest)
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
     return ask(dataset, runs, description="privacy and utility loss")
 
@@ -153,7 +154,7 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     them. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
     expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
-    sensitive = _asked(dataset, sensitive)
+    sensitive = secret_name(dataset, sensitive)
     row, revealed = row_builder(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
     people = dataset.table[sensitive].value_counts().reindex(revealed.index)
     commonest = people.sort_values(kind="stable", ascending=False)
@@ -190,7 +191,7 @@ def count_queries(
     expect.share("selectivity", selectivity)
     expect.one_of("reading", reading, READINGS)
     expect.whole("number", number, 1)
-    question = Queries(_asked(dataset, sensitive), dimension, selectivity, number, reading)
+    question = Queries(secret_name(dataset, sensitive), dimension, selectivity, number, reading)
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
     drawn = tidy(question.drawn(dataset, seed)[1])
     found = ask(dataset, runs, description="count")
@@ -280,7 +281,7 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     Li and Li, section 3.1.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
-    sensitive = _asked(dataset, sensitive)
+    sensitive = secret_name(dataset, sensitive)
     reached = [sanitizer for sanitizer in sanitizers if _released(dataset, sanitizer, seed) is not None]
     adversary = workload.disclosure(dataset, reached, sensitive=sensitive, seed=seed)
     adversary = adversary[adversary.measure.isin(["accuracy_gain", "knowledge_gain"])]
@@ -318,14 +319,6 @@ def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
         return LargePopulations.of(dataset, sensitive, support, hierarchies)
     except ValueError:
         return None
-
-
-def _asked(dataset, sensitive):
-    """The sensitive attribute by name. Raises ValueError for one that the adversary knows."""
-    name = sensitive_name(dataset, sensitive)
-    if name in dataset.schema.quasi_identifiers:
-        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and cannot be lost.")
-    return name
 
 
 def _released(dataset, sanitizer, seed):

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
-from privnb.evaluation.predictions import mine, published_name, stream, unseen
+from privnb.evaluation.attributes import published_name
+from privnb.evaluation.predictions import mine, stream, unseen
 from privnb.evaluation.results import people_interval, tidy, withheld
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
@@ -207,42 +208,6 @@ class AntiUtility(_Idea):
 
     def _without(self, guesses, dataset, weights):
         return guesses
-
-
-def good_rows(row, target, scores, original):
-    """Rows of good utility and of its decline, by miner: declines with a 95 % interval, each person compared with
-    themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
-    """
-    rows, (variant, interval) = [], unit(scores)
-    kept = partial(row, "good_utility", target=target, **variant)
-    lost = partial(row, "utility_decline", target=target)
-    baseline = np.nan if scores.withholds(scores.baseline) else mining.weighted_sum(scores.baseline, scores.weights)
-    for name, value in scores.utilities.items():
-        hidden = scores.withholds(scores.by_miner[name])
-        shown, *bounds = withholding.counted(value, scores.of) if hidden else (value, *interval(value))
-        rows.append(kept(shown, miner=name, interval=bounds, baseline=baseline))
-        if name not in original.by_miner:
-            continue
-        if hidden or original.withholds(original.by_miner[name]):
-            rows.append(lost(np.nan, miner=name))
-            continue
-        if original.utilities[name] == 0:
-            continue
-        decline = mining.utility_decline(original.utilities[name], value)
-        bounds = decline_interval(original.by_miner[name] * scores.weights, scores.by_miner[name] * scores.weights)
-        rows.append(lost(decline, miner=name, interval=bounds))
-    return rows
-
-
-def decline_interval(original, sanitized):
-    """A 95 % interval of the utility decline, by the same people's values before and after: (low, high), from 0.
-
-    `original`, `sanitized`: arrays (n,). The normal approximation of a ratio of two paired means (Fieller's linear
-    term); exact equality of the two gives (0, 0).
-    """
-    kept = sanitized.sum() / original.sum()
-    error = 1.96 * np.std(sanitized - kept * original) * np.sqrt(len(original)) / original.sum()
-    return max(0.0, 1 - kept - error), max(0.0, 1 - kept + error)
 
 
 def failed_rows(row, measure, found, **columns):

@@ -10,9 +10,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.good_utility import good_rows
 from privnb.evaluation.predictions import miners_of, stream
 from privnb.evaluation.results import join, row_builder, summary, tidy
-from privnb.evaluation.utilities import AntiUtility, GoodUtility, bad_rows, good_rows
+from privnb.evaluation.utilities import AntiUtility, GoodUtility, bad_rows
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
 from privnb.sanitizers import Identity

@@ -14,8 +14,9 @@ from itertools import chain, combinations
 import numpy as np
 
 from privnb.attacks import MinerInference
-from privnb.evaluation.cases import Case, Question, ask, reordered, sensitive_name
-from privnb.evaluation.predictions import miners_of, published_name, unseen
+from privnb.evaluation.attributes import published_name, sensitive_name
+from privnb.evaluation.cases import Case, Question, ask, reordered
+from privnb.evaluation.predictions import miners_of, unseen
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures import gains

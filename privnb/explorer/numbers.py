@@ -7,9 +7,9 @@ import pandas as pd
 
 from privnb.decision import points
 from privnb.evaluation.content import content
+from privnb.evaluation.good_utility import good_utility
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.releases import good_utility
 from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
 from privnb.evaluation.store import Store
 from privnb.evaluation.workload import disclosure

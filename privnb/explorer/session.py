@@ -12,13 +12,13 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
-from privnb.evaluation.releases import numbers
 from privnb.explorer import controls, keep, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.setting import Setting, called, checked, choices, unmined
 from privnb.explorer.work import Work
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.progress import track
+from privnb.studies.parameters import numbers
 
 SOON = 0.01  # seconds in which another key press replaces this one
 REST = 0.4  # seconds without a further change, before the miner takes the processor

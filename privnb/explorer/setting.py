@@ -4,7 +4,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache, lru_cache
 from numbers import Integral
 
-from privnb.evaluation.releases import first_number, sensitive_name
+from privnb.evaluation.attributes import first_number, sensitive_name
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset

@@ -4,13 +4,13 @@ from functools import partial
 
 import pandas as pd
 
-from privnb.evaluation.releases import numbers
 from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
 from privnb.sanitizers.catalogue import kinds
-from privnb.studies.profiles import evaluated, number, profile_of
+from privnb.studies.parameters import number, numbers
+from privnb.studies.profiles import evaluated, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings a task

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.releases import numbers
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata import expect
@@ -23,6 +22,7 @@ from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.catalogue import generalizing
+from privnb.studies.parameters import numbers
 
 
 @dataclass(frozen=True, eq=False)

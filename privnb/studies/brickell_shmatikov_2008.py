@@ -5,15 +5,16 @@ from functools import partial
 from typing import NamedTuple
 
 from privnb.evaluation import workload
+from privnb.evaluation.attributes import first_number, published_name
 from privnb.evaluation.content import content
-from privnb.evaluation.predictions import miners_of, published_name
-from privnb.evaluation.releases import ends, first_number
+from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import join, setting, tidy
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
 from privnb.sanitizers import Identity, SanitizationError, Suppress, catalogue
+from privnb.sanitizers.catalogue import ends
 from privnb.studies.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
 
 # The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.

@@ -10,9 +10,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from privnb.evaluation import trade_off, workload
-from privnb.evaluation.cases import Linked, Question, answer, sensitive_name
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import Linked, Question, answer
 from privnb.evaluation.predictions import miners_of
-from privnb.evaluation.releases import Costs, ends, numbers
+from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join, setting, summary
 from privnb.evaluation.store import Store
 from privnb.microdata import expect
@@ -21,7 +22,9 @@ from privnb.microdata.sentences import C, say
 from privnb.microdata.treatment import TRUE
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL
-from privnb.studies.profiles import Profile, evaluated, number, profile_of, together
+from privnb.sanitizers.catalogue import ends
+from privnb.studies.parameters import number, numbers
+from privnb.studies.profiles import Profile, evaluated, profile_of, together
 
 REPEATS = 10  # of all that is random: of fewer, nothing can be said of a mean
 # Which evaluation gives which measures, by the names that an axis of either kind may have.

@@ -111,11 +111,6 @@ def repeated(seeds, profile):
     return range(1, (seeds or profile) + 1)
 
 
-def number(text):
-    """A number, whole where it is, so that results name it "l=3"."""
-    return int(float(text)) if float(text).is_integer() else float(text)
-
-
 def evaluated(tasks, store, description):
     """`{name: the joined results}` of `{name: tasks}`, all of them run together."""
     with contextlib.ExitStack() as stack:

@@ -4,9 +4,10 @@ from functools import partial
 
 from pandas.api.types import is_numeric_dtype
 
+from privnb.evaluation.attributes import first_number, published_name, sensitive_name
+from privnb.evaluation.good_utility import good_utility
 from privnb.evaluation.nearer_predictions import anti_utility, gains_with_predictions, scenarios
-from privnb.evaluation.predictions import miners_of, published_name
-from privnb.evaluation.releases import first_number, good_utility, sensitive_name
+from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list

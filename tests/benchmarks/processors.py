@@ -94,9 +94,8 @@ def releases(dataset, chosen):
 
 def results(dataset):
     """`{dataset and evaluation: its results}`, the miners' among them."""
-    from privnb import sanitizers
+    from privnb import evaluation, sanitizers
     from privnb.evaluation import leakage, nearer_predictions, trade_off, workload
-    from privnb.evaluation import releases as evaluation
     from privnb.privacy_models import KAnonymity
 
     some = [

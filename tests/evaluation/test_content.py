@@ -7,7 +7,8 @@ from made_up import CLINIC
 
 from privnb.evaluation import content as module
 from privnb.evaluation.content import content, fingerprint, sealed
-from privnb.evaluation.releases import costs, good_utility
+from privnb.evaluation.good_utility import good_utility
+from privnb.evaluation.releases import costs
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Ranges, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema

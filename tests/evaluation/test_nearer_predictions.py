@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from rows import measured, short
 
-from privnb.evaluation import nearer_predictions, releases
+from privnb import evaluation
+from privnb.evaluation import nearer_predictions
 from privnb.evaluation.predictions import Mined, mine, stream, unseen
 from privnb.evaluation.results import KEY, join, row_builder, tidy
 from privnb.evaluation.utilities import Scores
@@ -140,7 +141,7 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
     assert noisy.tolist() == clustered.tolist()
     again = chosen["C", "", (KMember(3), 2)]
     assert again.sum() == clustered.sum() == 40
-    other = releases.reordered(adult, 2).table
+    other = evaluation.reordered(adult, 2).table
     people = [set(table[w > 0].itertuples(index=False)) for table, w in ((adult.table, clustered), (other, again))]
     assert people[0] != people[1]
 
@@ -429,7 +430,7 @@ def shares(dataset, hit, guess=None, fewest=10):
     scores = Scores({"it": hit.astype(float)}, (hit if guess is None else guess).astype(float), np.ones(len(dataset)))
     rows = nearer_predictions._who_is_hit(row_builder(dataset, Suppress(), 1), dataset, scores, "it", fewest)
     assert set(rows.measure) == {"nearer_share"}
-    of = pd.concat([releases.groups(dataset, name).astype(str).value_counts() for name in ("age", "sex")])
+    of = pd.concat([evaluation.groups(dataset, name).astype(str).value_counts() for name in ("age", "sex")])
     of.index = [f"age {label}" if label[0].isdigit() else f"sex {label}" for label in of.index]
     rows = rows.set_index("group")
     numbers = rows.assign(**{c: rows[c] * of.reindex(rows.index) for c in ("value", "low", "high", "baseline")})
@@ -516,7 +517,7 @@ def gained(adult):
 
 
 def test_the_gains_before_are_those_of_the_release(adult, gained):
-    own = short(releases.adversary_gains(adult, [KMember(3)]))
+    own = short(evaluation.adversary_gains(adult, [KMember(3)]))
     for _, row in own.iterrows():
         pd.testing.assert_series_equal(gained.loc[row.measure], row.drop("measure"), check_names=False)
 

@@ -4,18 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.evaluation.good_utility import decline_interval, good_rows
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.results import row_builder
-from privnb.evaluation.utilities import (
-    AntiUtility,
-    GoodUtility,
-    Scores,
-    bad_rows,
-    decline_interval,
-    good_rows,
-    told_baseline,
-    unit,
-)
+from privnb.evaluation.utilities import AntiUtility, GoodUtility, Scores, bad_rows, told_baseline, unit
 from privnb.measures import mining
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals

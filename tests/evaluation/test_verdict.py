@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.evaluation import nearer_predictions, releases, utilities
+from privnb import evaluation
+from privnb.evaluation import nearer_predictions, utilities
 from privnb.evaluation.predictions import Mined, mine
 from privnb.evaluation.results import summary
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
@@ -208,7 +209,7 @@ def test_the_defaults_are_those_of_the_stored_tasks(adult):
     parts = [verdict.table if place == 0 else verdict.table[verdict.table.sanitizer != "Identity"]
              for place, verdict in enumerate(verdicts)]  # fmt: skip
     judged = pd.concat(parts, ignore_index=True)
-    good = releases.good_utility(adult, sanitizers)
+    good = evaluation.good_utility(adult, sanitizers)
     bad = pd.concat([nearer_predictions.anti_utility(adult, sanitizer) for sanitizer in sanitizers])
     bad = bad[(bad.measure == "anti_utility") & (bad.scenario == "A") & (bad.variant == "") & (bad.control == "")]
     bad = bad[~bad.miner.str.startswith("fusion")]
@@ -318,6 +319,6 @@ def test_another_seed_is_that_of_the_stored_tasks_on_the_reordered_table(adult):
     there = nearer_predictions.anti_utility(adult, LaplaceNoise(0.5), miners="majority, decision stump", seed=2)
     there = there[(there.scenario == "A") & (there.variant == "") & (there.control == "")].set_index("miner").value
     feared = Scenario(GoodUtility("salary", miners="majority"), AntiUtility("age", miners="majority, decision stump"))
-    verdict = feared.judge(releases.reordered(adult, 2), LaplaceNoise(0.5), rng=2)
+    verdict = feared.judge(evaluation.reordered(adult, 2), LaplaceNoise(0.5), rng=2)
     assert verdict.anti_utility == there[["majority", "decision stump"]].to_dict()
     assert verdict.anti_utility != feared.judge(adult, LaplaceNoise(0.5), rng=1).anti_utility

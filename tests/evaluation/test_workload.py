@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from rows import short
 
-from privnb.evaluation import releases, workload
+from privnb import evaluation
+from privnb.evaluation import workload
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.store import Store
 from privnb.measures import gains
@@ -148,7 +149,7 @@ def test_a_question_that_makes_no_sense_is_not_answered_by_the_convention(sample
 def test_the_adversary_of_the_paper_is_the_one_of_the_other_notebooks(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10)), Suppress(), Suppress("sensitive"), Bucketize(KMember(20))]
     found = workload.disclosure(sample, chosen)
-    same = releases.adversary_gains(sample, chosen)
+    same = evaluation.adversary_gains(sample, chosen)
     both = found.merge(same, on=["sanitizer", "parameters", "measure", "target", "seed"], suffixes=("", "_before"))
     assert len(both) == len(same) == 10
     assert both.value.tolist() == pytest.approx(both.value_before.tolist())
@@ -223,7 +224,7 @@ def test_a_miner_that_does_not_finish_is_named(sample, monkeypatch):
 def test_utility_is_the_share_of_people_guessed_right(sample):
     chosen = [Identity(), Mondrian(KAnonymity(10))]
     found = workload.utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
-    same = releases.good_utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
+    same = evaluation.good_utility(sample, chosen, target="marital-status", miners="naive Bayes, decision tree")
     same = same[same.measure == "good_utility"]
     assert found.miner.tolist() == same.miner.tolist() == ["naive Bayes", "decision tree"] * 2
     for column in ("value", "low", "high", "baseline"):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from rows import short
 
+from privnb import evaluation
 from privnb.evaluation import leakage, releases, trade_off
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
@@ -65,9 +66,9 @@ def test_they_are_the_numbers_of_the_other_notebooks(case):
         "leakage": leakage.leakage(dataset, [made], sensitive=sensitive, seed=seed),
     }
     if not made.randomized or seed == 1:  # it counts its seeds from 1
-        others["costs"] = releases.costs(dataset, [made]).assign(seed=seed)
+        others["costs"] = evaluation.costs(dataset, [made]).assign(seed=seed)
     if not noise and seed == 1:
-        others["gains"] = releases.adversary_gains(dataset, [made], sensitive=sensitive)
+        others["gains"] = evaluation.adversary_gains(dataset, [made], sensitive=sensitive)
     compared = set()
     for results in others.values():
         theirs = by_name(results)
@@ -312,7 +313,7 @@ def test_no_progress_is_drawn(tmp_path, monkeypatch):
     for kind in kinds():
         counted(CLINIC, Setting(kind, l=2, seed=21))
     assert not noted.exists()
-    releases.costs(CLINIC, [Suppress()])
+    evaluation.costs(CLINIC, [Suppress()])
     assert noted.exists(), "other functions do draw it"
 
 
@@ -323,7 +324,7 @@ def test_mined_are_the_numbers_of_the_other_notebooks():
     setting = Setting(k=10, miner="decision stump", scenario="C", seed=2)
     found, made = mined(CLINIC, setting), sanitizer(setting, CLINIC)
     options = {"miners": "decision stump", "seed": 2}
-    good = releases.good_utility(CLINIC, [made, Suppress()], **options)
+    good = evaluation.good_utility(CLINIC, [made, Suppress()], **options)
     bad = anti_utility(CLINIC, made, **options)
     bad = bad[short(bad).measure.isin(["anti_utility_C", "nearer_share"])]
     theirs = pd.concat([good, bad[short(bad).miner.isin(short(found).miner)]], ignore_index=True)

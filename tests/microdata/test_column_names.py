@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.evaluation import leakage, nearer_predictions, releases, trade_off, workload
+from privnb import evaluation
+from privnb.evaluation import leakage, nearer_predictions, trade_off, workload
 from privnb.evaluation.results import join
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
@@ -55,7 +56,7 @@ def sanitizers(names):
 def counted(names):
     """What is counted of people by their columns, without a random choice."""
     data, of = dataset(names), sanitizers(names)
-    found = [releases.describe(data), releases.uniqueness(data, fewest=2)]
+    found = [evaluation.describe(data), evaluation.uniqueness(data, fewest=2)]
     found.append(leakage.known_subsets(data, of, fewest=2))
     return join(*found)[["measure", "value", "low", "high"]]
 
@@ -68,8 +69,8 @@ def test_any_names_give_the_same_numbers(names):
 @pytest.mark.parametrize("names", NAMES[:2], ids=" ".join)
 def test_any_names_go_through_everything_that_reads_a_table(names):
     data, of = dataset(names), [Suppress(), Suppress("sensitive"), KMember(3), Bucketize(KMember(3)), LaplaceNoise(1.0)]
-    assert len(releases.costs(data, of, fewest=2))
-    assert len(releases.linked(data, of))
+    assert len(evaluation.costs(data, of, fewest=2))
+    assert len(evaluation.linked(data, of))
     assert len(leakage.leakage(data, [KMember(3), Anatomy(2, names[4])], fewest=2))
     assert len(workload.disclosure(data, [Bucketize(KMember(3)), LaplaceNoise(1.0)], miners="naive Bayes"))
     assert len(trade_off.trade_off(data, [KMember(3), Bucketize(KMember(3))]))

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privnb import evaluation
 from privnb.cli import main
-from privnb.evaluation import leakage, releases
+from privnb.evaluation import leakage
 from privnb.explorer import keep
 from privnb.explorer.board import explore
 from privnb.explorer.setting import Setting, checked, exposed, of_roles
@@ -156,9 +157,9 @@ def test_the_board_takes_a_name_with_a_comma(cities, tmp_path):
 
 
 def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
-    unique = releases.uniqueness(cities)
+    unique = evaluation.uniqueness(cities)
     assert set(unique.knows.map(names_in).map(len)) == {1, 2, 3}
-    said = findings.who_stands_out(releases.join(releases.describe(cities), unique)).data
+    said = findings.who_stands_out(evaluation.join(evaluation.describe(cities), unique)).data
     assert "by their 3 quasi-identifiers" in said
     assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
     known = leakage.known_subsets(cities, [Identity()])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from privnb import studies
+from privnb import evaluation, studies
 from privnb.evaluation import leakage, nearer_predictions, releases, results, trade_off, verdict, workload
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.explorer.numbers import counted
@@ -43,9 +43,9 @@ ASKED = {  # every function that takes the limit
     "Disclosure": lambda limit: workload.Disclosure("diagnosis", fewest=limit),
     "Leakage": lambda limit: leakage.Leakage("diagnosis", fewest=limit),
     "Losses": lambda limit: trade_off.Losses("diagnosis", fewest=limit),
-    "example": lambda limit: releases.example(CLINIC, [KMember(10)], fewest=limit),
+    "example": lambda limit: evaluation.example(CLINIC, [KMember(10)], fewest=limit),
     "disclosure": lambda limit: workload.disclosure(CLINIC, [Identity()], fewest=limit),
-    "costs": lambda limit: releases.costs(CLINIC, [KMember(10)], fewest=limit),
+    "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
     "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
     "known_attributes": lambda limit: studies.known_attributes(CLINIC, fewest=limit),
     "known_subsets": lambda limit: leakage.known_subsets(CLINIC, [Identity()], fewest=limit),
@@ -57,7 +57,7 @@ ASKED = {  # every function that takes the limit
     "scales": lambda limit: trade_off.scales(CLINIC, fewest=limit),
     "tells_few": lambda limit: releases.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
     "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),
-    "uniqueness": lambda limit: releases.uniqueness(CLINIC, fewest=limit),
+    "uniqueness": lambda limit: evaluation.uniqueness(CLINIC, fewest=limit),
     "withheld": lambda limit: results.withheld(results.tidy([]), limit),
     "worth": lambda limit: leakage.worth(CLINIC, [Identity()], pd.DataFrame(), fewest=limit),
 }  # fmt: skip
@@ -210,11 +210,11 @@ def alone_but(n, few):
 
 def test_all_but_four_of_four_hundred_are_not_told():
     """Withheld is a share of few people, and of all but few; of many, and of all, it is shown."""
-    rows = releases.uniqueness(alone_but(400, 4)).set_index("knows")
+    rows = evaluation.uniqueness(alone_but(400, 4)).set_index("knows")
     assert np.isnan(rows.value["age"])
     assert (rows.low["age"], rows.high["age"]) == (391 / 400, 399 / 400)
-    assert releases.uniqueness(alone_but(400, 0)).set_index("knows").value["age"] == 1
-    assert releases.uniqueness(alone_but(400, 10)).set_index("knows").value["age"] == 390 / 400
+    assert evaluation.uniqueness(alone_but(400, 0)).set_index("knows").value["age"] == 1
+    assert evaluation.uniqueness(alone_but(400, 10)).set_index("knows").value["age"] == 390 / 400
 
 
 def test_two_shown_sets_do_not_tell_few_people():
@@ -225,7 +225,7 @@ def test_two_shown_sets_do_not_tell_few_people():
     sexes[[1, 3]] = "M"
     table = made.table.assign(age=ages, sex=sexes, town="Aford")
     made = Dataset("people", table, made.schema, made.hierarchies)
-    rows = releases.uniqueness(made).set_index("knows").value
+    rows = evaluation.uniqueness(made).set_index("knows").value
     alone = {name: rows[name] * 400 for name in ("age", "age, sex", "age, town, sex") if not np.isnan(rows[name])}
     assert alone == {"age, sex": 384, "age, town, sex": 384}
 
@@ -259,7 +259,7 @@ def both(request, monkeypatch):
 
 def test_uniqueness_tells_of_nobody(both):
     dataset, told = both
-    shares, withheld = told(releases.uniqueness, key=["knows"])
+    shares, withheld = told(evaluation.uniqueness, key=["knows"])
     n, sets = len(dataset), {name: {*name.split(", ")} for name in shares}
     assert len(sets) == 2 ** len(dataset.schema.quasi_identifiers) - 1
     cells = {name: round(share * n) for name, share in shares.items()}
@@ -290,10 +290,10 @@ def test_a_gain_and_its_prior_tell_of_nobody(both):
     """People guessed right are the prior's and the gain's together."""
     dataset, told = both
     n, sensitive = len(dataset), dataset.schema.sensitive[0]
-    prior, hidden = told(releases.describe)
+    prior, hidden = told(evaluation.describe)
     prior, hidden = prior["prior_accuracy", "", sensitive], ("prior_accuracy", "", sensitive) in hidden
     for sanitizer in (Identity(), KMember(5), Suppress()):
-        gain, withheld = told(lambda d, each=sanitizer: releases.adversary_gains(d, [each]))
+        gain, withheld = told(lambda d, each=sanitizer: evaluation.adversary_gains(d, [each]))
         key = "accuracy_gain", "", sensitive
         cells = {"prior": round(prior * n), "right": round((prior + gain[key]) * n)}
         margins = [Margin(n, ["prior"]), Margin(n, ["right"])]
@@ -333,7 +333,7 @@ def test_who_is_hit_tells_of_nobody(both):
         hidden = {each[-1] for each in hidden if each[0] == "nearer_share"}
         assert shares
         for name in nearer_predictions.grouping(dataset):
-            of = releases.groups(dataset, name).value_counts()
+            of = evaluation.groups(dataset, name).value_counts()
             of = {f"{name} {label}": size for label, size in of.items() if f"{name} {label}" in shares}
             if sum(of.values()) < n:  # there are groups too small to be shown
                 continue

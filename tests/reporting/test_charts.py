@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import frame
 
+from privnb import evaluation, studies
 from privnb.decision import owner_choice
-from privnb.evaluation import nearer_predictions, releases
+from privnb.evaluation import nearer_predictions
 from privnb.evaluation.results import join, summary
 from privnb.microdata.dataset import load
 from privnb.reporting import charts
@@ -23,10 +24,12 @@ MINERS = "naive Bayes, decision tree"
 @pytest.fixture(scope="module")
 def results():
     adult = load("adult", records=1200)
-    settings = releases.settings(k="2, 50", epsilon="0.5, 0.1")
+    settings = studies.sramka_sanitizers(k="2, 50", epsilon="0.5, 0.1")
     kept = join(
         *(
-            releases.good_utility(adult, [*settings, Suppress("age, education-num")], miners=MINERS, seed=seed, folds=3)
+            evaluation.good_utility(
+                adult, [*settings, Suppress("age, education-num")], miners=MINERS, seed=seed, folds=3
+            )
             for seed in (1, 2)
         )
     )
@@ -39,12 +42,12 @@ def results():
     )
     single = mined[mined.miner.isin(["majority", "decision stump"])]
     used = {
-        "facts": releases.describe(adult),
-        "unique": releases.uniqueness(adult),
-        "costs": releases.costs(adult, [*releases.ends(), *settings]),
+        "facts": evaluation.describe(adult),
+        "unique": evaluation.uniqueness(adult),
+        "costs": evaluation.costs(adult, [*evaluation.ends(), *settings]),
         "utility": join(kept, summary(kept[kept.measure == "utility_decline"], averages=False)),
         "mined": join(mined, summary(single)),
-        "links": releases.linked(adult, [*releases.ends(), *settings]),
+        "links": evaluation.linked(adult, [*evaluation.ends(), *settings]),
         "gains": join(
             *(
                 nearer_predictions.gains_with_predictions(
@@ -54,7 +57,7 @@ def results():
                 for sanitizer in settings[:2]
             )
         ),
-        "ages": releases.people_by(adult, "age"),
+        "ages": evaluation.people_by(adult, "age"),
     }
     return used | {"chosen": owner_choice.chosen(used["utility"], used["mined"], min_good=0.5)}
 

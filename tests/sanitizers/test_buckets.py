@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privnb import evaluation
 from privnb.attacks import Linkage, MinerInference
-from privnb.evaluation import nearer_predictions, releases
+from privnb.evaluation import nearer_predictions
 from privnb.measures import gains, linkage
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
@@ -288,21 +289,21 @@ def test_gains_are_those_of_the_classes(pair):
 
 def test_evaluation_of_a_bucketized_release(adult):
     sanitizers = [Bucketize(KMember(5))]
-    costs = releases.costs(adult, sanitizers).set_index("measure").value
+    costs = evaluation.costs(adult, sanitizers).set_index("measure").value
     assert set(costs.index) == {
         "buckets", "median_bucket_size", "k_achieved", "suppressed_records", "certainty_penalty"
     }  # fmt: skip
     assert costs["certainty_penalty"] == costs["suppressed_records"] == 0
     assert costs["k_achieved"] == 1
     assert costs["median_bucket_size"] >= 5
-    linked = releases.linked(adult, [Identity(), *sanitizers])
+    linked = evaluation.linked(adult, [Identity(), *sanitizers])
     assert linked.value[0] == pytest.approx(linked.value[1])
     assert linked.parameters[1] == "partition=KMember k=5"
-    assert len(releases.adversary_gains(adult, sanitizers)) == 2
-    assert "None of these releases is shown" in releases.example(adult, sanitizers)
-    assert len(releases.example(adult, [*sanitizers, KMember(2), KMember(5)], fewest=5)) == 12
+    assert len(evaluation.adversary_gains(adult, sanitizers)) == 2
+    assert "None of these releases is shown" in evaluation.example(adult, sanitizers)
+    assert len(evaluation.example(adult, [*sanitizers, KMember(2), KMember(5)], fewest=5)) == 12
     for mined, released in (
-        (releases.good_utility, sanitizers),
+        (evaluation.good_utility, sanitizers),
         (nearer_predictions.anti_utility, sanitizers[0]),
         (nearer_predictions.gains_with_predictions, sanitizers[0]),
     ):

@@ -12,7 +12,7 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from plain_models import keeps, published
 
-from privnb.evaluation import releases
+from privnb import evaluation
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, with_exact_ends
@@ -287,7 +287,7 @@ def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(l
 
 def test_planted_values_are_in_no_example_and_no_gallery(people):
     for data in (people, exactly(people)):
-        shown = releases.example(data, [KMember(2), Mondrian(KAnonymity(2))], fewest=2)
+        shown = evaluation.example(data, [KMember(2), Mondrian(KAnonymity(2))], fewest=2)
         assert not any(tells_planted(cell, name) for name in PLANTED for cell in shown[name])
         for seed in range(8):
             table = gallery.side_by_side(data, catalogue.generalizing(data, KAnonymity(2)), people=5, rng=seed).table

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta, binomtest, poisson, spearmanr
 
-from privnb.evaluation.releases import people_by
+from privnb.evaluation.people import people_by
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema

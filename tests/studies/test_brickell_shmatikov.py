@@ -9,13 +9,13 @@ from made_up import CLINIC
 
 from privnb import studies as experiments
 from privnb.evaluation import cases, workload
-from privnb.evaluation.releases import ends
 from privnb.evaluation.results import COLUMNS, KEY
 from privnb.microdata.dataset import Dataset, load, load_studies
 from privnb.microdata.schema import Role
 from privnb.miners import reference_set, weka
 from privnb.privacy_models import DeltaDisclosure, RecursiveDiversity, TCloseness
 from privnb.sanitizers import Identity, Suppress
+from privnb.sanitizers.catalogue import ends
 from privnb.studies import Profile, ledger
 from privnb.studies.brickell_shmatikov_2008 import PAPER
 

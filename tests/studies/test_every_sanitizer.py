@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from rows import made
 
-from privnb import decision, sanitizers, studies
-from privnb.evaluation import releases, workload
+from privnb import decision, evaluation, sanitizers, studies
 from privnb.evaluation import trade_off as losses
+from privnb.evaluation import workload
 from privnb.evaluation.results import KEY, join, tidy
 from privnb.measures import facts
 from privnb.measures.populations import LargePopulations
@@ -234,12 +234,12 @@ def test_the_full_profile_measures_everything(everything):
 
 def test_results_of_several_notebooks_go_together(people, everything):
     """The same number under the same name, or another name: the ledger refuses two values for one."""
-    some = [*releases.ends(), *releases.settings(k="5", epsilon="1")]
+    some = [*evaluation.ends(), *studies.sramka_sanitizers(k="5", epsilon="1")]
     partitions = studies.partitions(people, k="5", t="0.3")
     others = [
-        releases.linked(people, some),
-        releases.costs(people, some),
-        releases.adversary_gains(people, some[:3]),
+        evaluation.linked(people, some),
+        evaluation.costs(people, some),
+        evaluation.adversary_gains(people, some[:3]),
         gallery.losses(people, k="5", t="0.3"),
         losses.trade_off(people, some),
         studies.trade_off(people, partitions),
@@ -280,7 +280,7 @@ def test_along_one_parameter(people, tmp_path):
     assert whole is None
     tuned = decision.tune(evaluate, values, 0.1, **AXES)
     assert tuned.evaluations == 10
-    best = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
+    best = tuned.releases[tuned.evaluation.value == tuned.value].iloc[0]
     assert best.setting == f"Mondrian t={tuned.value}"
     assert best.privacy_high <= 0.1 + 1e-9
     again = evaluate(tuned.value)

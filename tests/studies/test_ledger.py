@@ -10,7 +10,7 @@ from rows import by
 from rows import measured as columns
 
 from privnb import studies
-from privnb.evaluation import releases, workload
+from privnb.evaluation import workload
 from privnb.evaluation.results import COLUMNS
 from privnb.privacy_models import DeltaDisclosure, KAnonymity
 from privnb.sanitizers import Mondrian, Suppress
@@ -357,7 +357,7 @@ def test_published_is_well_formed():
 def test_selectors_name_settings_as_results_do():
     """Every one is a sanitizer that a notebook runs, or a list of those of Li and Li's figure 2."""
     run = [
-        *releases.settings("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
+        *studies.sramka_sanitizers("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
         *workload.sanitizations("occupation", "marital-status"),
         *workload.trivial(),
         Suppress("a2"),

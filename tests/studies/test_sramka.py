@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from rows import frame, short
 
-from privnb import studies
-from privnb.evaluation import nearer_predictions, releases
+from privnb import evaluation, studies
+from privnb.evaluation import nearer_predictions
 from privnb.evaluation.results import KEY
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
@@ -33,7 +33,7 @@ def gains(*given, **options):
 
 
 def good_utility(*given, **options):
-    return short(releases.good_utility(*given, **options))
+    return short(evaluation.good_utility(*given, **options))
 
 
 def anti_utility(*given, **options):

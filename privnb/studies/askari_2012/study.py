@@ -7,11 +7,13 @@ is, or their sensitive value. Both are channels, and measured alike.
 from functools import partial
 
 from privnb.evaluation import leakage
-from privnb.evaluation.releases import adversary_gains, ends, numbers
+from privnb.evaluation.releases import adversary_gains
 from privnb.microdata import expect, withholding
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, Mondrian, catalogue
+from privnb.sanitizers.catalogue import ends
 from privnb.studies.askari_2012 import small_channels
+from privnb.studies.parameters import numbers
 from privnb.studies.profiles import evaluated, together
 
 

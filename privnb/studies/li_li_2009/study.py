@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation import trade_off as losses
-from privnb.evaluation.releases import ends, numbers, sensitive_name
+from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.results import join, over_seeds, row, tidy
 from privnb.measures import tradeoff
 from privnb.measures.base import state
@@ -17,7 +17,9 @@ from privnb.microdata import expect
 from privnb.microdata.dataset import find
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.sanitizers import Bucketize, Mondrian
-from privnb.studies.profiles import check_miners, evaluated, number, profile_of, repeated, together
+from privnb.sanitizers.catalogue import ends
+from privnb.studies.parameters import number, numbers
+from privnb.studies.profiles import check_miners, evaluated, profile_of, repeated, together
 
 SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)  # of Figure 3(b)
 DIMENSIONS = (2, 3, 4, 5, 6)  # of Figure 3(c)

@@ -1,0 +1,36 @@
+"""Which attribute is asked about: by its name, or the one that is taken where none is named."""
+
+from privnb.microdata import expect
+
+
+def published_name(dataset, name):
+    """`name`, if a release of the dataset holds that attribute; raises ValueError otherwise."""
+    expect.these(dataset=dataset)
+    if dataset.schema[name].name not in dataset.schema.published:
+        raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
+    return name
+
+
+def sensitive_name(dataset, name):
+    """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
+    expect.these(dataset=dataset, sensitive=name)
+    if not name and not dataset.schema.sensitive:
+        raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
+    return published_name(dataset, name or dataset.schema.sensitive[0])
+
+
+def secret_name(dataset, name):
+    """`sensitive_name` of what is no quasi-identifier; raises ValueError for one, for the adversary knows it."""
+    name = sensitive_name(dataset, name)
+    if name in dataset.schema.quasi_identifiers:
+        raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")
+    return name
+
+
+def first_number(dataset):
+    """The first numeric quasi-identifier, or else the first: what is mined unless a notebook names another one."""
+    expect.these(dataset=dataset)
+    names = dataset.schema.quasi_identifiers
+    if not names:
+        raise ValueError(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
+    return next((name for name in names if dataset.schema[name].numeric), names[0])

@@ -1,0 +1,101 @@
+"""What is known of a dataset's people before any release: how many, of which values, and who is unique."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from privnb.evaluation.results import row_builder, tidy
+from privnb.measures.base import state, wilson
+from privnb.microdata import expect, withholding
+from privnb.microdata.counts import combinations
+from privnb.microdata.names import name_list
+from privnb.microdata.progress import track
+from privnb.sanitizers import Identity
+
+state("records", unit="records", format="{:,.0f}", axis=False)
+state("domain_size", sentence="Distinct values of an attribute.", format="{:,.0f}", axis=False)
+state(
+    "unique",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Unique people",
+    sentence="Share of people whom a set of quasi-identifiers singles out in the original.",
+    source="Sweeney, IJUFKS 10(5), 2002",
+    unit="share of people",
+    format="{:.1%} of people",
+    axis=False,
+)
+
+
+def describe(dataset):
+    """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
+    expect.these(dataset=dataset)
+    row, n = row_builder(dataset, Identity(), ""), len(dataset)
+    sizes = {name: withholding.known(dataset.table[name].nunique(), n) for name in dataset.schema.published}
+    rows = [row("records", n), *(row("domain_size", size, target=name) for name, size in sizes.items())]
+    for name in dataset.schema.sensitive:
+        commonest = int(dataset.table[name].value_counts().max())
+        share, *interval = withholding.share(commonest, n)
+        interval = interval if np.isnan(share) else wilson(commonest, n)
+        rows.append(row("prior_accuracy", share, target=name, interval=interval, better="lower"))
+    return tidy(rows)
+
+
+def people_by(dataset, name):
+    """How many people have each value of `name`, numbers in some twenty equal steps: Series of people by label."""
+    expect.these(dataset=dataset)
+    if not dataset.schema[name].numeric:
+        counts = dataset.table[name].value_counts().sort_index()  # of equals not the one that a record names first
+        return counts.sort_values(ascending=False, kind="stable").rename("people")
+    return groups(dataset, name, 20).value_counts(sort=False).sort_index().rename(str).rename("people")
+
+
+def groups(dataset, name, about=10):
+    """The group of each person by an attribute: its category, or for numbers one of `about` equal steps, such as
+    "20-29". Series (n,), ordered where it is of numbers.
+    """
+    expect.these(dataset=dataset)
+    expect.whole("about", about, 1)
+    attribute, column = dataset.schema[name], dataset.table[name]
+    if not attribute.numeric:
+        return column
+    domain = attribute.domain
+    # In steps of the domain, which are whole numbers: 0.3 // 0.1 is 2.
+    least = max(domain.width / domain.step / about, 1)
+    power = 10 ** np.floor(np.log10(least))
+    wide = int(next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least * 0.999))
+    before = np.floor(domain.low / domain.step + 1e-9)
+    first = (np.rint((column - domain.low) / domain.step) + before) // wide * wide
+    rest = domain.low - before * domain.step
+    labels = {
+        low: "-".join(f"{step * domain.step + rest:.10g}" for step in sorted({low, low + wide - 1}))
+        for low in np.unique(first)
+    }
+    return pd.Series(pd.Categorical(first.map(labels), categories=list(labels.values()), ordered=True), name=name)
+
+
+def uniqueness(dataset, *, fewest=withholding.LIMIT):
+    """Share of people whom a set of quasi-identifiers singles out, for every set, which stands in `knows`.
+
+    A share of fewer than `fewest` people, or of all but so few, has no value, only bounds. Who stands out by some
+    attributes does so by more: a share has neither where another set's would tell so few by it.
+    """
+    expect.these(dataset=dataset, fewest=fewest)
+    row = row_builder(dataset, Identity(), "")
+    names = dataset.schema.quasi_identifiers
+    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
+    subsets = [s for size in sizes for s in itertools.combinations(names, size)]
+    rows, n = [], len(dataset)
+    alone = {
+        subset: int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
+        for subset in track(subsets, "who is unique")
+    }
+    hidden = withholding.suppress_sets(alone, n, fewest)
+    for subset, people in alone.items():
+        share, *interval = withholding.share(people, n, fewest)
+        if not np.isnan(share):
+            share, *interval = (np.nan,) * 3 if subset in hidden else (share, *wilson(people, n))
+        rows.append(row("unique", share, knows=name_list(subset), interval=interval, baseline=0, better="lower"))
+    return tidy(rows)

@@ -1,0 +1,66 @@
+"""The parameters of the notebooks and papers: texts of numbers, and the sanitizers that they ask for."""
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.microdata.sentences import say
+from privnb.sanitizers import KMember, LaplaceNoise
+
+
+def sramka_sanitizers(k="", epsilon="", sensitivity=None):
+    """Sanitizers for the values of `k` and `epsilon`: one number each, or several separated by commas.
+
+    >>> sramka_sanitizers(k="2, 10", epsilon=0.5)
+    [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
+    """
+    chosen = [KMember(value) for value in numbers("K", k, int)]
+    chosen += [LaplaceNoise(value, sensitivity) for value in numbers("EPSILON", epsilon, float)]
+    if not chosen:
+        raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
+    return chosen
+
+
+K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
+
+
+def default_k(k, dataset):
+    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has records enough, as text."""
+    _check_k(k, dataset)
+    return k if str(k).strip() else ", ".join(str(value) for value in K if value <= len(dataset))
+
+
+def _check_k(k, dataset):
+    expect.these(dataset=dataset)
+    if not (isinstance(k, str) or expect.is_number(k)):
+        raise ValueError(f"k must be a number, or several as text with commas between, got {expect.found(k)}.")
+
+
+def too_large_k(k, dataset):
+    """A sentence on the defaults that `default_k` leaves out; None where that is none."""
+    _check_k(k, dataset)
+    more = [str(value) for value in K if value > len(dataset)]
+    if str(k).strip() or not more:
+        return None
+    return say(
+        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {len(dataset)} records."
+    )
+
+
+def numbers(name, text, kind):
+    """The numbers in `text`, separated by commas, without repeats; `name` is the parameter that errors name."""
+    parts = [part.strip() for part in str(text).split(",") if part.strip()]
+    try:
+        found = list(dict.fromkeys(kind(part) for part in parts))
+        if not np.isfinite(found).all():
+            raise ValueError
+        return found
+    except (ValueError, TypeError):  # numpy's, of a whole number beyond its own
+        number = "a whole number" if kind is int else "a number"
+        raise ValueError(
+            f"{name} must be one number or several separated by commas, each {number}; got {text!r}."
+        ) from None
+
+
+def number(text):
+    """A number, whole where it is, so that results name it "l=3"."""
+    return int(float(text)) if float(text).is_integer() else float(text)
