@@ -6,6 +6,7 @@ from copy import copy
 from privnb.microdata import expect
 from privnb.microdata.family import members
 from privnb.microdata.names import name_list
+from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 
 
@@ -63,6 +64,17 @@ class Attack(ABC):
         if "_published" not in vars(self):
             raise ValueError(f"{self!r} has not seen a release yet. Predict with what fit(published) returns.")
         return vars(self)["_published"]
+
+    def _check_known(self, names, known):
+        """Raise SchemaError where the table `known` lacks columns that the attack's own `known` names, and Unreadable
+        where it names none and the release has others than people have.
+        """
+        if absent := [name for name in names if name not in known]:
+            error = Unreadable if self.known is None else SchemaError
+            raise error(
+                f"{self!r} reads {name_list(absent)} of each person, and the table of known people has "
+                f"{name_list(known)}. Name in `known` what the adversary knows: columns that a sanitizer made, nobody."
+            )
 
     def _learn(self, published):
         """What is drawn from the release once for all guesses: `{attribute name: value}`, set on the fitted copy."""

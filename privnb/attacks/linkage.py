@@ -10,7 +10,9 @@ from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.generalization import text
+from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
+from privnb.microdata.treatment import Unreadable
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache
 
@@ -43,8 +45,12 @@ class Linkage(Attack):
 
     def _learn(self, published):
         names = self.known or tuple(published.schema.quasi_identifiers)
-        absent = [name for name in names if name not in published.table]
-        if absent:
+        if held := [name for name in names if name in published.treated("bucketized")]:
+            raise Unreadable(
+                f"{self!r} reads rows, and no row has {name_list(held)}: these are bucketized. Leave them out of "
+                "`known`, or choose another sanitizer."
+            )
+        if absent := [name for name in names if name not in published.table]:
             raise SchemaError(f"{self!r}: the release has no column {absent}; it has {', '.join(published.table)}.")
         noisy = published.treated("noisy", "perturbed")
         return {
@@ -110,9 +116,7 @@ class Linkage(Attack):
         People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
         """
         n = len(self.published.table)
-        absent = [name for name in self._names if name not in known]
-        if absent:
-            raise SchemaError(f"{self!r} needs {absent}, which the table of known people lacks.")
+        self._check_known(self._names, known)
         gaps = [name for name in self._names if known[name].isna().any()]
         if gaps:
             raise SchemaError(f"{self!r}: known has missing values in {gaps}. Leave those people out, or write '*'.")

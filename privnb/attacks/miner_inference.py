@@ -57,10 +57,12 @@ class MinerInference(Attack):
         """The guesses, as the target's cells are published: array (m,) of labels or numbers.
 
         `known`: DataFrame of m people with at least the columns that the miner reads, as exact or as published cells.
-        The target is not read, if it is there. Raises SchemaError for a column that is missing.
+        The target is not read, if it is there. Raises SchemaError for a column that is missing, and
+        Unreadable where `known` is None and the release has columns that people have not.
         """
         expect.these(known=known)
         published = self.published
+        self._check_known(self._names, known)
         encoded = encode(known, self._names, published.schema, published.hierarchies, like=self._encoded)
         return self._fitted.predict(encoded)
 

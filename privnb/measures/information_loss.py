@@ -27,9 +27,7 @@ from privnb.microdata import expect
 from privnb.microdata.counts import class_value_counts
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 from privnb.microdata.hierarchy.generalization import OnALine, text
-from privnb.microdata.treatment import Unreadable
-
-UNTRUE = ("noisy", "perturbed", "synthetic")  # treatments of which a cell does not cover its record's value
+from privnb.microdata.treatment import TRUE, UNTRUE, Unreadable
 
 
 def height(hierarchy, label):
@@ -273,6 +271,7 @@ def classification_metric(dataset, release, target):
     expect.these(dataset=dataset, release=release, target=target)
     dataset = release.originals(dataset)
     suppressed = _stars(release)[1][release.equivalence_classes] == len(release.schema.quasi_identifiers)
+    release.check_classes("the classification metric is")
     counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
     hidden = np.zeros(len(counts), dtype=bool)
     hidden[release.classes[suppressed]] = True
@@ -309,7 +308,8 @@ def kl_divergence(dataset, release):
     dataset, names, schema = release.originals(dataset), _quasi_identifiers(release), release.schema
     if untrue := release.treated(*UNTRUE):
         raise Unreadable(
-            f"{release.provenance.sanitizer} is not compared with the original: cells of {untrue} are not true."
+            f"{release.provenance.sanitizer} is not compared with the original: {_ways(release, untrue)}, so that "
+            "cells are not true of their records."
         )
     others = [name for name in release.table if name not in names]  # a bucket's number among them
     changed = [name for name in schema.published if release.columns[name].kind != "exact"]
@@ -401,27 +401,39 @@ def change_rate(dataset, release):
 
 
 def noise_losses(dataset, release):
-    """What noise costs: `{"mean_absolute_error": ...}`, `{"change_rate": ...}` or both, by what is noisy."""
+    """What noise costs: `{"mean_absolute_error": ...}`, `{"change_rate": ...}` or both, by what is noisy.
+
+    Raises Unreadable where nothing is noisy or perturbed, and where rows are nobody's.
+    """
     expect.these(dataset=dataset, release=release)
     release.originals(dataset)  # which refuses rows of nobody
     measures = {True: mean_absolute_error, False: change_rate}
-    kinds = {dataset.schema[name].numeric: None for name in _moved(dataset, release)}
+    kinds = dict.fromkeys(dataset.schema[name].numeric for name in _moved(dataset, release, "columns"))
     return {measures[numeric].__name__: measures[numeric](dataset, release) for numeric in kinds}
 
 
 def _of_noise(dataset, release, loss, *, numeric):
     expect.these(dataset=dataset, release=release)
-    dataset = release.originals(dataset)
-    names = [name for name in _moved(dataset, release) if dataset.schema[name].numeric == numeric]
-    if not names:
-        kind = "numbers" if numeric else "categories"
-        raise Unreadable(f"{release.provenance.sanitizer} adds no noise to {kind}; see `certainty_penalty`.")
+    dataset, what = release.originals(dataset), "numbers" if numeric else "categories"
+    names = _moved(dataset, release, what, [numeric])
     columns = ((name, np.asarray(release.table[name]), np.asarray(dataset.table[name])) for name in names)
     return float(np.mean([loss(*column) for column in columns]))
 
 
-def _moved(dataset, release):
-    return [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
+def _moved(dataset, release, what, numeric=(True, False)):
+    """The noisy or perturbed columns of the dataset, of numbers, categories or either; Unreadable where none is."""
+    names = [name for name in release.treated("noisy", "perturbed") if name in dataset.schema.published]
+    if found := [name for name in names if dataset.schema[name].numeric in numeric]:
+        return found
+    raise Unreadable(
+        f"{release.provenance.sanitizer} neither adds noise to {what} of '{dataset.name}' nor perturbs them: "
+        f"{_ways(release, release.columns)}. What labels lose, `certainty_penalty` says."
+    )
+
+
+def _ways(release, names):
+    """How columns were treated, for a sentence."""
+    return ", ".join(f"{name} is {release.columns[name].kind}" for name in names)
 
 
 def _quasi_identifiers(release):
@@ -430,7 +442,8 @@ def _quasi_identifiers(release):
     if untrue:
         kinds = " and ".join(dict.fromkeys(release.columns[name].kind for name in untrue))
         raise Unreadable(
-            f"{release.provenance.sanitizer} generalizes nothing: {', '.join(untrue)} are {kinds}. See `noise_losses`."
+            f"{release.provenance.sanitizer} generalizes nothing: {', '.join(untrue)} are {kinds}, and labels are read "
+            f"where quasi-identifiers are {', '.join(TRUE)}. See `noise_losses`."
         )
     if not release.schema.quasi_identifiers:
         raise ValueError("the release has no quasi-identifier to generalize. Give one column or more that role.")
@@ -475,7 +488,7 @@ def _sizes(release):
 def _occurring(dataset, release):
     """{quasi-identifier: its values that occur in the original}."""
     dataset, found = release.originals(dataset), {}
-    for name in release.schema.quasi_identifiers:
+    for name in _quasi_identifiers(release):
         hierarchy = release.hierarchies[name]
         # The dataset knows where its values stand, but the release may be by other hierarchies.
         same = name in dataset.codes and dataset.hierarchies[name] == hierarchy

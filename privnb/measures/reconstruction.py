@@ -14,6 +14,7 @@ import numpy as np
 from privnb.microdata.counts import coded, distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, flat
 from privnb.microdata.hierarchy.categories import values_of
+from privnb.microdata.treatment import UNTRUE
 
 POSITIONS = 1_000_000  # of an attribute's line, at most: each has its place in an array
 VALUES = 2_000  # that are asked for one by one, at most
@@ -119,21 +120,33 @@ def check_number(name, occurring):
 
 def _spread(release, name, line):
     """The label of each record, integer array (n,), and how likely each part of the line is under each label."""
-    attribute, own, (hierarchy, part) = release.schema[name], release.hierarchies[name], line
+    own, (hierarchy, part) = release.hierarchies[name], line
     width = int(part.max()) + 1
-    if release.columns[name].kind in ("noisy", "perturbed", "synthetic") and attribute.numeric:
-        # These leave the domain and its steps: a reader takes the nearest value that there can be.
-        domain = attribute.domain
-        codes, steps = coded(np.clip(domain.codes(release.table[name]), 0, domain.codes(domain.high)))
-        own, labels = hierarchy, [domain.value(each) for each in steps]
-    else:
-        codes, labels = coded(release.table[name])
+    if _is_moved_number(release, name):
+        own = hierarchy
+    codes, labels = _read(release, name)
     if own != hierarchy:
         part = part[hierarchy.codes(own.leaves if hasattr(own, "leaves") else values_of(own.domain))]
     counts = np.stack([np.bincount(part[own.covered(label)], minlength=width) for label in labels])
     shares = counts / counts.sum(axis=1, keepdims=True)
     shares, label = np.unique(shares, axis=0, return_inverse=True)  # some labels no question tells apart
     return label.ravel()[codes], shares
+
+
+def _is_moved_number(release, name):
+    return release.columns[name].kind in UNTRUE and release.schema[name].numeric
+
+
+def _read(release, name):
+    """What each cell of a column is read as, integer array (n,) of positions, and what these stand for.
+
+    Noise, means and the like leave the domain and its steps: a reader takes the nearest value that there can be.
+    """
+    if not _is_moved_number(release, name):
+        return coded(release.table[name])
+    domain = release.schema[name].domain
+    codes, steps = coded(np.clip(domain.codes(release.table[name]), 0, domain.codes(domain.high)))
+    return codes, [domain.value(each) for each in steps]
 
 
 def _sensitive_counts(release, sensitive, values, index):
@@ -143,7 +156,7 @@ def _sensitive_counts(release, sensitive, values, index):
     """
     boxes = int(index.max()) + 1
     if sensitive in release.table:
-        codes, labels = coded(release.table[sensitive])
+        codes, labels = _read(release, sensitive)
         meanings = _meanings(labels, values, release.schema[sensitive])
         return tabulate(index, codes, (boxes, len(labels))) @ meanings
     buckets, held = release.by_class(sensitive)

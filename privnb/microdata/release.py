@@ -137,8 +137,8 @@ class Release:
         """Why nobody's class can be looked up in the release, in words; empty where it can."""
         if self.provenance.rows is Rows.NOBODY:
             return "its rows are nobody's, so nobody has a class"
-        if self.treated("noisy"):
-            return "noise leaves no equivalence classes"
+        if noisy := self.treated("noisy"):
+            return f"noise in {', '.join(noisy)} leaves no equivalence classes"
         if moved := self.treated("perturbed", "synthetic"):
             return f"values of {', '.join(moved)} were changed by no known law, so nobody's class can be looked up"
         return ""

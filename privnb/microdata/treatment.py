@@ -18,6 +18,7 @@ KINDS = {
     "synthetic": "nothing: the row is nobody's",
 }
 TRUE = ("exact", "generalized", "suppressed")  # kinds of which every cell is true of its record
+UNTRUE = ("noisy", "perturbed", "synthetic")  # and of which a cell is a value that need not be the record's
 
 
 class Unreadable(ValueError):

@@ -6,13 +6,14 @@ and attacks read labels as true, so both losses and risks of such a release woul
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
 from privnb.microdata.counts import coded, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine, text
-from privnb.microdata.schema import Role, SchemaError
-from privnb.microdata.treatment import Rows
+from privnb.microdata.schema import Role, SchemaError, commonest
+from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models.base import ungraded
 
 
@@ -24,9 +25,9 @@ def refusal(dataset, release):
     claimed model holds in every class. The models are graded from the published tables alone. Epsilon is promised for
     noise that nobody can draw again: that, no table can show, and no more what is behind perturbed or synthetic values.
     """
-    checks = (_table, _promise, _labels, _values, _buckets)  # each may rely on those before
+    checks = (_table, _promise, _untrue, _labels, _values, _buckets)  # each may rely on those before
     if release.provenance.rows is Rows.NOBODY:
-        checks = (_columns, _promise)
+        checks = (_columns, _promise, _untrue)
     elif release.records is not None:
         dataset = release.originals(dataset)
     return next((reason for check in (*checks, _claims) for reason in check(dataset, release)), "")
@@ -65,6 +66,23 @@ def _promise(dataset, release):
         yield "epsilon is promised for no column"
     if facts.promise and facts.simulation:
         yield "epsilon is promised for noise that a seed undoes. Promise it for `rng=None` alone"
+
+
+def _untrue(dataset, release):
+    for name in release.treated(*UNTRUE):
+        kind, attribute, cells = release.columns[name].kind, release.schema[name], release.table[name]
+        if not attribute.numeric:
+            wrong, what = attribute.domain.outside(cells), "value of its domain"
+        elif is_numeric_dtype(cells):
+            wrong, what = cells[~np.isfinite(cells.to_numpy(dtype=float, na_value=np.nan))], "number"
+        else:
+            wrong, what = cells, "number"
+        if len(wrong):
+            wrong = wrong.astype(object).where(wrong.notna(), "missing")
+            yield (
+                f"'{name}' is {kind}, and {len(wrong)} of {len(cells)} cells are no {what}: {commonest(wrong)}. Nobody "
+                "could read it. Publish what it may hold, or labels of its hierarchy that cover the records' values"
+            )
 
 
 def _labels(dataset, release):

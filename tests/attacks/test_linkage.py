@@ -12,6 +12,7 @@ from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonom
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
 
 REGIONS = (("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*"))
@@ -251,7 +252,7 @@ def test_refusals():
     with pytest.raises(ValueError, match="got"):
         Linkage(())
     attack = Linkage().fit(published)
-    with pytest.raises(SchemaError, match=r"needs \['region'\], which the table of known people lacks"):
+    with pytest.raises(Unreadable, match="reads region of each person, and the table of known people has age, weight"):
         attack.predict(dataset.table.drop(columns="region"))
     with pytest.raises(SchemaError, match="'region' has no label 'e'"):
         attack.predict(dataset.table.assign(region="e"))

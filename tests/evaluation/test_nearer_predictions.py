@@ -668,7 +668,7 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
         ),
         (
             lambda d: gains_with_predictions(d, LaplaceNoise(1), miners="majority"),
-            "noise leaves no equivalence",
+            "leaves no equivalence classes",
         ),
     ],
 )
