@@ -42,7 +42,8 @@ def _stoppable():
     stopped = []
 
     def stop(number, _):
-        signal.signal(number, signal.SIG_IGN)  # once is enough: what cleans up is not to be stopped again
+        for each in mine:  # once is enough: neither signal stops what cleans up
+            signal.signal(each, signal.SIG_IGN)
         stopped.append(number)
         raise KeyboardInterrupt(number)
 

@@ -10,6 +10,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -27,33 +28,40 @@ def work_folder(out):
 
     Its `tmp` is for temporary files. Only its owner can open it. Raises ReportError where it cannot be written.
     """
-    work = lock = None
+    # A signal may end this between any two steps. So names are chosen before anything has them.
+    letters, lock = secrets.token_hex(8), None
+    work = out.with_name(f".{out.name}-{letters}")
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(out.parent):
-            sweep(out.parent)
-            work = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-            lock = open(work / LOCK, "w", encoding="utf-8")  # held until the folder is gone
-            lock.write(out.name)
-            lock.flush()
-            with contextlib.suppress(OSError):  # a disk without locks keeps what a kill leaves
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Beside the system's other temporary files: a socket's name has room for about a hundred letters.
-        (work / "tmp").symlink_to(tempfile.mkdtemp(prefix=SHORT))
-        yield work
-    except OSError as error:
-        raise ReportError(
-            f"the report could not be written to {out}: {error.strerror or error}. What was there is unchanged. "
-            "Make room or give the right to write there, or choose another folder with --out."
-        ) from error
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with _alone(out.parent):
+                sweep(out.parent)
+                work.mkdir(mode=0o700)
+                lock = open(work / LOCK, "w", encoding="utf-8")  # held until the folder is gone
+                lock.write(out.name)
+                lock.flush()
+                with contextlib.suppress(OSError):  # a disk without locks keeps what a kill leaves
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Beside the system's other temporary files: a socket's name has room for about a hundred letters.
+            short = Path(tempfile.gettempdir(), SHORT + letters)
+            (work / "tmp").symlink_to(short)
+            short.mkdir(mode=0o700)
+            yield work
+        except OSError as error:
+            raise ReportError(
+                f"the report could not be written to {out}: {error.strerror or error}. What was there is unchanged. "
+                "Make room or give the right to write there, or choose another folder with --out."
+            ) from error
+        finally:
+            # If moving the older report back has failed as well, the work folder holds its only copy.
+            if out.exists() or not (work / "previous").exists():
+                _remove(work)
     finally:
-        # If moving the older report back has failed as well, the work folder holds its only copy.
-        if work and (out.exists() or not (work / "previous").exists()):
-            _remove(work)
         if lock:
             lock.close()
-        with contextlib.suppress(OSError):  # what processes of a killed run wrote in their last seconds
+        with contextlib.suppress(OSError):  # what a signal has left of it, or processes wrote in their last seconds
             sweep(out.parent)
+            work.rmdir()  # without its lock no sweep would know it
 
 
 def sweep(folder):
@@ -125,5 +133,5 @@ def _remove(work):
                 shutil.rmtree(path, ignore_errors=True)
             elif path.name != LOCK and not path.exists():  # the link, once it leads nowhere
                 path.unlink()
-        if [path.name for path in work.iterdir()] == [LOCK]:
+        if {path.name for path in work.iterdir()} <= {LOCK}:
             shutil.rmtree(work, ignore_errors=True)

@@ -151,7 +151,68 @@ def test_a_sweep_leaves_what_is_no_work_folder(tmp_path):
     assert files(tmp_path) == before
 
 
+SIGNALLED_TWICE = """\
+import signal
+from privnb import cli
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+try:
+    with cli._stoppable():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
+            print("cleaned up")
+except KeyboardInterrupt as stop:
+    print(*stop.args)
+"""
+
+
+def test_a_second_signal_does_not_stop_what_cleans_up():
+    """As of a terminal or a service manager, which send SIGTERM and SIGHUP one after the other."""
+    done = subprocess.run([sys.executable, "-c", SIGNALLED_TWICE], timeout=60, capture_output=True, text=True)
+    assert (done.stdout.split("\n")[:2], done.returncode) == (["cleaned up", "15"], 0)
+
+
 # --- between two steps ---
+
+
+def stopped_at(step, folder):
+    """Make and leave a work folder, stopped once, as by a signal, at a line of Python; whether there is such a line."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        if frame.f_code.co_filename == contextlib.__file__ or frame.f_code is places._alone.__wrapped__.__code__:
+            return None  # these hold a lock that goes with the process: this one lives on
+        count += event == "line"
+        if event == "line" and count == step:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with places.work_folder(folder / "reports" / "small") as work:
+            (work / "tmp" / "left").touch()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return count >= step
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # a file that the stop left open
+def test_a_signal_at_any_line_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path / "tmp"))
+    step = 1
+    while stopped_at(step, tmp_path):
+        left = [*tmp_path.glob("tmp/*"), *tmp_path.glob("reports/*"), *tmp_path.glob("reports/.*")]
+        assert not left, f"stopped at line {step}: {left}"
+        step += 1
+    assert step > 500, "all lines of making and of removing were tried"
 
 
 @pytest.fixture
