@@ -148,7 +148,7 @@ MADE = {
     "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "told_baseline",
     "unit", "decline_interval", "failed_rows", "row", "setting", "main_parameter", "measured", "of_one_miner",
     "counts_people", "mark_withheld", "queries_name", "stand_in", "Costs", "Gains", "Losses", "Queries", "Leakage",
-    "Disclosure", "Utility", "Kept",
+    "Disclosure", "Utility", "Kept", "Known", "Worth", "subsets_of",
     "classification_metric_of",
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths",

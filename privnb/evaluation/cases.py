@@ -56,10 +56,6 @@ class Case:
             return None, error
 
     @property
-    def possible(self):
-        return self._made[1] is None
-
-    @property
     def release(self):
         release, error = self._made
         if error is not None:
@@ -75,6 +71,7 @@ class Case:
 class Question(ABC):
     """What is asked of a case: a frozen dataclass of what it depends on, so that a store knows its answer."""
 
+    main = "classes"  # the measure whose row says why, where there is no answer
     reorders = False  # whether it is asked of the records in another order for each seed
     varies = False  # whether its answer varies with the seed, of whatever release
 
@@ -84,7 +81,15 @@ class Question(ABC):
 
     @abstractmethod
     def rows(self, case):
-        """The answer: rows made by `case.row`, or a table of results."""
+        """The answer: rows made by `case.row`, or a table of results.
+
+        Raises SanitizationError where there is no such release, and Unreadable where it cannot be asked that: either is
+        a row of its `main` measure.
+        """
+
+    def row(self, case):
+        """Makes rows of the main measure."""
+        return partial(case.row, self.main, target=getattr(self, "sensitive", ""))
 
 
 def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store=""):
@@ -109,7 +114,7 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store="")
     -------
     DataFrame
         Tidy results, see `results`. Where a release is not possible, or an attack or measure cannot read it, its row
-        has no value, and says so in `status`.
+        has no value, and says so in `status` and `reason`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds, store=store)
     if seeds < 1:
@@ -138,6 +143,13 @@ def ask(dataset, runs, *, store="", description="sanitize and measure"):
     return join(*found) if found else tidy([])
 
 
+def reached(results):
+    """The results; raises SanitizationError where one of their releases is not possible."""
+    for reason in results.reason[results.status == "not possible"]:
+        raise SanitizationError(reason)
+    return results
+
+
 def answer(dataset, sanitizer, seed, question):
     """The answer to one question: tidy results. Asked in a row of the same release, it is made once."""
     return answered(question, _kept(dataset, sanitizer, seed, question.reorders and seed != 1))
@@ -147,8 +159,12 @@ answer.shared = 3  # `store.run` gives tasks that have so many inputs in common 
 
 
 def answered(question, case):
-    """The answer to a question of a case, as tidy results."""
-    found = question.rows(case)
+    """The answer to a question of a case, as tidy results; without one, the row that says why."""
+    try:
+        found = question.rows(case)
+    except (SanitizationError, Unreadable) as error:
+        status = "refused" if isinstance(error, Unreadable) else "not possible"
+        found = [question.row(case)(np.nan, status=status, reason=str(error))]
     return tidy(found) if isinstance(found, list) else found
 
 
@@ -202,22 +218,20 @@ class OfMeasure(Question):
                 "Give it as a Question whose `rows` know the rest."
             )
 
+    def _given(self, dataset):
+        """What the measure may take of the dataset."""
+        wanted = "sensitive" in inspect.signature(self.measure).parameters
+        return {"dataset": dataset} | ({"sensitive": sensitive_name(dataset, None)} if wanted else {})
+
+    def row(self, case):
+        return partial(case.row, self.measure.__name__, target=self._given(case.dataset).get("sensitive", ""))
+
     def rows(self, case):
         wanted = inspect.signature(self.measure).parameters
-        name, row = self.measure.__name__, case.row
-        given = {"dataset": case.dataset}
-        if "sensitive" in wanted:
-            given["sensitive"] = sensitive_name(case.dataset, None)
-            row = partial(row, target=given["sensitive"])
-        if not case.possible:
-            return [row(name, np.nan, status="not possible")]
-        given["release"] = case.release
-        try:
-            found = self.measure(**{each: given[each] for each in wanted if each in given})
-        except Unreadable:
-            return [row(name, np.nan, status="refused")]
+        given = self._given(case.dataset) | {"release": case.release}
+        found = self.measure(**{each: given[each] for each in wanted if each in given})
         value, *interval = found if isinstance(found, tuple) else (found,)
-        made = row(name, value, interval=interval or (np.nan, np.nan))
+        made = self.row(case)(value, interval=interval or (np.nan, np.nan))
         return withheld(tidy([made]), withholding.LIMIT, len(case.release))
 
 
@@ -227,22 +241,23 @@ class OfAttack(Question):
 
     attack: Attack
 
-    def rows(self, case):
-        target, name = getattr(self.attack, "target", ""), type(self.attack).__name__
+    def row(self, case):
+        name = type(self.attack).__name__
         name = getattr(getattr(self.attack, "miner", None), "name", name)  # a miner says more than that it mines
-        row = partial(case.row, "guessed_right", miner=name, target=target)
-        if not case.possible:
-            return [row(np.nan, status="not possible")]
-        if not self.attack.can_read(case.release):
-            return [row(np.nan, status="refused")]
+        return partial(case.row, "guessed_right", miner=name, target=getattr(self.attack, "target", ""))
+
+    def rows(self, case):
         dataset, n = case.dataset, len(case.dataset)
         fitted, truth = self.attack.fit(case.published[0]), np.asarray(self.attack.truth(dataset))
-        hidden = {*dataset.schema.sensitive, target}  # nobody's secret stands among what is known of them
+        hidden = {
+            *dataset.schema.sensitive,
+            getattr(self.attack, "target", ""),
+        }  # nobody's secret stands among what is known of them
         known = dataset.table[[name for name in dataset.schema.published if name not in hidden]]
         right, without = (int((np.asarray(guess) == truth).sum()) for guess in (f(known) for f in _guesses(fitted)))
         share, *bounds = withholding.share(right, n)
         bounds = bounds if np.isnan(share) else wilson(right, n)
-        return [row(share, interval=bounds, baseline=withholding.share(without, n)[0])]
+        return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n)[0])]
 
 
 def _guesses(fitted):
@@ -254,11 +269,12 @@ class Linked(Question):
     """How often an adversary who knows quasi-identifiers links a person to the right released row."""
 
     attack: Linkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
+    main = "reidentification_rate"
 
     def rows(self, case):
         published, key = case.published
         share, *bounds = linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
-        return [case.row("reidentification_rate", share, interval=bounds, baseline=1 / len(case.release))]
+        return [self.row(case)(share, interval=bounds, baseline=1 / len(case.release))]
 
 
 def _of_measure(asked):

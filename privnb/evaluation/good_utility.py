@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import Case, Question, ask
+from privnb.evaluation.cases import Case, Question, ask, reached
 from privnb.evaluation.utilities import GoodUtility, failed_rows, unit
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
@@ -29,7 +29,7 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
     if dataset.schema[target].numeric:
         raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
     kept = Kept(target, miners, folds)
-    return ask(dataset, [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])])
+    return reached(ask(dataset, [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]))
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Kept(Question):
     miners: str = "three"
     folds: int = 10
 
+    main = "good_utility"
     reorders = varies = True
-    measure = "good_utility"
 
     def rows(self, case):
         guessed, original = _original(case.dataset, case.seed, self)

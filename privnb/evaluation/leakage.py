@@ -6,24 +6,22 @@ their bucket, noise a random row. The baseline is always the prior vulnerability
 
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import Question, ask
-from privnb.evaluation.results import row_builder, tidy
-from privnb.evaluation.workload import released, stand_in
+from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.people import subsets_of
+from privnb.evaluation.workload import stand_in
 from privnb.measures import channel
 from privnb.measures.base import state
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list
-from privnb.microdata.progress import track
 from privnb.microdata.treatment import Rows, Unreadable
-from privnb.sanitizers import SanitizationError, noise_channel
+from privnb.sanitizers import noise_channel
 
 _ALVIM = "Alvim et al., PoPETs 2022(4)"
 _BOOK = "Alvim et al., The Science of Quantitative Information Flow, 2020"
@@ -119,33 +117,49 @@ def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withhol
     which cell is theirs: then the rows are at most what they tell, the lesser of what the cells and what the original
     tells. Where cells lead to several buckets, they guess the value that is likeliest if any of a bucket's may be
     anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people, and of
-    all but so few, have only bounds. Raises ValueError for noise, which leaves no groups.
+    all but so few, have only bounds. Noise leaves no groups: its row says so in `status` and `reason`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    sensitive, names, rows, n = secret_name(dataset, sensitive), dataset.schema.quasi_identifiers, [], len(dataset)
-    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
-    subsets = [subset for size in sizes for subset in combinations(names, size)]
-    original = by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets)
-    prior = withholding.share(dataset.table[sensitive].value_counts().max(), n, fewest)[0]
-    for sanitizer in track(sanitizers, "every set of quasi-identifiers"):
-        release, row = released(dataset, sanitizer, seed), row_builder(dataset, sanitizer, seed)
+    question = Known(secret_name(dataset, sensitive), fewest)
+    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    return reached(ask(dataset, runs, description="every set of quasi-identifiers"))
+
+
+@dataclass(frozen=True)
+class Known(Question):
+    """What some of a person's attributes tell of them; rows as of `known_subsets`."""
+
+    sensitive: str
+    fewest: int = withholding.LIMIT
+    main = "identity_vulnerability"
+
+    def rows(self, case):
+        dataset, release, rows, n = case.dataset, stand_in(case), [], len(case.dataset)
         if reason := release.without_classes:
             raise Unreadable(
-                f"what some of a person's attributes tell is not counted for {sanitizer!r}: {reason}. Ask `leakage`, "
-                "which looks at whole rows, or leave it out."
+                f"what some of a person's attributes tell is not counted for {case.sanitizer!r}: {reason}. Ask "
+                "`leakage`, which looks at whole rows, or leave it out."
             )
-        told = original
-        if not {*names, sensitive} <= {*release.treated("exact")}:
-            told = _by_subset(dataset, release, sensitive, subsets)
-        for subset in subsets:
-            groups, guessed = np.minimum(told[subset], original[subset])
-            knowing = partial(row, knows=name_list(subset), better="lower")
-            found, share = withholding.found(groups, n, fewest), withholding.share(guessed, n, fewest)
+        names, original = dataset.schema.quasi_identifiers, _subsets_of_original(dataset, self.sensitive)
+        told, prior = original, _prior(dataset, self.sensitive, self.fewest)
+        if not {*names, self.sensitive} <= {*release.treated("exact")}:
+            told = _by_subset(dataset, release, self.sensitive, subsets_of(names))
+        for subset, most in original.items():
+            groups, guessed = np.minimum(told[subset], most)
+            knowing = partial(case.row, knows=name_list(subset), better="lower")
+            found = withholding.found(groups, n, self.fewest)
+            share = withholding.share(guessed, n, self.fewest)
             rows += [
                 knowing("identity_vulnerability", found[0], target="identity", interval=found[1:], baseline=1 / n),
-                knowing("sensitive_vulnerability", share[0], target=sensitive, interval=share[1:], baseline=prior),
+                knowing("sensitive_vulnerability", share[0], target=self.sensitive, interval=share[1:], baseline=prior),
             ]
-    return tidy(rows)
+        return rows
+
+
+@lru_cache(maxsize=2)
+def _subsets_of_original(dataset, sensitive):
+    names = dataset.schema.quasi_identifiers
+    return by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets_of(names))
 
 
 def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
@@ -184,10 +198,7 @@ class Leakage(Question):
     fewest: int = withholding.LIMIT
 
     def rows(self, case):
-        try:
-            release = stand_in(case)
-        except SanitizationError:
-            return [case.row("classes", np.nan, target=self.sensitive, status="not possible")]
+        release = stand_in(case)
         check_readable(release)
         names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.table
         rows = identity_rows(case, release, self.fewest)
@@ -232,26 +243,36 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     expect.kind("gain", gain, pd.DataFrame, instead="A row a guess, a column a value.")
-    sensitive, rows = secret_name(dataset, sensitive), []
-    for sanitizer in track(sanitizers, "worth of guesses"):
-        try:
-            release, row = released(dataset, sanitizer, seed), row_builder(dataset, sanitizer, seed)
-        except SanitizationError:
-            continue
-        told = _channel(dataset, release, sensitive)
-        absent = [str(value) for value in told.inputs if value not in gain]
+    question = Worth(gain, secret_name(dataset, sensitive), fewest)
+    runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
+    found = ask(dataset, runs, description="worth of guesses")
+    return found[found.status != "not possible"]
+
+
+@dataclass(frozen=True, eq=False)
+class Worth(Question):
+    """What a guess at the sensitive value is worth; fields and rows as of `worth`."""
+
+    gain: pd.DataFrame
+    sensitive: str
+    fewest: int = withholding.LIMIT
+    main = "expected_gain"
+
+    def rows(self, case):
+        release, n = stand_in(case), len(case.dataset)
+        told = _channel(case.dataset, release, self.sensitive)
+        absent = [str(value) for value in told.inputs if value not in self.gain]
         if absent:
             raise ValueError(
-                f"the columns of gain say nothing of {sensitive} {', '.join(absent)}. Give each value a column."
+                f"the columns of gain say nothing of {self.sensitive} {', '.join(absent)}. Give each value a column."
             )
-        gains = gain[list(told.inputs)].to_numpy(dtype=float)
+        gains = self.gain[list(told.inputs)].to_numpy(dtype=float)
         before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
         shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
-        kept = [not withholding.tells(share * len(dataset), len(dataset), fewest) for share in shares]
+        kept = [not withholding.tells(share * n, n, self.fewest) for share in shares]
         before, after = np.where(kept, (before, after), np.nan)
         variant = "at most" if release.classes is None else ""
-        rows.append(row("expected_gain", after, variant=variant, target=sensitive, baseline=before, better="lower"))
-    return tidy(rows)
+        return [self.row(case)(after, variant=variant, baseline=before)]
 
 
 def check_readable(release):

@@ -76,6 +76,12 @@ def groups(dataset, name, about=10):
     return pd.Series(pd.Categorical(first.map(labels), categories=list(labels.values()), ordered=True), name=name)
 
 
+def subsets_of(names):
+    """Every set of the names; of more than 10 only those of 1 to 3, and all: the sets double with each name."""
+    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]
+    return [subset for size in sizes for subset in itertools.combinations(names, size)]
+
+
 def uniqueness(dataset, *, fewest=withholding.LIMIT):
     """Share of people whom a set of quasi-identifiers singles out, for every set, which stands in `knows`.
 
@@ -85,8 +91,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     expect.these(dataset=dataset, fewest=fewest)
     row = row_builder(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
-    sizes = range(1, len(names) + 1) if len(names) <= 10 else [1, 2, 3, len(names)]  # the sets double with each name
-    subsets = [s for size in sizes for s in itertools.combinations(names, size)]
+    subsets = subsets_of(names)
     rows, n = [], len(dataset)
     alone = {
         subset: int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())

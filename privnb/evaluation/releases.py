@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb.attacks import Linkage
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import Question, evaluate
+from privnb.evaluation.cases import Question, evaluate, reached
 from privnb.evaluation.people import describe
 from privnb.evaluation.results import join
 from privnb.measures import gains
@@ -96,6 +96,7 @@ class Costs(Question):
     """What a release publishes and costs, see `costs`."""
 
     fewest: int = withholding.LIMIT
+    main = "certainty_penalty"
 
     def rows(self, case):
         release, row, n = case.release, case.row, len(case.dataset)
@@ -123,12 +124,12 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     is the link to the sensitive values, which no penalty of cells counts.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
-    return evaluate(dataset, sanitizers, measures=[Costs(fewest)])
+    return reached(evaluate(dataset, sanitizers, measures=[Costs(fewest)]))
 
 
 def linked(dataset, sanitizers, *, seeds=1):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
-    return evaluate(dataset, sanitizers, attacks=[Linkage()], seeds=seeds)
+    return reached(evaluate(dataset, sanitizers, attacks=[Linkage()], seeds=seeds))
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ class Gains(Question):
     """Brickell and Shmatikov's accuracy and knowledge gain of a release, see `gain_rows`."""
 
     sensitive: str
+    main = "accuracy_gain"
 
     def rows(self, case):
         return gain_rows(case.row, case.release, self.sensitive, rng=case.stream("deal"))
@@ -146,7 +148,8 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
     at random.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds)
-    return evaluate(dataset, sanitizers, measures=[Gains(sensitive_name(dataset, sensitive))], seeds=seeds)
+    question = Gains(sensitive_name(dataset, sensitive))
+    return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds))
 
 
 def gains_at_the_ends(datasets):

@@ -14,6 +14,7 @@
 | `value`, `low`, `high` | the number, and a 95 % interval where it could have come out otherwise |
 | `baseline`, `better` | what is reached without the release; "higher", "lower", or "" of what is no score |
 | `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
+| `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
 """
 
 from functools import partial
@@ -29,7 +30,7 @@ QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "
 SETTING = ["sanitizer", "parameters"]
 KEY = ["dataset", *SETTING, "seed", *QUESTION]
 NUMBERS = ["value", "low", "high", "baseline"]
-COLUMNS = ["dataset", *SETTING, "parameter", "bound", "seed", *QUESTION, *NUMBERS, "better", "status"]
+COLUMNS = ["dataset", *SETTING, "parameter", "bound", "seed", *QUESTION, *NUMBERS, "better", "status", "reason"]
 TEXTS = [column for column in COLUMNS if column not in ("bound", "seed", *NUMBERS)]
 
 # Why a number was not measured: a miner takes no such data, ran out of time, or is not there; no such release exists.
@@ -59,7 +60,7 @@ def join(*results):
 def row(
     measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, seed=1,
     variant="", scenario="", knows="", control="", miner_set="", miner="", target="", group="",
-    interval=(np.nan, np.nan), baseline=np.nan, better="", status="",
+    interval=(np.nan, np.nan), baseline=np.nan, better="", status="", reason="",
 ):  # fmt: skip
     """One row of results, by name; without `better` the direction that the measure's facts state.
 
@@ -71,7 +72,7 @@ def row(
         "measure": measure, "variant": variant, "scenario": scenario, "knows": knows, "control": control,
         "miner_set": miner_set, "miner": miner, "target": target, "group": group,
         "value": float(value), "low": float(interval[0]), "high": float(interval[1]), "baseline": float(baseline),
-        "better": better or facts(measure).better, "status": status,
+        "better": better or facts(measure).better, "status": status, "reason": reason,
     }  # fmt: skip
 
 

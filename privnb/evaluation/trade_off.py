@@ -109,9 +109,8 @@ class Losses(Question):
 
     def rows(self, case):
         row = partial(case.row, target=self.sensitive)
-        if not case.possible:
-            return [row("classes", np.nan, status="not possible")]
-        (populations, trivial, scale), release, rows = _ends_of_scales(case.dataset, self), case.release, []
+        release, rows = case.release, []
+        populations, trivial, scale = _ends_of_scales(case.dataset, self)
         if release.classes is not None:
             rows.append(row("classes", release.classes.max() + 1))
             losses = partial(row, variant="" if self.distance == "Jensen-Shannon" else self.distance)
@@ -195,7 +194,7 @@ def count_queries(
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
     drawn = tidy(question.drawn(dataset, seed)[1])
     found = ask(dataset, runs, description="count")
-    return join(drawn, found[found.measure.isin(ERRORS)])
+    return join(drawn, found[found.measure.isin(ERRORS) & (found.status == "")])
 
 
 ERRORS = ("average_relative_error", "median_relative_error")
@@ -211,6 +210,7 @@ class Queries(Question):
     number: int = 1000
     reading: str = READINGS[0]
 
+    main = "average_relative_error"
     varies = True
 
     def drawn(self, dataset, seed):
@@ -224,7 +224,7 @@ class Queries(Question):
 
     def rows(self, case):
         (queries, rows), row = self.drawn(case.dataset, case.seed), partial(case.row, **self.columns)
-        if queries is None or not case.possible:
+        if queries is None:
             return rows
         errors = relative_errors(queries, case.release)
         base = _trivial_errors(case.dataset, self, case.seed, isinstance(case.sanitizer, Bucketize))

@@ -15,7 +15,7 @@ import numpy as np
 
 from privnb.attacks import MinerInference
 from privnb.evaluation.attributes import published_name, sensitive_name
-from privnb.evaluation.cases import Case, Question, ask, reordered
+from privnb.evaluation.cases import Case, Question, ask, reached, reordered
 from privnb.evaluation.predictions import miners_of, unseen
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
@@ -138,7 +138,7 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
     expect.these(fewest=fewest)
     question = Disclosure.of(dataset, sensitive=sensitive, knows=knows, miners=miners, fewest=fewest)
-    return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers])
+    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers]))
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,7 @@ class Disclosure(Question):
     miners: str = ""
     fewest: int = withholding.LIMIT
 
+    main = "accuracy_gain"
     reorders = True
 
     @classmethod
@@ -189,7 +190,7 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     )
     question = Utility(target, miners, neutral, folds)
     question.researcher(dataset, seed)  # which refuses what is no workload
-    return ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="learn")
+    return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="learn"))
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,7 @@ class Utility(Question):
     neutral: str = "all"
     folds: int = 10
 
+    main = "workload_utility"
     reorders = varies = True
 
     def researcher(self, dataset, seed):

@@ -14,7 +14,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Linked, Question, answer
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import Costs
-from privnb.evaluation.results import join, setting, summary
+from privnb.evaluation.results import SETTING, join, setting, summary
 from privnb.evaluation.store import Store
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
@@ -123,11 +123,9 @@ def left_out(dataset, sanitizers, results):
     """Which sanitizers cannot do what is asked of this table, and why, in sentences."""
     expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
     reasons = []
-    for sanitizer in (each for each in sanitizers if _refused(each, results)):
-        try:
-            sanitizer.sanitize(dataset, rng=1)
-        except SanitizationError as error:
-            reasons.append(f"{C}{sanitizer!r}{C}: {str(error).split(' cannot be reached: ')[-1]}")
+    for sanitizer in sanitizers:
+        for reason in results.reason[_refused(sanitizer, results)].head(1):
+            reasons.append(f"{C}{sanitizer!r}{C}: {reason.split(' cannot be reached: ')[-1]}")
     if not reasons:
         return say(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
     return say(f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:", reasons)
@@ -173,29 +171,11 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store="
     def evaluate(value):
         sanitizer = made[value]
         results = plan.here(sanitizer, store) if whole is None else whole[_about(sanitizer, whole)]
-        if _refused(sanitizer, results):
+        if _refused(sanitizer, results).any():
             raise SanitizationError(f"{sanitizer!r} cannot be reached.")
         return results
 
     return evaluate, whole
-
-
-@dataclass(frozen=True)
-class _Possible(Question):
-    """A question that is asked of releases that there are; of others nothing is said."""
-
-    question: Question
-
-    @property
-    def varies(self):
-        return self.question.varies
-
-    @property
-    def reorders(self):
-        return self.question.reorders
-
-    def rows(self, case):
-        return self.question.rows(case) if case.possible else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +224,7 @@ class _Plan:
         for seed in range(1, self.seeds + 1):
             for name, question in self.questions[sanitizer.treatment not in (*TRUE, "bucketized")].items():
                 if seed == 1 or question.varies or (sanitizer.randomized and name != "costs"):
-                    asked = question if name == "trade_off" else _Possible(question)
-                    tasks.append(partial(answer, self.dataset, sanitizer, seed, asked))
+                    tasks.append(partial(answer, self.dataset, sanitizer, seed, question))
         return tasks
 
     def here(self, sanitizer, store):
@@ -256,6 +235,8 @@ class _Plan:
     def joined(self, parts):
         """All rows as one table, with those of the worst adversary."""
         found = together(parts)
+        absent = (found.status == "not possible").groupby([found[name] for name in SETTING]).transform("any")
+        found = found[~absent | (found.measure == Question.main)]  # said once, and a stand-in is no release of it
         gains = found[found.measure == "accuracy_gain"]
         return join(found, summary(_bounded(gains), averages=False)) if len(gains) else found
 
@@ -272,8 +253,8 @@ def _bounded(gains):
 
 
 def _refused(sanitizer, results):
-    """Whether a sanitizer could not do what it was asked."""
-    return bool((results.status[_about(sanitizer, results)] == "not possible").any())
+    """Which rows say that a sanitizer could not do what it was asked: boolean Series."""
+    return _about(sanitizer, results) & (results.status == "not possible")
 
 
 def _about(sanitizer, results):

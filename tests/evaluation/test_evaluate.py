@@ -19,7 +19,7 @@ from privnb.measures.information_loss import discernibility
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import reference_set
-from privnb.sanitizers import Anatomy, Identity, KMember, LaplaceNoise, Suppress
+from privnb.sanitizers import Anatomy, Identity, KMember, LaplaceNoise, SanitizationError, Suppress
 
 FOUND = ["measure", "value", "status"]
 
@@ -122,9 +122,27 @@ def test_each_release_is_made_once(people, monkeypatch):
 
 
 def test_what_is_not_possible_says_so(people):
-    found = evaluate(people, [KMember(10**6)], attacks=[Commonest("diagnosis")], measures=[discernibility])
-    assert found.status.tolist() == ["not possible"] * 2
+    asked = {"attacks": [Commonest("diagnosis"), Linkage()], "measures": [discernibility, Costs(), Gains("diagnosis")]}
+    found = evaluate(people, [KMember(10**6)], **asked)
+    assert found.measure.tolist() == [
+        "guessed_right", "reidentification_rate", "discernibility", "certainty_penalty", "accuracy_gain"
+    ]  # fmt: skip
+    assert found.status.eq("not possible").all()
     assert found.value.isna().all()
+    assert found.reason.str.contains(r"KMember\(k=1000000.* cannot be reached: the table has 300 records").all()
+    with pytest.raises(SanitizationError, match="cannot be reached"):
+        evaluation.costs(people, [KMember(10**6)])
+
+
+def test_a_question_that_cannot_be_asked_of_a_release_says_why(people):
+    """Whichever question it is, and the others have their answers."""
+    found = evaluate(people, [LaplaceNoise(1)], measures=[Costs(), Gains("diagnosis"), homogeneous])
+    refused = found[found.status == "refused"]
+    assert refused.measure.tolist() == ["accuracy_gain", "homogeneous"]
+    assert refused.reason.tolist()[1] == "there are no classes"
+    assert (refused.reason != "").all()
+    assert (found.reason[found.status == ""] == "").all()
+    assert (found.status == "").any()
 
 
 def test_with_a_store_nothing_is_made_twice(people, tmp_path):

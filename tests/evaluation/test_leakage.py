@@ -1,6 +1,7 @@
 """What releases leak of a person: every row against plain counting, bounds against attacks, and what is withheld."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from itertools import combinations
 
@@ -123,8 +124,9 @@ def test_what_is_withheld_is_not_known_from_any_set(sample):
 
 
 def test_noise_leaves_no_groups(sample):
-    with pytest.raises(ValueError, match=r"noise in .* leaves no equivalence classes\. Ask `leakage`"):
-        leakage.known_subsets(sample, [LaplaceNoise(1.0)])
+    (row,) = leakage.known_subsets(sample, [LaplaceNoise(1.0)]).itertuples()
+    assert (row.status, row.measure) == ("refused", "identity_vulnerability")
+    assert re.search("noise in .* leaves no equivalence classes. Ask `leakage`", row.reason)
 
 
 # One scale

@@ -3,6 +3,7 @@ nothing is 0 because a cell or a row was taken for what it is not.
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -241,6 +242,13 @@ def test_group_means_are_linked_by_distance_not_by_labels(data):
     assert share > 10 / len(data), "ten times what a random row reaches"
 
 
+def refused(results):
+    """The one row of what was refused."""
+    assert results.status.tolist() == ["refused"]
+    assert results.value.isna().all()
+    return results.iloc[0]
+
+
 def test_people_who_look_alike_are_counted_and_classes_are_not(data):
     release = _Means().sanitize(data, rng=1)
     assert release.classes is None
@@ -253,10 +261,8 @@ def test_people_who_look_alike_are_counted_and_classes_are_not(data):
         gains.class_counts(release, "illness")
     with pytest.raises(Unreadable, match=reason):
         privacy_loss(release, "illness")
-    with pytest.raises(Unreadable, match="age, height were changed by no known law"):
-        leakage(data, [_Means()])
-    with pytest.raises(Unreadable, match="is not counted for _Means"):
-        known_subsets(data, [_Means()])
+    assert "age, height were changed by no known law" in refused(leakage(data, [_Means()])).reason
+    assert "is not counted for _Means" in refused(known_subsets(data, [_Means()])).reason
     with pytest.raises(SanitizationError, match="perturbed, exact; its rows are the records"):
         Bucketize(_Means()).sanitize(data, rng=1)
 
@@ -287,8 +293,7 @@ def test_a_subset_is_attacked_and_measured_as_the_records_that_it_is_of(data):
 
 
 def test_who_compares_row_by_row_is_told_that_rows_are_a_subset(data):
-    with pytest.raises(Unreadable, match="its rows are a subset of the records"):
-        leakage(data, [_Half()])
+    assert "its rows are a subset of the records" in refused(leakage(data, [_Half()])).reason
     with pytest.raises(Unreadable, match=r"the rows of _Half.* are a subset of the records"):
         mine(_Half().sanitize(data, rng=1), "age", "decision tree", rng=1)
 
@@ -315,8 +320,7 @@ def test_nobodys_rows_teach_miners_and_link_nobody(data):
 
 @pytest.mark.parametrize("evaluated", [costs, linked, leakage, known_subsets])
 def test_what_is_of_people_is_absent_of_nobodys_rows(data, evaluated):
-    with pytest.raises(Unreadable, match=r"nobody's|synthetic"):
-        evaluated(data, [_NobodysRows()])
+    assert re.search("nobody's|synthetic", refused(evaluated(data, [_NobodysRows()])).reason)
 
 
 def test_nobodys_rows_cost_no_label_and_hide_nobody(data):
@@ -361,8 +365,7 @@ def test_several_noisy_columns_are_weighed_by_their_laws(data):
 
 
 def test_a_law_without_a_closed_form_says_which_one_it_lacks(data):
-    with pytest.raises(Unreadable, match=r"has no closed form of how likely a cell is guessed\. Give Law one"):
-        leakage(data, [_Shaken(Law())])
-    with pytest.raises(Unreadable, match="has no closed form of how likely a row is anybody's"):
-        leakage(data, [_Shaken(Law(), ("age", "height"))])
+    one, two = (refused(leakage(data, [_Shaken(Law(), names)])).reason for names in (("age",), ("age", "height")))
+    assert "has no closed form of how likely a cell is guessed. Give Law one" in one
+    assert "has no closed form of how likely a row is anybody's" in two
     assert of(costs(data, [_Shaken(Law())]), "mean_absolute_error").notna().all()

@@ -280,7 +280,7 @@ def test_along_one_parameter(people, tmp_path):
     assert whole is None
     tuned = decision.tune(evaluate, values, 0.1, **AXES)
     assert tuned.evaluations == 10
-    best = tuned.releases[tuned.evaluation.value == tuned.value].iloc[0]
+    best = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
     assert best.setting == f"Mondrian t={tuned.value}"
     assert best.privacy_high <= 0.1 + 1e-9
     again = evaluate(tuned.value)

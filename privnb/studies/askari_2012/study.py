@@ -7,7 +7,9 @@ is, or their sensitive value. Both are channels, and measured alike.
 from functools import partial
 
 from privnb.evaluation import leakage
-from privnb.evaluation.releases import adversary_gains
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import answer
+from privnb.evaluation.releases import Gains
 from privnb.microdata import expect, withholding
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, Mondrian, catalogue
@@ -61,7 +63,7 @@ def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""
 
 def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
-    and Shmatikov, `evaluation.adversary_gains`, unless they would tell a share that is withheld.
+    and Shmatikov, `evaluation.Gains`, unless they would tell a share that is withheld.
 
     A sanitizer that this table cannot have leaves a row `classes` of status "not possible".
     """
@@ -70,5 +72,6 @@ def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     found = evaluated(tasks, store, "leakage")
     capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
     told = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
-    gains = evaluated({"": [partial(adversary_gains, dataset, [each]) for each in told]}, store, "gains")
+    gain = Gains(sensitive_name(dataset, None))
+    gains = evaluated({"": [partial(answer, dataset, each, 1, gain) for each in told]}, store, "gains")
     return together([*found.values(), *gains.values()])
