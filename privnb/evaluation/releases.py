@@ -167,7 +167,7 @@ def gain_rows(row, release, sensitive, *, rng):
     Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
     """
     counts = gains.class_counts(release, sensitive)
-    accuracy, knowledge = gains.gains_by_chance(release, sensitive, rng=rng)
+    accuracy, knowledge = gains.permuted_gains(release, sensitive, rng=rng)
     found = {"accuracy_gain": (gains.accuracy_gain, accuracy), "knowledge_gain": (gains.knowledge_gain, knowledge)}
     right = np.array([counts.max(axis=1).sum(), counts.sum(axis=0).max()])  # with the release and without it
     hidden, rows = withholding.tells(right, counts.sum()).any(), []

@@ -22,7 +22,7 @@ from privnb.measures.base import state
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import READINGS, CountQueries, relative_errors
 from privnb.measures.reconstruction import VALUES
-from privnb.measures.tradeoff import dealt_losses, privacy_losses, revealed_losses, utility_losses
+from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses
 from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
@@ -331,7 +331,7 @@ def _released(dataset, sanitizer, seed):
 
 def _of_people(row, release, sensitive, distance, scale, fewest, seed):
     lost, n = privacy_losses(release, sensitive, distance), len(release)
-    dealt = islice(dealt_losses(release, sensitive, distance, rng=seed), DEALS)
+    dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), DEALS)
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - 1e-12).sum())
     share, *bounds = withholding.share(reached, n, fewest)

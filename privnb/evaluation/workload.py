@@ -350,7 +350,7 @@ def _withheld(release, name):
 def _of_classes(row, release, sensitive, known, fewest, *, rng):
     found = gains.class_counts(release, sensitive, known)
     before = gains.knowledge_before(release, sensitive, known) if known else None
-    chance = gains.gains_by_chance(release, sensitive, rng=rng, knows=known, of=GAINS)
+    chance = gains.permuted_gains(release, sensitive, rng=rng, knows=known, of=GAINS)
     few, rows, n = tells_few(release, sensitive, fewest), [], len(release)
     after = gains.posterior_accuracy(found)
     prior = after - gains.accuracy_gain(found, before)
@@ -369,7 +369,7 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
     dataset = case.dataset
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
-    lots = gains.deal(groups, np.random.default_rng(case.stream("deal")))
+    lots = gains.permute(groups, np.random.default_rng(case.stream("deal")))
     table = published.table.copy()
     table[sensitive] = values.to_numpy()[lots]
     dealt = published._replace(table=table)

@@ -7,7 +7,7 @@ An adversary may know other attributes of people too: then `baseline` is what th
 array (classes, values), from `knowledge_before`.
 
 The gains are exact for the people in the table: nobody is sampled, so they have no interval. They are no estimates for
-a larger population, of which small classes would give far too high ones; `gains_by_chance` shows how much of a gain is
+a larger population, of which small classes would give far too high ones; `permuted_gains` shows how much of a gain is
 due to small classes alone.
 """
 
@@ -238,12 +238,12 @@ def largest_quotient(counts, baseline=None):
     return multiplicative_disclosure(counts, baseline).max()
 
 
-def gains_by_chance(release, sensitive, *, rng, repeats=20, knows=(), of=(accuracy_gain, knowledge_gain)):
-    """The gains `of` the same classes when the sensitive values are dealt out at random: a tuple, by default (accuracy
+def permuted_gains(release, sensitive, *, rng, repeats=20, knows=(), of=(accuracy_gain, knowledge_gain)):
+    """The gains `of` the same classes when the sensitive values are permuted at random: a tuple, by default (accuracy
     gain, knowledge gain).
 
     Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells. Mean of
-    `repeats`. Among people alike in `knows`, whom the adversary knows apart anyway, values are dealt apart.
+    `repeats`. Among people alike in `knows`, whom the adversary knows apart anyway, values are permuted apart.
     """
     expect.these(release=release, rng=rng, knows=knows)
     release.schema[sensitive]  # refuses a name that does not exist
@@ -255,22 +255,22 @@ def gains_by_chance(release, sensitive, *, rng, repeats=20, knows=(), of=(accura
     before = knowledge_before(release, sensitive, knows) if knows else None
     generator, found = np.random.default_rng(rng), []
     for _ in range(repeats):
-        counts = tabulate(classes, codes[deal(groups, generator)], shape)
+        counts = tabulate(classes, codes[permute(groups, generator)], shape)
         found.append([gain(counts, before) for gain in of])
     return tuple(np.mean(found, axis=0))
 
 
-def deal(groups, rng):
-    """Whose value each person gets when values are dealt out at random inside each group: integer array (n,).
+def permute(groups, rng):
+    """Whose value each person gets when values are permuted at random inside each group: integer array (n,).
 
-    `groups`: integer array (n,), all equal for a deal among everybody. `rng`: a numpy Generator.
+    `groups`: integer array (n,), all equal to permute among everybody. `rng`: a numpy Generator.
     """
     expect.these(rng=rng)
-    lots, dealt = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
+    order, permuted = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
     if not groups.any():  # one group: sorting it would change nothing
-        return lots
-    dealt[np.argsort(groups, kind="stable")] = lots[np.argsort(groups[lots], kind="stable")]
-    return dealt
+        return order
+    permuted[np.argsort(groups, kind="stable")] = order[np.argsort(groups[order], kind="stable")]
+    return permuted
 
 
 def _by_class(release, sensitive, knows):

@@ -16,13 +16,14 @@ from privnb.microdata import expect
 from privnb.microdata.counts import tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
+from privnb.privacy_models.closeness import jensen_shannon, relative_entropy, shares
 
 
 class _KullbackLeibler(JensenShannonCloseness):
     """As a distance only."""
 
     def level(self, counts, whole):
-        return _relative_entropy(_shares(counts), _shares(whole[None]))
+        return relative_entropy(*shares(counts, whole))
 
 
 # What each distance between the table's values and a class's is: the level of the privacy model that bounds it.
@@ -79,19 +80,13 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     return float(privacy_losses(release, sensitive, distance).max())
 
 
-def privacy_losses_by_chance(release, sensitive, distance="Jensen-Shannon", *, rng):
-    """`privacy_losses` of the same classes when the sensitive values are dealt out at random: float array (n,).
+def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
+    """`privacy_losses` of the same classes with the sensitive values permuted at random, again and again: yields float
+    arrays (n,) without end.
 
     Small classes differ from the whole table by chance alone. That is a loss too: people are believed to be what their
-    class shows. But it tells nothing true of anybody. `rng`: a numpy Generator or a seed. Raises ValueError for a noisy
-    release. For the comparison, see `gains.gains_by_chance`.
+    class shows. But it tells nothing true of anybody. See `gains.permuted_gains`.
     """
-    expect.these(release=release, sensitive=sensitive, rng=rng)
-    return next(dealt_losses(release, sensitive, distance, rng=rng))
-
-
-def dealt_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
-    """Deal after deal without end what `privacy_losses_by_chance` gives of one; values are tallied once for all."""
     expect.these(release=release, sensitive=sensitive, rng=rng)
     release.check_classes("the privacy loss is")
     model, (groups, values) = _model(sensitive, distance), release.by_class(sensitive)
@@ -126,9 +121,8 @@ def utility_losses(populations, release):
     to undo noise. Source: section 4.2, U_loss(y).
     """
     expect.these(populations=populations, release=release)
-    true, estimated = _shares(populations.counts), _shares(populations.estimated(release))
-    middle = (true + estimated) / 2
-    losses = (_relative_entropy(true, middle) + _relative_entropy(estimated, middle)) / 2
+    counted = populations.counts, populations.estimated(release)
+    losses = jensen_shannon(*(each / each.sum(axis=1, keepdims=True) for each in counted))
     index = pd.Index(populations.predicates, name="population")
     return pd.Series(losses.clip(0), index=index, name="utility loss")  # rounding must not fall below
 
@@ -165,14 +159,3 @@ def _model(sensitive, distance):
         known = ", ".join(DISTANCES)
         raise ValueError(f"a distance is a Taxonomy or one of {known}, got {expect.found(distance)}.")
     return DISTANCES[distance](0.5, sensitive)
-
-
-def _shares(counts):
-    return counts / counts.sum(axis=1, keepdims=True)
-
-
-def _relative_entropy(p, q):
-    """Kullback-Leibler divergence of the rows of p from those of q, in nats."""
-    from scipy.special import rel_entr
-
-    return rel_entr(p, q).sum(axis=1)

@@ -10,7 +10,7 @@ from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 
-def _shares(counts, whole):
+def shares(counts, whole):
     """Each class's and the whole table's shares of the values."""
     return counts / counts.sum(axis=1, keepdims=True), whole / whole.sum()
 
@@ -56,8 +56,7 @@ class TCloseness(PrivacyModel):
         return columns
 
     def level(self, counts, whole):
-        shares, q = _shares(counts, whole)
-        surplus = shares - q
+        surplus = np.subtract(*shares(counts, whole))
         if self.distance == "equal":
             return np.abs(surplus).sum(axis=1) / 2
         if self.distance == "ordered":
@@ -100,15 +99,19 @@ class JensenShannonCloseness(PrivacyModel):
         expect.between("t", self.t, 0, math.log(2) - ROUNDING, "every class lies within ln 2")
 
     def level(self, counts, whole):
-        p, q = _shares(counts, whole)
-        middle = (p + q) / 2
-        return (_relative_entropy(p, middle) + _relative_entropy(np.broadcast_to(q, p.shape), middle)) / 2
+        return jensen_shannon(*shares(counts, whole))
 
     def holds(self, counts, whole):
         return self.level(counts, whole) <= self.t + ROUNDING
 
 
-def _relative_entropy(p, q):
+def jensen_shannon(p, q):
+    """Jensen-Shannon divergence of the rows of p from those of q, in nats."""
+    middle = (p + q) / 2
+    return (relative_entropy(p, middle) + relative_entropy(q, middle)) / 2
+
+
+def relative_entropy(p, q):
     """Kullback-Leibler divergence of the rows of p from those of q, in nats."""
     return (p * np.log(np.where(p > 0, p, 1) / np.where(p > 0, q, 1))).sum(axis=1)
 
@@ -132,7 +135,7 @@ class DeltaDisclosure(PrivacyModel):
 
     def level(self, counts, whole):
         occurs = whole > 0
-        p, q = _shares(counts[:, occurs], whole[occurs])
+        p, q = shares(counts[:, occurs], whole[occurs])
         return np.where(p > 0, np.abs(np.log(np.where(p > 0, p, 1) / q)), np.inf).max(axis=1)
 
     def holds(self, counts, whole):
@@ -192,5 +195,5 @@ class EnhancedBetaLikeness(PrivacyModel):
 def _gain(counts, whole):
     """How much more common each occurring value is in a class than in the table, relatively; and the table's shares."""
     occurs = whole > 0
-    p, q = _shares(counts[:, occurs], whole[occurs])
+    p, q = shares(counts[:, occurs], whole[occurs])
     return (p - q) / q, q

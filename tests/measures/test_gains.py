@@ -74,7 +74,7 @@ def test_merging_classes_never_helps_the_adversary(counts):
 def test_chance_alone_gives_small_classes_a_gain(occupation):
     sample = occupation.sample(2000, rng=1)
     release = Identity().sanitize(sample, rng=0)
-    accuracy, knowledge = gains.gains_by_chance(release, "occupation", rng=1)
+    accuracy, knowledge = gains.permuted_gains(release, "occupation", rng=1)
     counts = gains.class_counts(release, "occupation")
     assert 0 < accuracy < gains.accuracy_gain(counts)
     assert 0 < knowledge < gains.knowledge_gain(counts)
@@ -198,18 +198,18 @@ def test_buckets_hide_what_a_neutral_attribute_would_tell(ward):
 
 def test_values_are_dealt_inside_the_groups_alone():
     groups = np.array([2, 0, 1, 0, 2, 2, 1, 0, 0, 2] * 30)
-    dealt = gains.deal(groups, np.random.default_rng(1))
+    dealt = gains.permute(groups, np.random.default_rng(1))
     assert sorted(dealt) == list(range(300))
     assert (groups[dealt] == groups).all()
     assert (dealt != np.arange(300)).mean() > 0.9
-    everybody = gains.deal(np.zeros(300, dtype=int), np.random.default_rng(1))
+    everybody = gains.permute(np.zeros(300, dtype=int), np.random.default_rng(1))
     assert everybody.tolist() == np.random.default_rng(1).permutation(300).tolist()
 
 
 def test_chance_of_someone_who_knows_more_keeps_what_they_knew(ward):
     """Dealt inside the wards, what the wards tell stays as it was; and other gains can be asked for."""
     release = Identity().sanitize(ward, rng=0)
-    accuracy, information = gains.gains_by_chance(
+    accuracy, information = gains.permuted_gains(
         release, "illness", rng=1, repeats=200, knows=["ward"], of=(gains.accuracy_gain, gains.information_gain)
     )
     assert 0 <= accuracy < 0.01

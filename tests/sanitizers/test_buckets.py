@@ -283,7 +283,7 @@ def test_gains_are_those_of_the_classes(pair):
         classes, buckets = (measure(gains.class_counts(release, "occupation")) for release in pair)
         assert buckets == pytest.approx(classes)
         assert buckets > 0
-    dealt = [gains.gains_by_chance(release, "occupation", rng=2) for release in pair]
+    dealt = [gains.permuted_gains(release, "occupation", rng=2) for release in pair]
     assert dealt[0] == pytest.approx(dealt[1], abs=0.01)
 
 
