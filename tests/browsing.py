@@ -89,8 +89,10 @@ def copy(name, folder, **values):
 
 
 @contextlib.contextmanager
-def lab(root):
-    """`url`, `token` and `pid` of a JupyterLab on `root/notebooks`, with settings of its own."""
+def lab(root, cwd=None):
+    """A JupyterLab on `root/notebooks`, with settings of its own, started in `cwd`, else in `root`: what it says of
+    itself, its `url`, `token` and `pid` among it.
+    """
 
     def answering():
         for path in (root / "JUPYTER_RUNTIME_DIR").glob("jpserver-*.json"):
@@ -100,7 +102,7 @@ def lab(root):
                 return about
 
     options = ["--no-browser", "--port=0", "--LabApp.expose_app_in_browser=True"]
-    with _served(root, ["lab", "--", *options], answering) as about:
+    with _served(root, ["lab", "--", *options], answering, cwd=cwd or root) as about:
         yield about
 
 
@@ -115,16 +117,16 @@ def app(root, *options):
         found = re.search(r"http://127\.0\.0\.1:\d+/\?token=\w+", (root / "log.txt").read_text())
         return found and {"url": found[0]}
 
-    with _served(root, ["app", *options, "--", "--no-browser", f"--port={port}"], answering) as about:
+    with _served(root, ["app", *options, "--", "--no-browser", f"--port={port}"], answering, cwd=root) as about:
         yield about
 
 
 @contextlib.contextmanager
-def _served(root, command, answering, seconds=120):
+def _served(root, command, answering, *, cwd, seconds=120):
     with open(root / "log.txt", "w") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "privnb.cli", *command],
-            cwd=root,
+            cwd=cwd,
             env=os.environ | {name: str(root / name) for name in FOLDERS},
             stdin=subprocess.DEVNULL,
             stdout=log,

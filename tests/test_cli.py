@@ -6,11 +6,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+import browsing
 import pytest
 from made_up import CLINIC
 
@@ -142,16 +142,7 @@ def test_help_names_the_commands():
 
 
 def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
-    environment = os.environ | {name: str(project / name) for name in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR")}
-    command = [sys.executable, "-m", "privnb.cli", "lab", "--", "--no-browser", "--port=0"]
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            found = list((project / "JUPYTER_RUNTIME_DIR").glob("jpserver-*.json"))
-            if found or server.poll() is not None:
-                break
-            time.sleep(0.1)
-        about = json.loads(found[0].read_text())
+    with browsing.lab(project, cwd=Path.cwd()) as about:
         assert about["url"].startswith("http://127.0.0.1:")
         assert about["root_dir"] == str(project / "notebooks")
         assert len(about["token"]) >= 32
@@ -161,6 +152,3 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
                                     f"?token={about['token']}", timeout=10) as answer:  # fmt: skip
             settings = json.load(answer)["schema"]["properties"]
         assert settings["fetchNews"]["default"] == "false"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
