@@ -208,7 +208,7 @@ def _parser():
     command.add_argument(
         "--out", metavar="DIR", help="where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)"
     )
-    command.add_argument("--jobs", type=int, metavar="N", help="notebooks run at a time (one a core)")
+    command.add_argument("--jobs", type=int, metavar="N", help="notebooks run at a time (one per core)")
     command.set_defaults(run=report)
 
     command = commands.add_parser("lab", help="open JupyterLab on the notebooks")

@@ -15,7 +15,7 @@ PANEL = Markup(
     '<section class="privnb-panel" aria-labelledby="privnb-{key}"><h3 id="privnb-{key}">{title}</h3>{content}</section>'
 )
 TAKEN = Markup(
-    '<section class="privnb-panel privnb-take" aria-label="Take it along"><h3>Take it along</h3>'
+    '<section class="privnb-panel privnb-take" aria-label="Export"><h3>Export</h3>'
     '<p class="privnb-note">Python that makes this release:</p><pre tabindex="0">{code}</pre>'
     '<p class="privnb-note">A report of the same numbers:</p><pre tabindex="0">{command}</pre>'
     '{terms}<div class="privnb-actions">{format}{save}<span role="status">{said}</span></div></section>'
@@ -142,7 +142,7 @@ def _says_gained(results):
         )
     return (
         f"Whoever knows people's {group} guesses the {row.target} of {row.value:.1%} more of them; were the values "
-        f"dealt out at random, of {row.baseline:.1%} more."
+        f"permuted at random, of {row.baseline:.1%} more."
     )
 
 

@@ -58,7 +58,10 @@ def terms(dataset, setting, release):
         (bucketized, f"{exact} Who knows a person's can find their row, its other columns and its bucket."),
         (known and not bucketized, f"{exact} Nothing hides from those who know them whose row it is."),
         (neutral, f"It has neutral columns as they are: {', '.join(neutral)}. Nothing is promised of them."),
-        (unique, f"Nearly everybody has a value of their own in {', '.join(unique)}: who knows it finds them."),
+        (
+            unique,
+            f"Nearly everybody has a value of their own in {', '.join(unique)}: an adversary who knows it finds them.",
+        ),
         (
             formulas,
             f"Text in {', '.join(formulas)} begins with =, +, -, @ or a tab and is saved as it is: a spreadsheet may "

@@ -60,7 +60,7 @@ def made_up(dataset, people=3, *, rng=0):
     """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
 
     Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: whoever
-    knows the seed does not know whose it was. A number that few people have is told as the first of its public
+    knows the seed does not know whose it was. A number that few people have is shown as the first of its public
     interval. Raises NobodyLeft where too few combinations are nobody's.
     """
     expect.these(dataset=dataset, rng=rng)

@@ -145,7 +145,7 @@ def _offered(path, source):
         if type(default) not in (bool, int, float, str):
             raise ReportError(
                 f"{path.name}: its parameters cell says `{lines[node.lineno - 1]}`. "
-                "Assign one whole number, number, text, True or False to one name a line."
+                "Assign one whole number, number, text, True or False to one name per line."
             )
         rest = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode()
         offered[name] = Parameter(default, rest.partition("#")[2].strip())

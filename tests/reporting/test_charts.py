@@ -326,8 +326,8 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
         ("KMember k=2", "each person's worst miner"): 0.8,
         ("KMember k=2|controls", "guess without the release"): 0.2,
         ("KMember k=2|controls", "ZeroR"): 0.3,
-        ("KMember k=2|controls", "dealt at random"): 0.5,
-        ("KMember k=2|controls", "person unseen"): 0.58,
+        ("KMember k=2|controls", "guesses permuted"): 0.5,
+        ("KMember k=2|controls", "held-out people"): 0.58,
         ("KMember k=2|modern", "worst miner"): 0.7,
         ("KMember k=2|modern", "average miner"): 0.65,
     }

@@ -144,7 +144,7 @@ def test_noise_is_set_beside_leaving_out_what_it_blurs():
     costs = finding(same, "Noise costs a single miner")
     assert costs.value == 0.03
     assert costs.beside["Suppress attributes=age, education"] == "3.05% to 3.05%"
-    assert "cannot be told from leaving these attributes out" in costs.note
+    assert "no evidence that noise differs from leaving these attributes out" in costs.note
     more = findings.what_users_keep(noisy(0.05, 0.03))
     assert "a user does better without these attributes" in finding(more, "Noise costs").note
     less = findings.what_users_keep(noisy(0.01, 0.03))
@@ -394,7 +394,7 @@ def test_what_the_owner_chooses():
     assert choice.beside == {
         "other criteria that choose the same": "1 of 2",
         "KMember k=9 instead": "by vote of all miners",
-        "not to be told apart from it": "KMember k=9",
+        "not distinguishable from it": "KMember k=9",
     }
     margin = finding(said, "Scenario A: more people for whom the worst miner comes nearer, at least")
     assert (margin.value, margin.low, margin.high, margin.setting) == (80, 60, 100, "KMember k=50")
@@ -430,7 +430,7 @@ def test_a_withheld_margin_is_no_number():
 def test_equal_numbers_of_one_seed_are_a_tie():
     rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
     said = findings.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]))
-    assert finding(said, "chooses").beside["not to be told apart from it"] == "KMember k=9"
+    assert finding(said, "chooses").beside["not distinguishable from it"] == "KMember k=9"
     assert (finding(said, "more people").value, finding(said, "more people").setting) == (80, "KMember k=50")
 
 

@@ -60,7 +60,7 @@ def test_how_likely_the_table_is(small):
     assert (round(example.value, 4), example.beside["without the release"]) == (0.4596, 0.25)
     assert round(example.beside["wrong"], 4) == 0.5404
     assert round(example.beside["the remaining uncertainty allows"], 4) == 0.6881
-    assert "Who knew the table before is never wrong" in example.note
+    assert "An adversary who knew the table before is never wrong" in example.note
     space = finding(said, "Of 330 possible tables (tables of 4 rows, ages 4-2-1)")
     assert round(space.value, 4) == 0.1187
     assert space.beside["times as likely as without the release"] == "39"

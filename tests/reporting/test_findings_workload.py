@@ -77,7 +77,7 @@ def test_a_share_that_may_be_nothing_is_called_so():
     ]
     kept = finding(findings.what_privacy_costs(results(*rows)), "held to half of the adversary's gain")
     assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, -0.9, 2.1]
-    assert kept.note.startswith("That is not told apart from nothing. The best of 1")
+    assert kept.note.startswith("That is not distinguishable from nothing. The best of 1")
 
 
 def test_the_exact_adversary_goes_before_a_miner():

@@ -22,8 +22,8 @@ MINERS = {
 CONTROLS = {
     "baseline": ("guess without the release", TALL, "black"),
     "ZeroR": ("ZeroR", MIDDLE, COLOURS[5]),
-    "permuted": ("dealt at random", MIDDLE, COLOURS[1]),
-    "held-out": ("person unseen", LOW, COLOURS[2]),
+    "permuted": ("guesses permuted", MIDDLE, COLOURS[1]),
+    "held-out": ("held-out people", LOW, COLOURS[2]),
 }
 
 
@@ -237,12 +237,12 @@ def gains(results, measure):
         right = ranges(part.assign(baseline=float("nan")), "kind", "change of the gain", order=order, labels=False)
         both = alt.hconcat(left, right.properties(width=WIDTH * 2 // 3, height=height))
         panels.append(both.properties(title=alt.Title(name, fontSize=12)) if name else both)
-    added, dealt = (changed.value[(changed.control != "") == control] for control in (False, True))
+    added, control = (changed.value[(changed.control != "") == of_control] for of_control in (False, True))
     return finish(
         alt.vconcat(*panels),
         f"{title}: predictions change it by {added.min():+.4f} to {added.max():+.4f}, as many random labels by "
-        f"{dealt.min():+.4f} to {dealt.max():+.4f}",
-        f"Left: {unit}; black ticks: the same classes with values dealt out at random. Right: what the worst miner's "
+        f"{control.min():+.4f} to {control.max():+.4f}",
+        f"Left: {unit}; black ticks: the same classes with values permuted at random. Right: what the worst miner's "
         f"nearer predictions add, and as many random labels. Lines: {_draws(after)}.",
     )
 

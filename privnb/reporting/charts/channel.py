@@ -14,7 +14,7 @@ RIGHT = "probability that the guess is right"
 
 
 def known_attributes(results, secret="identity"):
-    """How likely a guess is right for who knows some attributes of a person: a tick for each set of attributes, by how
+    """How likely a guess is right for an adversary who knows some attributes of a person: a tick for each set of attributes, by how
     many there are; the set that tells most is named. One panel a release.
 
     `results`: rows of `leakage.known_subsets`; `secret`: "identity" or "sensitive".
@@ -119,7 +119,7 @@ def _of(results, secret, attribute):
     said = rows.said.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
     panels = {
         "identity": "Whose is a row? For who has a register of everybody's quasi-identifiers",
-        "sensitive": f"What is a person's {next(iter(rows.target), '')}? For who knows their quasi-identifiers",
+        "sensitive": f"What is a person's {next(iter(rows.target), '')}? For an adversary who knows their quasi-identifiers",
         "attribute": f"What is a person's own {attribute}? For who sees its released cell alone",
     }
     return rows.assign(

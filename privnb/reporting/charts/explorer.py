@@ -23,7 +23,10 @@ def class_sizes(sizes):
     rows, unit = sizes.rows, sizes.titles[label]
     kind, alike = "classes", "No quasi-identifier tells one of a class from the others."
     if label.endswith("bucket"):
-        kind, alike = "buckets", "Whose a sensitive value is inside a bucket is not told; quasi-identifiers are."
+        kind, alike = (
+            "buckets",
+            "A bucket does not show whose a sensitive value is; quasi-identifiers are published as they are.",
+        )
     most, everybody = rows.loc[rows.people.idxmax()], rows.people.sum()
     return finish(
         alt.Chart(rows)

@@ -17,7 +17,7 @@ def compared(results):
     """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel a data set
     and workload.
 
-    Black ticks: what the adversary would gain by chance, from the same classes with values dealt at random.
+    Black ticks: what the adversary would gain by chance, from the same classes with values permuted at random.
     """
     expect.these(results=results)
     sides = both_sides(results)
@@ -45,7 +45,7 @@ def compared(results):
         alt.concat(*panels, columns=max(1, WIDTH // width)).resolve_scale(x="shared"),
         ahead(sides).title,
         f"People guessed right beyond the trivial sanitization, as a share of all. Diamonds: the adversary, {exact}; "
-        "black ticks: the same classes with values dealt at random. Other marks: the researcher by miner; lines: "
+        "black ticks: the same classes with values permuted at random. Other marks: the researcher by miner; lines: "
         f"{intervals(results[results.measure == 'workload_gain'])}. More and less: beyond the interval of the "
         "researcher's best miner, where the one ahead gains more than 0, and the adversary more than by chance.",
     )
@@ -112,7 +112,7 @@ def printed(results, source, items):
 def statements(shares):
     """The statements of section 7 beside the share of the information that is measured, and whether they hold."""
     check_results("shares", shares)
-    columns = ["statement", "claimed", "told by", "share", "shares by any set", "holds"]
+    columns = ["statement", "claimed", "known from", "share", "shares by any set", "holds"]
     rows = [
         (
             s.words,

@@ -152,7 +152,9 @@ def _guessed(results):
                 row,
                 "In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in",
                 {"wrong": here["bayes_risk"], "the remaining uncertainty allows": here["santhi_vardy_bound"]},
-                "Who knew the table before is never wrong, and the release adds nothing." if certain else "",
+                "An adversary who knew the table before is never wrong, and the release adds nothing."
+                if certain
+                else "",
             )
         )
     listed_spaces = rows[(rows.dataset != "askari: appendix") & (rows.sanitizer == RANDOM)]
@@ -180,7 +182,7 @@ def _aims(results):
     if known.empty or TABLE not in set(blind.target):
         return []
     subjects = {f"In {_space(row.dataset)} the best guess gains for {row.target}": row for _, row in blind.iterrows()}
-    subjects["Who knows one person in it guesses the table"] = known.iloc[0]
+    subjects["An adversary who knows one person in it guesses the table"] = known.iloc[0]
     return [
         f"Other aims are easier than the exact table; the second and third are our reading of a {E}close{E} table, "
         "which the paper announces and does not define.",
@@ -224,7 +226,9 @@ def _family(results):
         bits = np.log2(np.maximum(inner["at"] / inner.baseline, 1))
         others["in bits, each of which doubles the chance"] = f"{bits.min():.1f} to {bits.max():.1f}"
         top = inner.loc[inner["at"].idxmax()]
-        found.append(Finding.of(top, "Who has a register of all quasi-identifiers traces a row at most", beside=others))
+        found.append(
+            Finding.of(top, "An adversary with a register of all quasi-identifiers traces a row at most", beside=others)
+        )
     rows = of(results, "sensitive_vulnerability", knows="")
     told = sanitized(_known(rows[rows.variant == ""]))
     if len(told):

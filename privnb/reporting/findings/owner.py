@@ -107,7 +107,7 @@ def _beside_absence(results, members):
     if not apart:
         return
     verdicts = {
-        (): "Noise cannot be told from leaving these attributes out.",
+        (): "There is no evidence that noise differs from leaving these attributes out.",
         ("less",): "Nowhere is there evidence that noise costs more than leaving these attributes out.",
         ("more",): "Where noise costs more, a user does better without these attributes: it misleads the miner.",
         (
@@ -199,7 +199,7 @@ def _chosen(feared, first, others):
         format="one seed" if alone else "{:.0%} of the seeds",
         beside=beside
         | {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
-        | ({"not to be told apart from it": _names(tied)} if len(tied) else {})
+        | ({"not distinguishable from it": _names(tied)} if len(tied) else {})
         | ({"withheld, as few people are hit": _names(few)} if len(few) else {}),
         note=note,
     )

@@ -67,7 +67,7 @@ def judged(shares):
 def both_sides(results):
     """The gains of adversary and researcher, one row a data set, workload and release, over all seeds.
 
-    Columns `adversary`, `chance` (the same classes with values dealt at random), `gain`, `low`, `high`, `miner`: of the
+    Columns `adversary`, `chance` (the same classes with values permuted at random), `gain`, `low`, `high`, `miner`: of the
     researcher's best miner there; NaN for what is not there. The adversary is that of `best_adversary`.
     """
     rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
@@ -95,13 +95,13 @@ def best_adversary(rows):
 def sanitized(sides):
     """The rows of `both_sides` that are no end of the scale and known on both sides, with columns `more` and `less`.
 
-    `more`: the adversary gains more than the researcher, beyond the interval, and is told something: more than 0, and
+    `more`: the adversary gains more than the researcher, beyond the interval, and learns something: gains more than 0, and
     than by chance. `less`: the researcher gains more than the adversary, and than 0, beyond the interval.
     """
     rows = sides[~sides.sanitizer.isin(ENDS)].dropna(subset=["gain", "adversary"])
-    told = rows.adversary > rows.chance.fillna(0).clip(lower=0)
+    gains = rows.adversary > rows.chance.fillna(0).clip(lower=0)
     less = rows.low > rows.adversary.clip(lower=0)
-    return rows.assign(more=told & (rows.adversary > rows.high), less=less)
+    return rows.assign(more=gains & (rows.adversary > rows.high), less=less)
 
 
 def ahead(sides):
@@ -168,7 +168,7 @@ def _workload(part):
         yield f"{name}: no release holds the adversary to half of what the original gives them."
     elif not worth:
         best = held.loc[held.gain.idxmax()]
-        kept = "" if best.low > 0 else "That is not told apart from nothing. "
+        kept = "" if best.low > 0 else "That is not distinguishable from nothing. "
         yield Finding(
             f"{name}: held to half of the adversary's gain, a release keeps of the researcher's",
             best.gain / whole.gain,
