@@ -14,8 +14,9 @@ RIGHT = "probability that the guess is right"
 
 
 def known_attributes(results, secret="identity"):
-    """How likely a guess is right for an adversary who knows some attributes of a person: a tick for each set of attributes, by how
-    many there are; the set that tells most is named. One panel a release.
+    """How likely a guess is right for an adversary who knows some attributes of a person.
+
+    A tick for each set of attributes, by their number; the set that tells most is named. One panel per release.
 
     `results`: rows of `leakage.known_subsets`; `secret`: "identity" or "sensitive".
     """
@@ -118,9 +119,9 @@ def _of(results, secret, attribute):
     bits = np.log2(np.maximum(rows.value / rows.baseline, 1))
     said = rows.said.str.cat(bits.map("{:.2f}".format), sep=", ") + " bits"
     panels = {
-        "identity": "Whose is a row? For who has a register of everybody's quasi-identifiers",
-        "sensitive": f"What is a person's {next(iter(rows.target), '')}? For an adversary who knows their quasi-identifiers",
-        "attribute": f"What is a person's own {attribute}? For who sees its released cell alone",
+        "identity": "Whose is a row? For an adversary with a register of everybody's quasi-identifiers",
+        "sensitive": f"What is a person's {next(iter(rows.target), '')}? For an adversary with their quasi-identifiers",
+        "attribute": f"What is a person's own {attribute}? For an adversary who sees its released cell alone",
     }
     return rows.assign(
         said=said.where(rows.variant == "", "at most " + said),

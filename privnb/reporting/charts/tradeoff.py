@@ -165,8 +165,8 @@ def _explained(scale, rows, seeds):
     said = ["Marks: one release each, lines join those of one privacy model as its parameter changes."]
     if len(scale):
         said.append(
-            f"Dashed, upright: what a person loses whose value is disclosed for certain, {scale['min']:.3f} (the smallest) "
-            f"to {scale['max']:.3f} (the largest of those shown)."
+            f"Dashed, upright: what a person loses whose value is disclosed for certain, {scale['min']:.3f} (the "
+            f"smallest) to {scale['max']:.3f} (the largest of those shown)."
         )
     trivial = rows.baseline.drop_duplicates().dropna()
     if len(trivial) == 1:

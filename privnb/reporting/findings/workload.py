@@ -65,10 +65,10 @@ def judged(shares):
 
 
 def both_sides(results):
-    """The gains of adversary and researcher, one row a data set, workload and release, over all seeds.
+    """The gains of adversary and researcher, one row per data set, workload and release, over all seeds.
 
-    Columns `adversary`, `chance` (the same classes with values permuted at random), `gain`, `low`, `high`, `miner`: of the
-    researcher's best miner there; NaN for what is not there. The adversary is that of `best_adversary`.
+    Columns `adversary`, `chance` (the same classes with values permuted at random), `gain`, `low`, `high`, `miner`: of
+    the researcher's best miner there; NaN for what is not there. The adversary is that of `best_adversary`.
     """
     rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
     rows = rows[~((rows.sanitizer == "Suppress") & (rows.parameters != ""))]
@@ -95,8 +95,8 @@ def best_adversary(rows):
 def sanitized(sides):
     """The rows of `both_sides` that are no end of the scale and known on both sides, with columns `more` and `less`.
 
-    `more`: the adversary gains more than the researcher, beyond the interval, and learns something: gains more than 0, and
-    than by chance. `less`: the researcher gains more than the adversary, and than 0, beyond the interval.
+    `more`: the adversary gains more than the researcher, beyond the interval, than 0, and than by chance.
+    `less`: the researcher gains more than the adversary, and than 0, beyond the interval.
     """
     rows = sides[~sides.sanitizer.isin(ENDS)].dropna(subset=["gain", "adversary"])
     gains = rows.adversary > rows.chance.fillna(0).clip(lower=0)
