@@ -51,23 +51,18 @@ def largest_utility(tables, name):
     return utility(tables, name, *(other for other in tables.domains if other != name))
 
 
-@measure(
-    kind="utility",
-    better="higher",
-    bounds=(-math.inf, math.inf),
-    sentence="How much a table tells of an attribute, mean over attributes.",
-    source="Askari et al., CODASPY 2012, section 4.2, eq. 14",
-    unit="bits",
-    format="{:.3g} bits",
-)
+@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits", format="{:.3g} bits")
 def average_utility(tables, weights=None, user=None):
-    """Utility_T: the mean of U_max over attributes, in bits; higher is better. Source: eq. 14.
+    """How much a table tells of an attribute, mean over attributes.
 
-    `weights`: P(A), `{name: how likely it is to be of interest}`, adding up to 1; None: all attributes alike.
-    `user`: what a user knew before, Tables of one joint distribution over the same domains; what it told them of each
-    attribute is taken off (eq. 17-19), so the result can be below 0. None: nothing, all combinations alike likely.
+    Utility_T: the mean of U_max over attributes. `weights`: P(A), `{name: how likely it is to be of interest}`, adding
+    up to 1; None: all attributes alike. `user`: what a user knew before, Tables of one joint distribution over the same
+    domains; what it told them of each attribute is taken off (eq. 17-19), so the result can be below 0. None: nothing,
+    all combinations alike likely.
 
     Erratum: a difference of entropies does not see what a user had wrong. Who was as sure of another value gains 0.
+
+    Source: Askari et al., CODASPY 2012, section 4.2, eq. 14.
     """
     weights = dict.fromkeys(tables.domains, 1 / len(tables.domains)) if weights is None else weights
     if set(weights) - set(tables.domains) or not math.isclose(sum(weights.values()), 1):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
+from privnb.microdata.family import opening, source
+
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
 
@@ -112,11 +114,14 @@ def state(name, **facts):
 def measure(*, kind, better, bounds, **facts):
     """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
 
-    Parameters as of `Measure`. The function is returned as it is.
+    Parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
+    stands there after "Source:", unless they are given. The function is returned as it is.
     """
 
     def mark(function):
         name, home = function.__name__, function.__module__
+        facts.setdefault("sentence", opening(function))
+        facts.setdefault("source", source(function).rstrip("."))
         if _homes.get(name) == home:  # a cell that runs again may state other facts
             _stated.pop(name, None)
         function.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)

@@ -32,70 +32,52 @@ def guess(channel):
     return found
 
 
-@measure(
-    kind="privacy",
-    better="higher",
-    bounds=(0, 1),
-    title="Error of a guess",
-    sentence="How likely a given guess of what was published is wrong.",
-    source="Askari et al., CODASPY 2012, section 4.1",
-    unit="probability",
-)
+@measure(kind="privacy", better="higher", bounds=(0, 1), title="Error of a guess", unit="probability")
 def error(channel, guesses):
-    """Error_f: how likely any guess f is wrong. 0 to 1, higher protects more.
+    """How likely a given guess of what was published is wrong.
 
-    `guesses`: integer array (m,), the position of the input guessed for each output. An adversary with wrong
-    background knowledge guesses by `guess(channel.believing(...))` and errs by what is true. Source: eq. 2 and 4.
+    Error_f. `guesses`: integer array (m,), the position of the input guessed for each output. An adversary with wrong
+    background knowledge guesses by `guess(channel.believing(...))` and errs by what is true.
+
+    Source: Askari et al., CODASPY 2012, section 4.1, eq. 2 and 4.
     """
     expect.these(channel=channel)
     expect.vector("guesses", guesses, len(channel.outputs))
     return 1 - channel.joint[np.asarray(guesses)[channel.column] == channel.row].sum()
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="How likely the best guess is right before anything is published.",
-    source="Askari et al., CODASPY 2012, section 4.1",
-    unit="probability",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
 def prior_vulnerability(channel):
-    """How likely the adversary guesses the input before anything is published: the largest prior probability."""
+    """How likely the best guess is right before anything is published.
+
+    The largest prior probability.
+
+    Source: Askari et al., CODASPY 2012, section 4.1.
+    """
     expect.these(channel=channel)
     return channel.prior.max()
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="How likely the best guess is right once the release is seen.",
-    source="Askari et al., CODASPY 2012, section 4.1, eq. 5",
-    unit="probability",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
 def posterior_vulnerability(channel):
-    """How likely the adversary guesses the input from what is published: the sum over outputs of max P(T'|T) P(T).
+    """How likely the best guess is right once the release is seen.
 
-    0 to 1, lower protects more; never below `prior_vulnerability`. Source: eq. 5. Erratum: eq. 3 prints the posterior
+    The sum over outputs of max P(T'|T) P(T), never below `prior_vulnerability`. Erratum: eq. 3 prints the posterior
     P(T|T') where the likelihood P(T'|T) belongs, as in the inequality after it.
+
+    Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
     """
     expect.these(channel=channel)
     return channel.largest(channel.joint).sum()
 
 
-@measure(
-    kind="privacy",
-    better="higher",
-    bounds=(0, 1),
-    sentence="How likely even the best guess is wrong.",
-    source="Askari et al., CODASPY 2012, section 4.1, eq. 5",
-    unit="probability",
-)
+@measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability")
 def bayes_risk(channel):
-    """Error_f of the best guess: how likely even the adversary who guesses best is wrong. 0 to 1, higher protects more.
+    """How likely even the best guess is wrong.
 
-    Source: eq. 5.
+    Error_f of the best guess.
+
+    Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
 
     >>> from privnb.measures.channel_matrix import Channel
     >>> bayes_risk(Channel.of([["1/2", "1/2"], [0, 1]]))
@@ -117,88 +99,62 @@ def error_bounds(channel):
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
 
 
-@measure(
-    kind="privacy",
-    better="higher",
-    bounds=(0, 1),
-    title="Santhi and Vardy's bound",
-    sentence="The highest Bayes risk that the remaining uncertainty leaves.",
-    source="Askari et al., CODASPY 2012, section 4.1, eq. 6",
-    unit="probability",
-)
+@measure(kind="privacy", better="higher", bounds=(0, 1), title="Santhi and Vardy's bound", unit="probability")
 def santhi_vardy_bound(channel):
-    """The highest Bayes risk that the uncertainty H(T|T') leaves: 1 - 2^-H, a float from 0 to 1.
+    """The highest Bayes risk that the remaining uncertainty leaves.
 
-    Source: eq. 6. Erratum: it needs H in bits, and eq. 7 lacks the minus sign.
+    1 - 2^-H(T|T'), a float. Erratum: it needs H in bits, and eq. 7 lacks the minus sign.
+
+    Source: Askari et al., CODASPY 2012, section 4.1, eq. 6.
     """
     expect.these(channel=channel)
     return 1 - 2 ** -conditional_entropy(channel)
 
 
-@measure(
-    kind="privacy",
-    better="higher",
-    bounds=(0, math.inf),
-    sentence="How uncertain the input is before anything is published.",
-    source="Askari et al., CODASPY 2012, section 4.1",
-    unit="bits",
-    format="{:.3g} bits",
-)
+@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
 def prior_entropy(channel):
-    """H(T): how uncertain the input is before anything is published, in bits: 0 (known) to log2 n."""
+    """How uncertain the input is before anything is published.
+
+    H(T), up to log2 n.
+
+    Source: Askari et al., CODASPY 2012, section 4.1.
+    """
     expect.these(channel=channel)
     return _entropy(channel.prior)
 
 
-@measure(
-    kind="privacy",
-    better="higher",
-    bounds=(0, math.inf),
-    sentence="How uncertain the input still is once the release is seen.",
-    source="Askari et al., CODASPY 2012, section 4.1, eq. 7",
-    unit="bits",
-    format="{:.3g} bits",
-)
+@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
 def conditional_entropy(channel):
-    """H(T|T'): how uncertain the input still is once the output is seen, in bits: 0 (known) to H(T). Source: eq. 7.
+    """How uncertain the input still is once the release is seen.
 
-    Erratum: the printed sum lacks its minus sign.
+    H(T|T'), up to H(T). Erratum: the printed sum lacks its minus sign.
+
+    Source: Askari et al., CODASPY 2012, section 4.1, eq. 7.
     """
     expect.these(channel=channel)
     # Rounding must not leave the bounds.
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="How much uncertainty about the input the release takes away.",
-    source="Askari et al., CODASPY 2012, section 4.1",
-    unit="bits",
-    format="{:.3g} bits",
-)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
 def mutual_information(channel):
-    """Shannon leakage I(T; T') = H(T) - H(T|T'): how much uncertainty the output takes away.
+    """How much uncertainty about the input the release takes away.
 
-    In bits, 0 (the release tells nothing) to H(T); lower protects more.
+    Shannon leakage I(T; T') = H(T) - H(T|T'), up to H(T).
+
+    Source: Askari et al., CODASPY 2012, section 4.1.
     """
     expect.these(channel=channel)
     return prior_entropy(channel) - conditional_entropy(channel)
 
 
 @measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, math.inf),
-    title="Min-entropy leakage",
-    sentence="How many times likelier the best guess becomes right; 1 bit doubles it.",
-    source="Smith, FoSSaCS 2009",
-    unit="bits",
-    format="{:.3g} bits",
+    kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits", format="{:.3g} bits"
 )
 def min_entropy_leakage(channel):
-    """log2 of how many times likelier the best guess becomes right: 0 (the release tells nothing) and more, in bits.
+    """How many times likelier the best guess becomes right; 1 bit doubles it.
+
+    log2 of posterior by prior vulnerability.
 
     Source: Smith, "On the foundations of quantitative information flow", FoSSaCS 2009.
     """
@@ -206,54 +162,40 @@ def min_entropy_leakage(channel):
     return max(0.0, math.log2(posterior_vulnerability(channel) / prior_vulnerability(channel)))
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="How much likelier the best guess becomes right, as a difference.",
-    source="Alvim et al., The Science of Quantitative Information Flow, 2020",
-    unit="probability",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
 def additive_leakage(channel):
-    """How much likelier the best guess becomes right: posterior minus prior vulnerability. 0 to 1, lower is better."""
+    """How much likelier the best guess becomes right, as a difference.
+
+    Posterior minus prior vulnerability.
+
+    Source: Alvim et al., The Science of Quantitative Information Flow, 2020.
+    """
     expect.these(channel=channel)
     return posterior_vulnerability(channel) - prior_vulnerability(channel)
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(1, math.inf),
-    sentence="How many times more any adversary can gain from the release, whatever they knew and wanted.",
-    source="Alvim et al., The Science of Quantitative Information Flow, 2020",
-    unit="times",
-)
+@measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times")
 def multiplicative_capacity(channel):
-    """How many times more any adversary can gain from the output, whatever they knew and wanted: 1 and more.
+    """How many times more any adversary can gain from the release, whatever they knew and wanted.
 
     The sum over outputs of the largest P(T'|T), for gains not below 0; the prior plays no part. Reached by guessing the
-    input under a uniform prior. log2 of it is the min-capacity. Source: Alvim et al., "Measuring information leakage
-    using generalized gain functions", CSF 2012, theorem 5.1.
+    input under a uniform prior. log2 of it is the min-capacity.
+
+    Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
     expect.these(channel=channel)
     return channel.largest(channel.probability).sum()
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="The most that the release adds to what any adversary with this prior gains.",
-    source="Alvim et al., The Science of Quantitative Information Flow, 2020",
-    unit="distance, 0 to 1",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1")
 def additive_capacity(channel):
-    """How much the output can add to what any adversary with this prior gains: 0 to 1, lower protects more.
+    """The most that the release adds to what any adversary with this prior gains.
 
     Whatever they want, if no action's gains differ by more than 1. It is the mean total variation between what is known
-    of the input after and before. Over all priors it is hard to find even for `additive_leakage` alone. Source:
-    Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014; Chatzikokolakis,
-    "On the additive capacity problem for quantitative information flow", QEST 2018.
+    of the input after and before. Over all priors it is hard to find even for `additive_leakage` alone.
+
+    Source: Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014;
+    Chatzikokolakis, "On the additive capacity problem for quantitative information flow", QEST 2018.
     """
     expect.these(channel=channel)
     independent = channel.prior[channel.row] * channel.output_probability[channel.column]
@@ -262,19 +204,14 @@ def additive_capacity(channel):
     return difference[difference > 0].sum()
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="The most uncertainty that the release can take away, whatever was known before.",
-    source="Blahut, IEEE Trans. Inf. Theory 18, 1972",
-    unit="bits",
-    format="{:.3g} bits",
-)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
 def shannon_capacity(channel, tolerance=1e-9):
-    """The largest `mutual_information` under any prior, in bits, too low by at most `tolerance`; lower protects more.
+    """The most uncertainty that the release can take away, whatever was known before.
 
-    Blahut and Arimoto's iteration. Raises RuntimeError if `STEPS` steps do not get there: ask for less.
+    The largest `mutual_information` under any prior, too low by at most `tolerance`. Raises RuntimeError if `STEPS`
+    steps of Blahut and Arimoto's iteration do not get there: ask for less.
+
+    Source: Blahut, IEEE Trans. Inf. Theory 18, 1972.
     """
     expect.these(channel=channel)
     expect.positive("tolerance", tolerance)

@@ -99,39 +99,23 @@ def multiplicative_disclosure(counts, baseline=None):
     return np.where(after > 0, np.abs(np.log(quotient)), np.where(before > 0, np.inf, 0)).max(axis=1)
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="Share of people whose sensitive value is guessed without the release, by always naming the commonest "
-    "value.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.1",
-    unit="share of people",
-    format="{:.1%} of people",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.1%} of people")
 def prior_accuracy(counts):
-    """Share of people whose sensitive value the adversary guesses without the release: always the commonest one.
+    """Share of people whose sensitive value is guessed without the release, by always naming the commonest value.
 
-    `counts`: (classes, values). 0 to 1. Section 4.1, the best guess under A_base.
+    `counts`: (classes, values). The best guess under A_base.
+
+    Source: Brickell and Shmatikov, KDD 2008, section 4.1.
     """
     expect.these(counts=counts)
     return counts.sum(axis=0).max() / counts.sum()
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="Share of people whose sensitive value is guessed with the release, by naming the commonest value of "
-    "their class.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.4",
-    unit="share of people",
-    format="{:.1%} of people",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.1%} of people")
 def posterior_accuracy(counts):
-    """Share of people whose sensitive value the adversary guesses with the release: the commonest of their class.
+    """Share of people whose sensitive value is guessed with the release, by naming the commonest value of their class.
 
-    0 to 1; lower protects more. Section 4.4.
+    Source: Brickell and Shmatikov, KDD 2008, section 4.4.
     """
     expect.these(counts=counts)
     return counts.max(axis=1).sum() / counts.sum()
@@ -141,61 +125,45 @@ def posterior_accuracy(counts):
     kind="privacy",
     better="lower",
     bounds=(-1, 1),
-    sentence="How many more people, as a share of all, are guessed right by the commonest value of their class than "
-    "by that of the table. Noise has it of a miner only, as a lower bound.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.4, A_acc",
     unit="share of people",
     format="{:+.2%} of people",
     baseline="by chance",
 )
 def accuracy_gain(counts, baseline=None):
-    """How many more people the adversary guesses right, as a share: the commonest value of each class against the
-    prior.
+    """How many more people, as a share of all, are guessed right by the commonest value of their class than by that of
+    the table. Noise has it of a miner only, as a lower bound.
 
-    `counts`: (classes, values). 0 (classes tell nothing) to 1; lower protects more. Section 4.4, A_acc.
+    0 where classes tell nothing.
+
+    Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_acc.
     """
     expect.these(counts=counts)
     before = prior_accuracy(counts) if baseline is None else _mean(counts, _before(counts, baseline).max(axis=-1))
     return posterior_accuracy(counts) - before
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="How far the sensitive values in a person's class are from the whole table's, mean over people.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.4, A_know",
-    unit="distance, 0 to 1",
-    baseline="by chance",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
 def knowledge_gain(counts, baseline=None):
-    """How far the distribution in a person's class lies from the whole table's, mean over people.
+    """How far the sensitive values in a person's class are from the whole table's, mean over people.
 
-    `counts`: (classes, values). The distance is total variation: 0 equal, 1 disjoint; lower protects more. Classes
-    weigh by their size. Section 4.4, A_know. Erratum: Sramka et al. 2010, section 3, print it with one representative
-    a class and a division by the number of records, which is smaller by the mean class size and does not give their
-    Table 3.
+    Total variation: 0 equal, 1 disjoint. Classes weigh by their size. Erratum: Sramka et al. 2010, section 3, print it
+    with one representative a class and a division by the number of records, which is smaller by the mean class size and
+    does not give their Table 3.
+
+    Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_know.
     """
     expect.these(counts=counts)
     return _mean(counts, additive_disclosure(counts, baseline))
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="How much less uncertain a person's sensitive value is once their class is known.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q)",
-    unit="nats",
-    format="{:.3g} nats",
-    baseline="by chance",
-)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:.3g} nats", baseline="by chance")
 def information_gain(counts, baseline=None):
-    """Gain(S, Q): how much less uncertain a person's sensitive value is once their class is known, in nats.
+    """How much less uncertain a person's sensitive value is once their class is known.
 
-    0 (classes tell nothing) to the entropy of the attribute; lower protects more. By Lemma 1 a delta-disclosure-private
-    table keeps it below delta, which therefore is of the natural logarithm too; it is never above `largest_quotient`.
-    Section 4.2.
+    At most the entropy of the attribute. By Lemma 1 a delta-disclosure-private table keeps it below delta, which
+    therefore is of the natural logarithm too; it is never above `largest_quotient`.
+
+    Source: Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q).
     """
     expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
@@ -203,36 +171,26 @@ def information_gain(counts, baseline=None):
     return _mean(counts, (after * np.log(quotient)).sum(axis=1))
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="How far the sensitive values of the class that tells most are from the whole table's.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.1, A_diff",
-    unit="distance, 0 to 1",
-    baseline="by chance",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
 def largest_disclosure(counts, baseline=None):
-    """A_diff of the class that tells most: 0 to 1, lower protects more; t-closeness bounds it. Section 4.1."""
+    """How far the sensitive values of the class that tells most are from the whole table's.
+
+    t-closeness bounds it.
+
+    Source: Brickell and Shmatikov, KDD 2008, section 4.1, A_diff.
+    """
     expect.these(counts=counts)
     return additive_disclosure(counts, baseline).max()
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite "
-    "where a value is absent.",
-    source="Brickell and Shmatikov, KDD 2008, section 4.2, definition 1",
-    unit="nats",
-    format="{:.3g} nats",
-    baseline="by chance",
-)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:.3g} nats", baseline="by chance")
 def largest_quotient(counts, baseline=None):
-    """A_quot of the class that tells most: from 0, infinite where a class lacks a value; lower protects more.
+    """By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite where a value
+    is absent.
 
-    A release is delta-disclosure-private for every delta above it. Section 4.2, definition 1.
+    A_quot of that class. A release is delta-disclosure-private for every delta above it.
+
+    Source: Brickell and Shmatikov, KDD 2008, section 4.2, definition 1.
     """
     expect.these(counts=counts)
     return multiplicative_disclosure(counts, baseline).max()

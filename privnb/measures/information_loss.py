@@ -94,18 +94,13 @@ def bits(hierarchy, label, occurring):
     return float(np.log2(occurring.under(hierarchy, label)[1]))
 
 
-@measure(
-    kind="utility",
-    better="higher",
-    bounds=(0, 1),
-    sentence="How little the quasi-identifier cells climbed in their hierarchies: 1 untouched, 0 suppressed.",
-    source="Sweeney, IJUFKS 10(5), 2002, Prec",
-    unit="share",
-)
+@measure(kind="utility", better="higher", bounds=(0, 1), unit="share")
 def precision(release):
-    """One less the mean `height` of the quasi-identifier cells: 1 untouched, 0 all suppressed; higher keeps more.
+    """How little the quasi-identifier cells climbed in their hierarchies: 1 untouched, 0 suppressed.
 
-    A suppressed record costs 1 in each cell. Its complement is the height loss of Aggarwal and Yu 2008, eq. 8.6.
+    One less the mean `height`. A suppressed record costs 1 in each cell. Its complement is the height loss of Aggarwal
+    and Yu 2008, eq. 8.6.
+
     Source: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
     2002, Prec.
     """
@@ -113,86 +108,59 @@ def precision(release):
     return 1 - _mean(release, height)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    sentence="Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 "
-    "suppressed. Exact cells of buckets cost nothing.",
-    source="Ghinita et al., VLDB 2007; Iyengar, KDD 2002",
-    unit="share of the domain",
-    format="{:.1%} of the domain",
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:.1%} of the domain")
 def certainty_penalty(release):
-    """Mean share of its attribute's line of values that a released quasi-identifier cell still spans.
+    """Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 suppressed. Exact
+    cells of buckets cost nothing.
 
-    0: every cell is exact; 1: every cell is suppressed; lower keeps more. Numbers: interval width / domain width;
-    taxonomies: (leaves covered - 1) / (leaves - 1). A suppressed record costs 1 in each cell. By this number the
-    benchmarks compare tools. Source: the mean is Ghinita et al.'s global certainty penalty (VLDB 2007), the cells are
-    Iyengar's (KDD 2002), so that categories grow as numbers do; see `normalized_certainty_penalty`.
+    Numbers: interval width / domain width; taxonomies: (leaves covered - 1) / (leaves - 1). A suppressed record costs 1
+    in each cell. By this number the benchmarks compare tools. Categories grow as numbers do; see
+    `normalized_certainty_penalty`.
+
+    Source: Ghinita et al., VLDB 2007 (the mean); Iyengar, KDD 2002 (the cells).
     """
     expect.these(release=release)
     return _mean(release, _width)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    sentence="As the certainty penalty, where a cell of categories costs its share of the leaves.",
-    source="Xu et al., KDD 2006, NCP",
-    unit="share of the domain",
-    format="{:.1%} of the domain",
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:.1%} of the domain")
 def normalized_certainty_penalty(release):
-    """Mean `uncertainty` of the quasi-identifier cells: 0 exact, 1 all suppressed; lower keeps more.
+    """As the certainty penalty, where a cell of categories costs its share of the leaves.
 
-    Unlike in `certainty_penalty` a cell of categories costs leaves / all leaves unless it is exact. A suppressed record
-    costs 1 in each cell. Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006 (NCP), equal
-    weights; over the number of cells it is Ghinita et al.'s global certainty penalty (VLDB 2007).
+    Mean `uncertainty`: such a cell costs leaves / all leaves unless it is exact. A suppressed record costs 1 in each
+    cell. Equal weights; over the number of cells it is Ghinita et al.'s global certainty penalty (VLDB 2007).
+
+    Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006, NCP.
     """
     expect.these(release=release)
     return _mean(release, uncertainty)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    sentence="Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.",
-    source="Iyengar, KDD 2002, LM",
-    unit="share of the values",
-    format="{:.1%} of the values",
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the values", format="{:.1%} of the values")
 def loss_metric(dataset, release):
-    """Mean `ambiguity` of the quasi-identifier cells, over the values that occur in the table: 0 exact, 1 suppressed.
+    """Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.
 
-    Lower keeps more. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs
-    1 in each cell of an attribute of two values or more. Source: Iyengar, "Transforming Data to Satisfy Privacy
-    Constraints", KDD 2002 (LM); Aggarwal and Yu 2008, eq. 8.7.
+    Mean `ambiguity`. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs 1
+    in each cell of an attribute of two values or more. Also Aggarwal and Yu 2008, eq. 8.7.
+
+    Source: Iyengar, "Transforming Data to Satisfy Privacy Constraints", KDD 2002, LM.
     """
     expect.these(dataset=dataset, release=release)
     return _mean(release, ambiguity, _occurring(dataset, release))
 
 
 @measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    title="Non-uniform entropy",
-    sentence="Bits that a quasi-identifier cell lost on average.",
-    source="Gionis and Tassa, IEEE TKDE 21(2), 2009",
-    unit="bits",
-    format="{:.3g} bits",
+    kind="utility", better="lower", bounds=(0, math.inf), title="Non-uniform entropy", unit="bits", format="{:.3g} bits"
 )
 def non_uniform_entropy(dataset, release):
-    """Mean bits that a quasi-identifier cell lost: -log2 of the original value's share among the records it covers.
+    """Bits that a quasi-identifier cell lost on average.
 
-    0: every cell is exact; at most log2 of the number of records; lower keeps more. Merging a rare value into a common
-    one costs its few records much and the others little. Shares are the whole table's. A suppressed record costs -log2
-    of its values' shares of the table; all suppressed: the mean entropy of the attributes.
-    Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009, non-uniform
-    entropy measure, divided by the number of cells; after de Waal and Willenborg, 1999.
+    -log2 of the original value's share among the records that the cell covers: at most log2 of the number of records.
+    Merging a rare value into a common one costs its few records much and the others little. Shares are the whole
+    table's. A suppressed record costs -log2 of its values' shares of the table; all suppressed: the mean entropy of the
+    attributes. After de Waal and Willenborg, 1999, divided by the number of cells.
+
+    Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009.
     """
     expect.these(dataset=dataset, release=release)
     known = _occurring(dataset, release)
@@ -201,20 +169,13 @@ def non_uniform_entropy(dataset, release):
     return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(1, math.inf),
-    sentence="Ordered pairs of records that the release cannot tell apart, each record with itself among them.",
-    source="Bayardo and Agrawal, ICDE 2005, DM",
-    unit="pairs",
-    format="{:,.0f} pairs",
-)
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,.0f} pairs")
 def discernibility(release):
-    """Number of ordered pairs of records that the release cannot tell apart, each record with itself among them.
+    """Ordered pairs of records that the release cannot tell apart, each record with itself among them.
 
-    From n (all records differ) to n squared; lower keeps more. A suppressed record costs n, as if it were like any
-    other. Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005 (DM).
+    From n (all records differ) to n squared. A suppressed record costs n, as if it were like any other.
+
+    Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005, DM.
     """
     expect.these(release=release)
     return discernibility_of(*_sizes(release))
@@ -226,21 +187,15 @@ def discernibility_of(sizes, suppressed=0):
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(1, math.inf),
-    sentence="Records per equivalence class.",
-    source="LeFevre et al., ICDE 2006, C_avg",
-    unit="records",
-    format="{:,.1f} records",
-)
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,.1f} records")
 def average_class_size(release):
-    """Records per equivalence class, the plain mean: from 1 to n; lower keeps more.
+    """Records per equivalence class.
 
-    Divided by the k that was asked for it is LeFevre et al.'s C_avg (ICDE 2006), 1 at best. It is not divided by the
-    k found here, for then a release that hides nobody would cost the least. Suppressed records are one class together,
-    so they cost what a class of their number does.
+    The plain mean. Divided by the k that was asked for it is C_avg, 1 at best. It is not divided by the k found here,
+    for then a release that hides nobody would cost the least. Suppressed records are one class together, so they cost
+    what a class of their number does.
+
+    Source: LeFevre et al., ICDE 2006, C_avg.
     """
     expect.these(release=release)
     return average_class_size_of(*_sizes(release))
@@ -251,22 +206,15 @@ def average_class_size_of(sizes, suppressed=0):
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    sentence="Share of records whose value is not the commonest of their class.",
-    source="Iyengar, KDD 2002, CM",
-    unit="share of records",
-    format="{:.1%} of records",
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:.1%} of records")
 def classification_metric(dataset, release, target):
-    """Share of records whose value of `target` is not the commonest of their class: 0 to 1; lower keeps more.
+    """Share of records whose value is not the commonest of their class.
 
-    What a classifier gets wrong at least when classes (or buckets) are all that it sees. In a tie one value wins, so
-    five against five are five errors. A suppressed record is an error. `target`: any column of the dataset, read from
-    the original.
-    Source: Iyengar, KDD 2002 (CM); Aggarwal and Yu 2008, eq. 8.8.
+    What a classifier of `target` gets wrong at least when classes (or buckets) are all that it sees. In a tie one value
+    wins, so five against five are five errors. A suppressed record is an error. `target`: any column of the dataset,
+    read from the original. Also Aggarwal and Yu 2008, eq. 8.8.
+
+    Source: Iyengar, KDD 2002, CM.
     """
     expect.these(dataset=dataset, release=release, target=target)
     dataset = release.originals(dataset)
@@ -289,19 +237,18 @@ def classification_metric_of(counts, suppressed=0):
     better="lower",
     bounds=(0, math.inf),
     title="Kullback-Leibler divergence",
-    sentence="By how many bits the table differs from its rebuilding with each cell spread evenly over what it covers.",
-    source="Kifer and Gehrke, SIGMOD 2006",
     unit="bits",
     format="{:.3g} bits",
 )
 def kl_divergence(dataset, release):
-    """Bits by which the original table differs from its rebuilding with every cell spread evenly over what it covers.
+    """By how many bits the table differs from its rebuilding with each cell spread evenly over what it covers.
 
-    Kullback-Leibler divergence of the empirical distribution of all published columns from that rebuilding: 0 equal,
-    no upper bound; lower keeps more. Each record is compared with its own class, spread over the public domain's
-    values that its labels cover: where classes do not overlap (global recoding) this is the divergence of the two
-    tables, where they do (local recoding) it is never below. A suppressed record is spread over all combinations.
-    Bucketized sensitive values, each attribute's on its own, are spread over their bucket's records.
+    Of the empirical distribution of all published columns from that rebuilding. Each record is compared with its own
+    class, spread over the public domain's values that its labels cover: where classes do not overlap (global recoding)
+    this is the divergence of the two tables, where they do (local recoding) it is never below. A suppressed record is
+    spread over all combinations. Bucketized sensitive values, each attribute's on its own, are spread over their
+    bucket's records.
+
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
     expect.these(dataset=dataset, release=release)
@@ -327,33 +274,24 @@ def kl_divergence(dataset, release):
 
 
 @measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="People whose quasi-identifiers are all *.",
-    source="counted from the labels",
-    unit="people",
-    format="{:,.0f} people",
-    counts_people=True,
+    kind="utility", better="lower", bounds=(0, math.inf), unit="people", format="{:,.0f} people", counts_people=True
 )
 def suppressed_records(release):
-    """Number of records whose quasi-identifiers are all `*`: 0 to n; lower keeps more. They are still in the table."""
+    """People whose quasi-identifiers are all *.
+
+    They are still in the table.
+
+    Source: counted from the labels.
+    """
     expect.these(release=release)
     return _sizes(release)[1]
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="Quasi-identifier cells that are *, those of suppressed records among them.",
-    source="counted from the labels",
-    unit="cells",
-    format="{:,.0f} cells",
-)
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,.0f} cells")
 def suppressed_cells(release):
-    """Number of quasi-identifier cells that are `*`, those of suppressed records among them: 0 to n times the number
-    of quasi-identifiers; lower keeps more.
+    """Quasi-identifier cells that are *, those of suppressed records among them.
+
+    Source: counted from the labels.
     """
     expect.these(release=release)
     sizes, stars = _stars(release)
@@ -361,20 +299,16 @@ def suppressed_cells(release):
 
 
 @measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no "
-    "certainty penalty.",
-    source="this package",
-    unit="share of the domain",
-    format="{:.1%} of the domain",
+    kind="utility", better="lower", bounds=(0, math.inf), unit="share of the domain", format="{:.1%} of the domain"
 )
 def mean_absolute_error(dataset, release):
-    """Mean distance of a noisy or perturbed number from the truth, as a share of its public domain's width.
+    """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
+    penalty.
 
-    0: nothing moved; above 1: further on average than the domain is wide; lower keeps more. Raises Unreadable without
-    such numbers of the dataset, and where rows are nobody's.
+    Above 1: further on average than the domain is wide. Raises Unreadable without noisy or perturbed numbers of the
+    dataset, and where rows are nobody's.
+
+    Source: this package.
     """
 
     def error(name, noisy, original):
@@ -383,19 +317,13 @@ def mean_absolute_error(dataset, release):
     return _of_noise(dataset, release, error, numeric=True)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, 1),
-    sentence="How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.",
-    source="this package",
-    unit="share of records",
-    format="{:.1%} of records",
-)
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:.1%} of records")
 def change_rate(dataset, release):
-    """Share of records whose noisy or perturbed category is another one than the truth, mean over attributes: 0..1.
+    """How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.
 
-    Lower keeps more. Raises Unreadable without such categories, and where rows are nobody's.
+    Mean over noisy and perturbed attributes. Raises Unreadable without such categories, and where rows are nobody's.
+
+    Source: this package.
     """
     return _of_noise(dataset, release, lambda _, noisy, original: (noisy != original).mean(), numeric=False)
 

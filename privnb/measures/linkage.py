@@ -10,22 +10,15 @@ from privnb.microdata import expect
 from privnb.microdata.treatment import Unreadable
 
 
-@measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, 1),
-    sentence="Share of people whose row is found by an adversary who knows all quasi-identifiers.",
-    source="Domingo-Ferrer and Torra, JCAM 164, 2004",
-    unit="share of people",
-    format="{:.2%} of people",
-)
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.2%} of people")
 def reidentification_rate(attack, dataset, key):
-    """Expected share of the people of a release whom the attacker links to their own row, with its 95 % interval.
+    """Share of people whose row is found by an adversary who knows all quasi-identifiers.
 
-    Each person counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. Lower protects more; the
-    baseline is 1 / n, a row at random. `attack`: a Linkage fitted to the release that `key` belongs to. Returns
-    (share, low, high); the interval holds for one guess a person, were these people a random sample of many. Source:
-    Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
+    Each person of the release counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. The
+    baseline is 1 / n, a row at random. `attack`: a Linkage fitted to the release that `key` belongs to. Returns (share,
+    low, high); the 95 % interval holds for one guess a person, were these people a random sample of many.
+
+    Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
     expect.these(dataset=dataset)
     share = float(_chances(attack, dataset, key).mean())
@@ -33,20 +26,14 @@ def reidentification_rate(attack, dataset, key):
 
 
 @measure(
-    kind="privacy",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="People whose own row is their only candidate, so that they are linked for certain.",
-    source="Sweeney, IJUFKS 10(5), 2002",
-    unit="people",
-    format="{:,.0f} people",
-    counts_people=True,
+    kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,.0f} people", counts_people=True
 )
 def singled_out(attack, dataset, key):
-    """Number of people whose own row is their only candidate: the attacker links them for certain, and rightly.
+    """People whose own row is their only candidate, so that they are linked for certain.
 
-    0 to n, lower protects more; without the release it is 0 (from two records on). Source: Sweeney, IJUFKS 10(5), 2002:
-    the linking that k-anonymity is made against.
+    Without the release it is 0 (from two records on): the linking that k-anonymity is made against.
+
+    Source: Sweeney, IJUFKS 10(5), 2002.
     """
     expect.these(dataset=dataset)
     return int((_chances(attack, dataset, key) == 1).sum())

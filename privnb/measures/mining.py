@@ -105,36 +105,30 @@ def combine(values, how):
     kind="utility",
     better="higher",
     bounds=(-math.inf, math.inf),
-    sentence="People whose sensitive value the miner predicts rightly, in cross-validation.",
-    source="Sramka et al. 2010, section 2.3",
     unit="people",
     format="{:,.0f} people",
     baseline="commonest value for all",
     counts_people=True,
 )
 def good_utility(predicted, true, error=exact_match, weights=None):
-    """How many people's values an honest user's miner gets right; in general, the weighted sum of `error`.
+    """People whose sensitive value the miner predicts rightly, in cross-validation.
 
-    `error(predicted, true)` gives an array, high where there is no error and low or negative where one is serious.
-    `weights`: interest in each person, 1 by default. Higher is better. Section 2.3, U_good.
+    In general, the weighted sum of `error(predicted, true)`, an array, high where there is no error and low or negative
+    where one is serious. `weights`: interest in each person, 1 by default. U_good.
+
+    Source: Sramka et al. 2010, section 2.3.
     """
     return weighted_sum(error(predicted, true), weights)
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    sentence="Share of the right predictions on the original that is lost.",
-    source="Sramka et al. 2010, section 2.3",
-    unit="share",
-    format="{:.1%}",
-)
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:.1%}")
 def utility_decline(original, sanitized):
-    """Share of the good utility on original data that the sanitized data lose; 0 if they lose none.
+    """Share of the right predictions on the original that is lost.
 
-    At most 1 where the error implication is never negative. Lower is better. Raises ValueError unless `original` is
-    positive: there is no share of nothing. Section 2.3, delta.
+    0 if none is lost, at most 1 where the error implication is never negative. Raises ValueError unless `original` is
+    positive: there is no share of nothing. delta.
+
+    Source: Sramka et al. 2010, section 2.3.
     """
     expect.number("original", original)
     expect.number("sanitized", sanitized)
@@ -199,8 +193,6 @@ def check_c(c):
     better="lower",
     bounds=(-math.inf, math.inf),
     title="Anti-utility",
-    sentence="People for whom the miner's prediction is nearer to the truth than what was released.",
-    source="Sramka et al. 2010, section 2.4",
     unit="people",
     format="{:,.0f} people",
     baseline="the guess without the release",
@@ -212,11 +204,12 @@ def check_c(c):
     },
 )
 def anti_utility(reduction, weights=None):
-    """How many people an adversary's miner knows more of than was released; in general, a weighted sum.
+    """People for whom the miner's prediction is nearer to the truth than what was released.
 
-    `reduction`: the error reduction of each person's guess, such as the result of `nearer`. `weights`: the owner's
-    wish to protect each person, 1 by default (scenarios A and B), or `selected` (C). Lower protects more. Section
-    2.4, U_bad.
+    In general, a weighted sum. `reduction`: the error reduction of each person's guess, such as the result of `nearer`.
+    `weights`: the owner's wish to protect each person, 1 by default (scenarios A and B), or `selected` (C). U_bad.
+
+    Source: Sramka et al. 2010, section 2.4.
     """
     return weighted_sum(reduction, weights)
 

@@ -115,17 +115,17 @@ def relative_errors(queries, release):
     kind="utility",
     better="lower",
     bounds=(0, math.inf),
-    sentence="How far off the release answers a COUNT query on average, as a share of the true count.",
-    source="Li and Li, KDD 2009, section 5.2",
     unit="share of the true count",
     format="{:.1%} of the true count",
     baseline="trivial release",
     varies=True,
 )
 def average_relative_error(queries, release):
-    """Mean of `relative_errors`: 0 if every count is right; lower is better.
+    """How far off the release answers a COUNT query on average, as a share of the true count.
 
-    A few queries of very small counts may decide it, under generalization above all: see `median_relative_error`.
+    Mean of `relative_errors`. A few queries of very small counts may decide it, under generalization above all: see
+    `median_relative_error`.
+
     Source: Li and Li, KDD 2009, section 5.2.
     """
     expect.these(queries=queries, release=release)
@@ -136,17 +136,17 @@ def average_relative_error(queries, release):
     kind="utility",
     better="lower",
     bounds=(0, math.inf),
-    sentence="Half of the COUNT queries are answered at least as well, as a share of the true count.",
-    source="Li and Li, KDD 2009, section 5.2",
     unit="share of the true count",
     format="{:.1%} of the true count",
     baseline="trivial release",
     varies=True,
 )
 def median_relative_error(queries, release):
-    """Median of `relative_errors`: half of the queries are answered at least as well; lower is better.
+    """Half of the COUNT queries are answered at least as well, as a share of the true count.
 
-    Source of the errors: Li and Li, KDD 2009, section 5.2, who report their mean.
+    Median of `relative_errors`, of which the paper reports the mean.
+
+    Source: Li and Li, KDD 2009, section 5.2.
     """
     expect.these(queries=queries, release=release)
     return float(np.median(relative_errors(queries, release)))

@@ -58,23 +58,20 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     better="lower",
     bounds=(0, math.inf),
     title="Privacy loss of the worst off",
-    sentence="How far the sensitive values in the worst person's class are from the whole table's. Noise leaves no "
-    "classes.",
-    source="Li and Li, KDD 2009, section 4.1, P_loss",
     unit="nats",
     format="{:.3g} nats",
     baseline="by chance",
 )
 def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
-    """The worst-off person's privacy loss: the largest of `privacy_losses`; 0 if no class tells anything.
+    """How far the sensitive values in the worst person's class are from the whole table's. Noise leaves no classes.
 
-    How to read it: `revealed_losses` says what somebody loses whose value is told for certain, on Adult's occupation
-    from 0.488 to 0.692 by Jensen-Shannon. Nobody can lose more than the higher end. Below the lower end nobody's value
-    is told for certain; above, somebody's may be, or a class may only make a rare value likely. The ends belong to the
-    commonest and the rarest value, but by the earth mover's distance, where it counts how far a value lies from the
-    others. In nats for the first two of `DISTANCES`, a share of 1 for the others.
+    The largest of `privacy_losses`. How to read it: `revealed_losses` says what somebody loses whose value is told for
+    certain, on Adult's occupation from 0.488 to 0.692 by Jensen-Shannon. Nobody can lose more than the higher end.
+    Below the lower end nobody's value is told for certain; above, somebody's may be, or a class may only make a rare
+    value likely. The ends belong to the commonest and the rarest value, but by the earth mover's distance, where it
+    counts how far a value lies from the others. In nats for the first two of `DISTANCES`, a share of 1 for the others.
 
-    Source: section 4.1, P_loss = max over t; its reading: section 5.1.
+    Source: Li and Li, KDD 2009, section 4.1, P_loss; its reading: section 5.1.
     """
     expect.these(release=release, sensitive=sensitive)
     return float(privacy_losses(release, sensitive, distance).max())
@@ -131,21 +128,19 @@ def utility_losses(populations, release):
     kind="utility",
     better="lower",
     bounds=(0, math.log(2)),
-    sentence="How wrong the release is about large groups of people.",
-    source="Li and Li, KDD 2009, section 4.2, U_loss",
     unit="nats",
     format="{:.3g} nats",
     baseline="trivial release",
 )
 def utility_loss(populations, release):
-    """How wrong a release is about large populations: the mean of `utility_losses`, every population with equal weight.
+    """How wrong the release is about large groups of people.
 
-    0: what it says of all of them is right, as the original does; lower is better. How to read it: a release without
-    quasi-identifiers gives every population the whole table's distribution; on Adult that costs 0.05. Only what lies
-    below tells something about groups. It depends on the hierarchies whose nodes are asked about: compare releases by
-    the same `populations`.
+    The mean of `utility_losses`, every population with equal weight; 0 as the original. How to read it: a release
+    without quasi-identifiers gives every population the whole table's distribution; on Adult that costs 0.05. Only what
+    lies below tells something about groups. It depends on the hierarchies whose nodes are asked about: compare releases
+    by the same `populations`.
 
-    Source: section 4.2, U_loss; its reading: section 5.1.
+    Source: Li and Li, KDD 2009, section 4.2, U_loss; its reading: section 5.1.
     """
     expect.these(populations=populations, release=release)
     return float(utility_losses(populations, release).mean())

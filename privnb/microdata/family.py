@@ -18,17 +18,22 @@ def members(base):
     return list(dict.fromkeys(found))
 
 
+def opening(kind):
+    """The first paragraph of the docstring of a class or a function, in plain words."""
+    return " ".join((kind.__doc__ or "").split("\n\n")[0].split()).replace("`", "")
+
+
 def sentence(kind):
     """What a class does, in a sentence: the first one of its docstring.
 
     >>> sentence(type("Blur", (), {"__doc__": "Blur `ages`. Slowly."}))
     'Blur ages.'
     """
-    return " ".join((kind.__doc__ or "").split("\n\n")[0].split()).split(". ")[0].replace("`", "").rstrip(".") + "."
+    return opening(kind).split(". ")[0].rstrip(".") + "."
 
 
 def source(kind):
-    """Who a class is by, as its docstring names them after "Source:"; empty where it names nobody.
+    """Who a class or a function is by, as its docstring names them after "Source:"; empty where it names nobody.
 
     >>> source(type("Blur", (), {"__doc__": "Blur ages. Source: Blur et al., 1999.  More."}))
     'Blur et al., 1999. More.'
