@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from privnb import sanitizers
 from privnb.evaluation import results
 
 SCENARIO = re.compile(r"(anti_utility|chosen|excess_over_choice)_([ABCW])(?:_(distinct|weighted))?")
@@ -26,9 +27,16 @@ def made(
     letter, bound = found.groups() if (found := PARAMETER.search(parameters)) else ("", np.nan)
     return results.row(
         value=value, dataset=dataset, sanitizer=sanitizer, parameters=parameters, parameter=letter, bound=bound,
-        seed=seed, interval=(low, high), baseline=baseline, better=better,
+        randomized=draws(sanitizer, parameters), seed=seed, interval=(low, high), baseline=baseline, better=better,
         **(by(miner) | measured(measure) | about(measure, target) | columns),
     )  # fmt: skip
+
+
+def draws(sanitizer, parameters):
+    """Whether a sanitizer draws lots, or one that it is made of; one that is not of the package does."""
+    named = (getattr(sanitizers, word, None) for word in re.findall(r"\w+", f"{sanitizer} {parameters}"))
+    drawn = any(getattr(each, "randomized", False) is True for each in named)
+    return drawn or "start=None" in parameters or not hasattr(sanitizers, sanitizer)
 
 
 def frame(rows, dataset="toy", seed=1, better="lower"):

@@ -55,3 +55,35 @@ def test_no_module_hides_another_kind_of_code(path):
     if path.stem not in ("cli", "report", "progress"):
         calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
         assert "print" not in [call.id for call in calls if isinstance(call, ast.Name)]
+
+
+COLUMNS = {"measure", "miner", "parameters", "target"}
+PARSING = {*"startswith endswith removeprefix removesuffix split rsplit partition rpartition str".split()}
+
+
+def parsed(tree):
+    """Where a column of results, or a name like one, is taken apart as text: (line, column)."""
+    for node in ast.walk(tree):
+        taken = []
+        if isinstance(node, ast.Attribute) and node.attr in PARSING:
+            taken = [node.value]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            taken = node.args if getattr(node.func.value, "id", "") == "re" else []
+        for each in taken:
+            name = getattr(each, "attr", getattr(each, "id", getattr(getattr(each, "slice", None), "value", "")))
+            if name in COLUMNS:
+                yield node.lineno, name
+
+
+def test_a_column_that_is_taken_apart_is_seen():
+    told = "a.miner.removeprefix('x'), b['parameters'].str, target.split(), re.search('k=', parameters), a.miner == 'x'"
+    assert [name for _, name in parsed(ast.parse(told))] == ["parameters", "parameters", "miner", "target"]
+
+
+NAMED = [path for path in FILES if path.parts[-2:] != ("charts", "frontier.py")]  # which shortens settings as text
+
+
+@pytest.mark.parametrize("path", NAMED, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_a_number_is_stands_in_columns_and_not_in_names(path):
+    """`results.COLUMNS` say which; the names of Weka's miners are read where they are made, in `miners.weka`."""
+    assert list(parsed(ast.parse(path.read_text(encoding="utf-8")))) == []

@@ -57,7 +57,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
     decline = decline.groupby(SETTING).value.mean()
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
-    releases = kept.drop_duplicates(SETTING).set_index(SETTING)[["dataset", "parameter", "bound"]]
+    releases = kept.drop_duplicates(SETTING).set_index(SETTING)[["dataset", "parameter", "bound", "randomized"]]
     rows = []
     for feared in asked:
         of_it = attacked[attacked.feared == feared]

@@ -4,14 +4,12 @@ Privacy and utility cannot be compared with each other, but two releases can: on
 is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (after Modern Portfolio Theory).
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from privnb import sanitizers
 from privnb.evaluation.results import SETTING, measured
 from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
@@ -19,7 +17,16 @@ from privnb.microdata import expect
 AXES = ("privacy", "utility")
 SEEDS = 10  # fewer repeats say too little about what a random release loses
 ENDS = ("", "_low", "_high", "_seeds", "_baseline", "_of", "_measure")
-COLUMNS = [*SETTING, "setting", "kind", *(f"{axis}{end}" for axis in AXES for end in ENDS), "status", "why"]
+COLUMNS = [
+    *SETTING,
+    "parameter",
+    "bound",
+    "setting",
+    "kind",
+    *(f"{axis}{end}" for axis in AXES for end in ENDS),
+    "status",
+    "why",
+]
 
 
 def check_points(name, value, columns=COLUMNS):
@@ -62,25 +69,39 @@ class Loss:
 
 
 def points(results, *, privacy, utility, names=None):
-    """The releases of `results` as points, one row a release: two losses, and whether another release dominates it.
+    """The releases of `results` as points: two losses, and whether another release dominates them.
 
-    `privacy`, `utility`: each a `Loss`, or the name of a measure. Columns: `sanitizer`, `parameters`, `setting` (both,
-    short), `kind`; of each axis `privacy` (the loss, a mean over seeds), `privacy_low`, `privacy_high` (95 % interval
-    of the mean), `privacy_seeds`, `privacy_baseline`, `privacy_of` (what it measures) and
-    `privacy_measure` (its name in results); `status` and `why`.
-
-    `kind`: "deterministic" if the sanitizer draws no lots and all seeds give the same numbers, which are then exact for
-    this table; else "randomised": the release is random, or what is measured of it varies with the folds or queries
-    drawn, as its facts say. `status`: "efficient": nothing here is known to dominate it; "dominated": another release
-    is as good in both losses and better in one, exactly so where both are deterministic, else with 95 % intervals that
-    do not overlap; "undecided": neither can be said, because intervals overlap, random numbers have fewer than 10
-    seeds, a number is missing or withheld (a withheld one is compared by its bounds), or a loss is known from below
-    only: rows whose own `high` is infinite, so that the upper bound is. Such a release may be dominated and dominates
-    none. Nor does another undecided one unless its intervals say so. Equal releases do not dominate each other.
-
-    `names`: `{(sanitizer, parameters): what a person calls the release}`, where it is not to be the short form.
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
-    Raises ValueError for results of several datasets, and for a measure, miner or target that is not there.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results of one dataset.
+    privacy, utility : Loss or str
+        What the axes show; a text names the measure.
+    names : dict of (sanitizer, parameters) to str
+        What a person calls each release, instead of sanitizer and main parameter.
+
+    Returns
+    -------
+    DataFrame
+        One row per release, with the columns `COLUMNS`.
+
+        - `privacy`, `utility`: the loss, a mean over seeds. With `_low` and `_high`: a 95 % interval of the mean; with
+          `_seeds` and `_baseline`; with `_of`: what it measures, in words; with `_measure`: its name in results.
+        - `kind`: "deterministic" if nothing is drawn and all seeds give the same numbers, which are then exact for this
+          table; else "randomised": the release is drawn, or what is measured varies with folds or queries.
+        - `status`, with its reason in `why`: "efficient": nothing here is known to dominate it. "dominated": another
+          release is as good in both losses and better in one, exactly so where both are deterministic, else with 95 %
+          intervals that do not overlap. "undecided": neither can be said, because intervals overlap, random numbers
+          have fewer than 10 seeds, a number is missing or withheld (its bounds are compared), or a loss is known from
+          below only (`high` is infinite). Such a release may be dominated and dominates none. Nor does another
+          undecided one unless its intervals say so. Equal releases do not dominate each other.
+
+    Raises
+    ------
+    ValueError
+        For results of several datasets, and for a measure, miner or target that is not there.
     """
     expect.these(results=results)
     for axis, loss in {"privacy": privacy, "utility": utility}.items():
@@ -95,21 +116,22 @@ def points(results, *, privacy, utility, names=None):
     wanted = {"privacy": privacy, "utility": utility}
     wanted = {axis: Loss(loss) if isinstance(loss, str) else loss for axis, loss in wanted.items()}
     rows = {axis: _selected(results, loss) for axis, loss in wanted.items()}
-    table = pd.concat(rows.values())[SETTING].drop_duplicates().reset_index(drop=True)
+    made = pd.concat(rows.values()).drop_duplicates(SETTING).reset_index(drop=True)
+    table = made[[*SETTING, "parameter", "bound"]]
     for axis, selected in rows.items():
         table = table.merge(_losses(selected, wanted[axis].best, axis), on=SETTING, how="left")
         table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
         table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
         table[f"{axis}_measure"] = wanted[axis].measure
-    called = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(table)
-    table.insert(2, "setting", called)
-    random = np.array([_draws(*setting) for setting in table[SETTING].itertuples(index=False)])
+    called = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(made)
+    table.insert(4, "setting", called)
+    random = made.randomized.astype(bool)
     for axis in AXES:
         low, high = table[f"{axis}_low"], table[f"{axis}_high"]
         drawn = facts(wanted[axis].measure).varies
         varies = ~same(low, high) if drawn else (low < high) & ~_from_below(table, axis)
-        random |= (varies & table[axis].notna()).to_numpy()
-    table.insert(3, "kind", np.where(random, "randomised", "deterministic"))
+        random = random | (varies & table[axis].notna())
+    table.insert(5, "kind", np.where(random, "randomised", "deterministic"))
     return table.assign(**_judged(table))
 
 
@@ -171,7 +193,7 @@ def _losses(rows, best, axis):
     # Student's t does not know how low a number can be; what counts down from the best may be below 0.
     least = -np.inf if turned else measure.bounds[0]
     for setting, part in rows.groupby(SETTING, sort=False):
-        values, drawn = part.value.to_numpy(), _draws(*setting)
+        values, drawn = part.value.to_numpy(), part.randomized.any()
         value, low, high = values.mean(), np.nan, np.nan
         if np.isnan(values).any():
             if not drawn:  # the bounds of a withheld number hold for this release, not for other noise
@@ -188,18 +210,11 @@ def _losses(rows, best, axis):
     return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
 
 
-def _draws(sanitizer, parameters):
-    """Whether a sanitizer draws lots, or one that it is made of; one that is not of this package may."""
-    named = (getattr(sanitizers, word, None) for word in re.findall(r"\w+", f"{sanitizer} {parameters}"))
-    drawn = any(getattr(each, "randomized", False) is True for each in named)
-    return drawn or "start=None" in parameters or not hasattr(sanitizers, sanitizer)
-
-
-def _names(table):
+def _names(made):
     """What a person calls each release: sanitizer and main parameter, or all of them where that is not enough."""
-    full = (table.sanitizer + " " + table.parameters.str.removeprefix("partition=")).str.strip()
-    short = full.str.replace(r", \w+=.*", "", regex=True)
-    short = short.str.replace(r"(=[^\s,]+) [^\s,=]+$", r"\1", regex=True)  # of whose values: of "t=0.2 occupation"
+    full = (made.sanitizer + " " + made.parameters).str.strip()
+    short = made.sanitizer + " " + made.parameter + "=" + made.bound.map("{:.10g}".format)
+    short = short.where(made.parameter != "", full)
     return short.where(~short.duplicated(keep=False), full)
 
 

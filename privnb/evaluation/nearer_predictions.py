@@ -21,6 +21,7 @@ from privnb.measures import mining
 from privnb.measures.base import state, wilson
 from privnb.microdata import expect, withholding
 from privnb.microdata.hierarchy import flat
+from privnb.miners import weka
 
 DEALS = 20  # how often the worst miner's guesses are dealt to the people
 DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
@@ -76,7 +77,7 @@ def anti_utility(
     release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
     order = stream(seed, sanitizer, "publish")
     members = [miner.name for miner in miners_of(miners) if not miner.name.startswith("fusion")]
-    bare, members = members[0].startswith("Weka "), ", ".join(members)
+    bare, members = weka.is_weka(members[0]), ", ".join(members)
     found = mine(release, target, members, rng=order)
     row = partial(row_builder(dataset, sanitizer, seed), target=target)
     parts = [tidy(failed_rows(row, "anti_utility", found))]

@@ -32,7 +32,7 @@ def miners_of(names):
     >>> [miner.name for miner in miners_of("majority, decision stump")]
     ['majority', 'decision stump']
     """
-    return weka.named(names) if names.startswith("Weka ") else reference_set(names)
+    return weka.named(names) if weka.is_weka(names) else reference_set(names)
 
 
 def mine(release, target, names, *, rng):

@@ -5,6 +5,7 @@
 | `dataset`, `seed` | whose table; which repeat, empty where nothing was drawn |
 | `sanitizer`, `parameters` | what made the release; the parameters as text to print |
 | `parameter`, `bound` | the main parameter's letter, such as "k" or "epsilon", and its number |
+| `randomized` | whether the release is drawn by lot, so that another seed gives another one |
 | `measure`, `variant` | what was measured; how, where there are several ways: "distinct", "weighted", "at most", ... |
 | `scenario` | what the owner fears: "A", "B", "C", "W" |
 | `knows` | what the adversary or user is assumed to know, where that varies |
@@ -30,8 +31,9 @@ QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "
 SETTING = ["sanitizer", "parameters"]
 KEY = ["dataset", *SETTING, "seed", *QUESTION]
 NUMBERS = ["value", "low", "high", "baseline"]
-COLUMNS = ["dataset", *SETTING, "parameter", "bound", "seed", *QUESTION, *NUMBERS, "better", "status", "reason"]
-TEXTS = [column for column in COLUMNS if column not in ("bound", "seed", *NUMBERS)]
+MADE = ["dataset", *SETTING, "parameter", "bound", "randomized", "seed"]
+COLUMNS = [*MADE, *QUESTION, *NUMBERS, "better", "status", "reason"]
+TEXTS = [column for column in COLUMNS if column not in ("bound", "randomized", "seed", *NUMBERS)]
 
 # Why a number was not measured: a miner takes no such data, ran out of time, or is not there; no such release exists.
 REASONS = ("refused", "unfinished", "unavailable", "not possible")
@@ -58,7 +60,7 @@ def join(*results):
 
 
 def row(
-    measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, seed=1,
+    measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, randomized=False, seed=1,
     variant="", scenario="", knows="", control="", miner_set="", miner="", target="", group="",
     interval=(np.nan, np.nan), baseline=np.nan, better="", status="", reason="",
 ):  # fmt: skip
@@ -68,7 +70,7 @@ def row(
     """
     return {
         "dataset": dataset, "sanitizer": sanitizer, "parameters": parameters, "parameter": parameter,
-        "bound": float(bound), "seed": seed,
+        "bound": float(bound), "randomized": bool(randomized), "seed": seed,
         "measure": measure, "variant": variant, "scenario": scenario, "knows": knows, "control": control,
         "miner_set": miner_set, "miner": miner, "target": target, "group": group,
         "value": float(value), "low": float(interval[0]), "high": float(interval[1]), "baseline": float(baseline),
@@ -82,15 +84,18 @@ def row_builder(dataset, sanitizer, seed):
 
 
 def setting(sanitizer):
-    """How results name a sanitizer: `sanitizer`, `parameters`, `parameter` and `bound`.
+    """How results name a sanitizer: `sanitizer`, `parameters`, `parameter`, `bound` and `randomized`.
 
     >>> from privnb.sanitizers import KMember
     >>> setting(KMember(10))
-    {'sanitizer': 'KMember', 'parameters': 'k=10', 'parameter': 'k', 'bound': 10}
+    {'sanitizer': 'KMember', 'parameters': 'k=10', 'parameter': 'k', 'bound': 10, 'randomized': False}
     """
     letter, bound = main_parameter(sanitizer)
     name, parameters = type(sanitizer).__name__, sanitizer.changed_params()
-    return {"sanitizer": name, "parameters": parameters, "parameter": letter, "bound": bound}
+    return {
+        "sanitizer": name, "parameters": parameters, "parameter": letter, "bound": bound,
+        "randomized": sanitizer.randomized,
+    }  # fmt: skip
 
 
 def main_parameter(sanitizer):

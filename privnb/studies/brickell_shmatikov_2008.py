@@ -13,6 +13,7 @@ from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
+from privnb.miners import weka
 from privnb.sanitizers import Identity, SanitizationError, Suppress, catalogue
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
@@ -139,7 +140,7 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     sets = sets[: profile_of(profile).others]
     cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]
     return _compared(
-        cases, [s for s in _sets(profile, miners, seeds) if not s.name.startswith("Weka ")], store, neutral, knows
+        cases, [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)], store, neutral, knows
     )
 
 

@@ -173,7 +173,7 @@ def _by_case(results):
 def _circumstances(found, case, who, cases):
     """How a number was measured, or why it was not, as notes: what the results tell beside its value `found`."""
     miner_set, miner = who
-    real = miner_set == _WEKA or _is_weka(miner)
+    real = miner_set == _WEKA or weka.is_weka(miner)
     failed = _failed(case, cases) if real else {}
     if found is None:
         if miner in failed:
@@ -186,7 +186,7 @@ def _circumstances(found, case, who, cases):
     if len(found) > 1:
         notes.append(f"mean over {len(found)} seeds")
     own = {name: group for (each, name), group in cases[case].items() if not each and not _has_reason(group)}
-    members = {name: group for name, group in own.items() if (_is_weka(name) if real else name in _MAIN)}
+    members = {name: group for name, group in own.items() if (weka.is_weka(name) if real else name in _MAIN)}
     failed = {name: reason for name, reason in failed.items() if name not in members}
     if miner == "average":
         notes.append(_averaged(found, members, failed))
@@ -195,7 +195,7 @@ def _circumstances(found, case, who, cases):
     else:
         return notes
     if failed:
-        notes.append("without " + ", ".join(f"{_bare(name)} ({reason})" for name, reason in sorted(failed.items())))
+        notes.append("without " + ", ".join(f"{weka.bare(name)} ({reason})" for name, reason in sorted(failed.items())))
     return notes
 
 
@@ -205,7 +205,7 @@ def _averaged(average, members, failed):
     if not means or not isclose(sum(means) / len(means), average["value"].mean(), rel_tol=1e-9):
         return ""
     counted = f"{len(means)} of {len(means) + len(failed)}" if failed else len(means)
-    names = f": {', '.join(sorted(map(_bare, members)))}" if len(means) <= _NAMED else ""
+    names = f": {', '.join(sorted(map(weka.bare, members)))}" if len(means) <= _NAMED else ""
     return f"average over {counted} miners{names}"
 
 
@@ -213,7 +213,7 @@ def _worst_miner(worst, members):
     """The miners whose own results attain a worst case, as a note; empty if none is known."""
     attained = set(worst[["seed", "value"]].itertuples(index=False, name=None))
     names = sorted(
-        _bare(name)
+        weka.bare(name)
         for name, group in members.items()
         if attained & set(group[["seed", "value"]].itertuples(index=False, name=None))
     )
@@ -242,15 +242,6 @@ def _failed(case, cases):
 def _has_reason(rows):
     """Whether these rows say why there is no number."""
     return rows["status"].isin(REASONS).all()
-
-
-def _is_weka(miner):
-    return miner != _bare(miner)
-
-
-def _bare(miner):
-    """A miner's name without the word that marks it as Weka's."""
-    return miner.removeprefix("Weka ")
 
 
 def _check(published):

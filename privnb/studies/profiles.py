@@ -90,7 +90,7 @@ def sets_of(sets, miners, seeds):
 
 def able(miners, column):
     """The names of those that can guess a column; Weka's are not asked: that would start Java in this process."""
-    return [miner.name for miner in miners if miner.name.startswith("Weka ") or miner.predicts(column)]
+    return [miner.name for miner in miners if weka.is_weka(miner.name) or miner.predicts(column)]
 
 
 def check_miners(parameter, names, *columns):
@@ -116,7 +116,7 @@ def evaluated(tasks, store, description):
     with contextlib.ExitStack() as stack:
         folder = store or stack.enter_context(tempfile.TemporaryDirectory())
         # The real Weka's first: some of its miners take two minutes, and should not be the last to start.
-        order = sorted(tasks, key=lambda name: not str(name).startswith("Weka"))
+        order = sorted(tasks, key=lambda name: not weka.is_weka(str(name)))
         results = iter(run([task for name in order for task in tasks[name]], Store(folder), description=description))
         found = {name: join(*(next(results) for _ in tasks[name])) for name in order if tasks[name]}
     return {name: found[name] for name in tasks if name in found}

@@ -12,7 +12,7 @@ from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list
 from privnb.sanitizers import Suppress
-from privnb.studies.profiles import evaluated, profile_of, sets_of, together
+from privnb.studies.profiles import able, evaluated, profile_of, sets_of, together
 
 
 def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, store=""):
@@ -28,13 +28,9 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
     tasks, sanitizers = {}, [*sanitizers, *absent(dataset, sanitizers)]
     column = dataset.table[sensitive_name(dataset, target)]
 
-    def can(miner):
-        # Weka itself is not asked: that would start Java in this process too.
-        return miner.name.startswith("Weka ") or miner.predicts(column)
-
     for miner_set, names, repeats in sets_of(profile_of(profile).users, miners, seeds):
-        each = [miner for miner in miners_of("Weka three" if names == "Weka" else names) if can(miner)]
-        each = [miner.name for miner in each] or ([] if miner_set else [names])  # which says why the main set cannot
+        each = able(miners_of("Weka three" if names == "Weka" else names), column)
+        each = each or ([] if miner_set else [names])  # which says why the main set cannot
         # Weka's random forest takes twenty minutes: in two parts, so that no core waits for it.
         halves = [sanitizers[::2], sanitizers[1::2]] if names == "Weka" else [sanitizers]
         tasks[miner_set] = [

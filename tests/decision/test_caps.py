@@ -107,18 +107,16 @@ def test_of_equal_costs_the_one_that_protects_more():
 
 def test_the_upper_bound_of_a_random_release_counts():
     """Ten values from .25 to .35: the mean .3, its upper bound .324 (by hand: .0319 * 2.262 / sqrt(10) more)."""
-    losses = {"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "Suppress": (0.0, 1.0)}
+    losses = {"LaplaceNoise epsilon=1": (noise(0.3), noise(0.1)), "Suppress": (0.0, 1.0)}
     table = points(losses)
     assert table.privacy_high[0] == pytest.approx(0.3 + 0.0336416 * 2.2621572 / np.sqrt(10), abs=1e-4)
     assert row(choices(table, privacy_cap=0.31), "at most").setting == "Suppress"
-    assert row(choices(table, privacy_cap=0.33), "at most").setting == "LaplaceNoise epsilon=1.0"
+    assert row(choices(table, privacy_cap=0.33), "at most").setting == "LaplaceNoise epsilon=1"
 
 
 def test_too_few_seeds_keep_no_cap():
     found = row(
-        choices(
-            points({"LaplaceNoise epsilon=1.0": (noise(0.1, 9), noise(0.1, 9)), "Suppress": (0, 1)}), privacy_cap=1
-        ),
+        choices(points({"LaplaceNoise epsilon=1": (noise(0.1, 9), noise(0.1, 9)), "Suppress": (0, 1)}), privacy_cap=1),
         "at most",
     )
     assert found.setting == "Suppress"
@@ -158,7 +156,7 @@ def test_caps_and_releases_that_say_nothing_are_refused():
     with pytest.raises(ValueError, match="finite number, got nan"):
         choices(points(CURVE), privacy_cap=MISSING)
     with pytest.raises(ValueError, match=r"none of the 1 releases can be compared \(its risk is random"):
-        choices(points({"LaplaceNoise epsilon=1.0": (0.1, 0.1)}))
+        choices(points({"LaplaceNoise epsilon=1": (0.1, 0.1)}))
 
 
 # Known from below only
@@ -166,7 +164,7 @@ def test_caps_and_releases_that_say_nothing_are_refused():
 
 def with_noise_below(risk, cost):
     """The curve, and noise whose risk is a lower bound: the best of all by its means."""
-    losses = points({**CURVE, "LaplaceNoise epsilon=1.0": (noise(risk), noise(cost))})
+    losses = points({**CURVE, "LaplaceNoise epsilon=1": (noise(risk), noise(cost))})
     below = losses.sanitizer == "LaplaceNoise"
     status = [*points(CURVE).status.tolist(), "undecided"]
     return losses.assign(privacy_high=losses.privacy_high.mask(below, np.inf), status=status)
@@ -215,7 +213,7 @@ def test_sentences_say_losses_baselines_and_costs():
 
 
 def test_sentences_with_intervals_withheld_numbers_and_no_choice():
-    table = points({"LaplaceNoise epsilon=1.0": (noise(0.3), noise(0.1)), "KMember k=2": ((None, 1, 9), 0.2)})
+    table = points({"LaplaceNoise epsilon=1": (noise(0.3), noise(0.1)), "KMember k=2": ((None, 1, 9), 0.2)})
     said = sentences(choices(table, privacy_cap=0.1), table)
     assert said[1].startswith(
         f"The least utility loss with a privacy loss of at most 0.1: {B}none{B}; no release keeps"

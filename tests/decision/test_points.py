@@ -99,34 +99,32 @@ def test_against_the_definition(pairs):
 def test_random_releases_are_compared_by_their_intervals():
     status, _ = judged(
         {
-            "LaplaceNoise epsilon=1.0": (around(0.30), around(0.30)),
-            "LaplaceNoise epsilon=2.0": (around(0.50), around(0.50)),  # clearly worse
-            "LaplaceNoise epsilon=3.0": (around(0.301), around(0.50)),  # utility is, privacy cannot be told
+            "LaplaceNoise epsilon=1": (around(0.30), around(0.30)),
+            "LaplaceNoise epsilon=2": (around(0.50), around(0.50)),  # clearly worse
+            "LaplaceNoise epsilon=3": (around(0.301), around(0.50)),  # utility is, privacy cannot be told
             "KMember k=2": (0.29, 0.29),
         }
     )
     assert status == {
-        "LaplaceNoise epsilon=1.0": "dominated", "LaplaceNoise epsilon=2.0": "dominated",
-        "LaplaceNoise epsilon=3.0": "dominated", "KMember k=2": "efficient",
+        "LaplaceNoise epsilon=1": "dominated", "LaplaceNoise epsilon=2": "dominated",
+        "LaplaceNoise epsilon=3": "dominated", "KMember k=2": "efficient",
     }  # fmt: skip
 
 
 def test_overlapping_intervals_decide_nothing():
     status, why = judged(
         {
-            "LaplaceNoise epsilon=1.0": (around(0.30), around(0.30)),
-            "LaplaceNoise epsilon=3.0": (around(0.301), around(0.50)),
+            "LaplaceNoise epsilon=1": (around(0.30), around(0.30)),
+            "LaplaceNoise epsilon=3": (around(0.301), around(0.50)),
         }
     )
     assert list(status.values()) == ["efficient", "undecided"]
-    assert (
-        why["LaplaceNoise epsilon=3.0"] == "on average LaplaceNoise epsilon=1.0 loses less, but the intervals overlap"
-    )
+    assert why["LaplaceNoise epsilon=3"] == "on average LaplaceNoise epsilon=1 loses less, but the intervals overlap"
 
 
 @pytest.mark.parametrize(("seeds", "status"), [(9, "undecided"), (10, "dominated")])
 def test_a_random_release_needs_ten_seeds(seeds, status):
-    noisy, other = "LaplaceNoise epsilon=1.0", "KMember k=2"
+    noisy, other = "LaplaceNoise epsilon=1", "KMember k=2"
     worse = {noisy: (around(0.5, seeds=seeds), around(0.5, seeds=seeds)), other: (0.1, 0.1)}
     found, why = judged(worse)
     assert found == {noisy: status, other: "efficient"}
@@ -138,9 +136,9 @@ def test_a_random_release_needs_ten_seeds(seeds, status):
 
 
 def test_one_seed_of_noise_is_never_exact():
-    status, why = judged({"LaplaceNoise epsilon=1.0": (0.1, 0.1), "KMember k=2": (0.5, 0.5)})
+    status, why = judged({"LaplaceNoise epsilon=1": (0.1, 0.1), "KMember k=2": (0.5, 0.5)})
     assert list(status.values()) == ["undecided", "efficient"]
-    assert "has 1 seed of at least 10" in why["LaplaceNoise epsilon=1.0"]
+    assert "has 1 seed of at least 10" in why["LaplaceNoise epsilon=1"]
 
 
 @pytest.mark.parametrize(
@@ -219,13 +217,13 @@ def test_the_same_number_of_ten_seeds_is_exact_of_a_random_measure():
 )
 def test_only_what_cannot_be_negative_by_its_facts_is_bounded_by_zero(measure, clipped):
     """Ten values from 0 to .109, nine of them below .01: the mean is .0145, and t reaches .0091 below 0."""
-    losses = {"LaplaceNoise epsilon=1.0": (SKEWED, 0.2)}
+    losses = {"LaplaceNoise epsilon=1": (SKEWED, 0.2)}
     found = decision.points(results(losses).replace("risk", measure), privacy=measure, utility="cost")
     assert found.privacy_low[0] == (0 if clipped else pytest.approx(np.mean(SKEWED) - SKEWED_HALF, abs=1e-6))
 
 
 def test_what_counts_down_from_a_best_may_be_negative():
-    rows = results({"LaplaceNoise epsilon=1.0": (0.1, [0.9 - loss for loss in SKEWED])})
+    rows = results({"LaplaceNoise epsilon=1": (0.1, [0.9 - loss for loss in SKEWED])})
     rows.loc[rows.measure == "cost", "better"] = "higher"
     found = decision.points(rows, privacy="risk", utility=Loss("cost", best=0.9))
     assert found.utility_low[0] == pytest.approx(np.mean(SKEWED) - SKEWED_HALF, abs=1e-6)
@@ -242,7 +240,7 @@ def with_bounds(losses, below="LaplaceNoise"):
 
 
 def test_a_lower_bound_dominates_nothing():
-    losses = {"LaplaceNoise epsilon=1.0": (around(0.1), around(0.1)), "KMember k=2": (0.5, 0.5)}
+    losses = {"LaplaceNoise epsilon=1": (around(0.1), around(0.1)), "KMember k=2": (0.5, 0.5)}
     found = with_bounds(losses)
     assert found.status.tolist() == ["undecided", "efficient"]
     assert found.why[0] == "what it loses is known from below only: its risk is at least 0.1"
@@ -252,12 +250,12 @@ def test_a_lower_bound_dominates_nothing():
 
 
 def test_a_lower_bound_can_be_dominated():
-    found = with_bounds({"LaplaceNoise epsilon=1.0": (around(0.5), around(0.5)), "KMember k=2": (0.1, 0.1)})
+    found = with_bounds({"LaplaceNoise epsilon=1": (around(0.5), around(0.5)), "KMember k=2": (0.1, 0.1)})
     assert found.status.tolist() == ["dominated", "efficient"]
 
 
 def test_a_lower_bound_of_one_seed_alone_makes_the_bound():
-    rows = results({"LaplaceNoise epsilon=1.0": (around(0.1), around(0.1)), "KMember k=2": (0.5, 0.5)})
+    rows = results({"LaplaceNoise epsilon=1": (around(0.1), around(0.1)), "KMember k=2": (0.5, 0.5)})
     rows.loc[0, "high"] = np.inf
     found = decision.points(rows, privacy="risk", utility="cost")
     assert found.status.tolist() == ["undecided", "efficient"]

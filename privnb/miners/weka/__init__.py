@@ -17,6 +17,8 @@ from privnb.miners.weka.miners import (
     SETS,
     THREE,
     WekaMiner,
+    bare,
+    is_weka,
     known,
     named,
     reference_set,
@@ -25,5 +27,5 @@ from privnb.miners.weka.miners import (
 
 __all__ = [
     "CATEGORICAL", "NUMERICAL", "SECONDS", "SETS", "THREE", "Header", "Refused", "Unavailable", "Unfinished",
-    "WekaMiner", "find_jar", "known", "missing", "named", "reference_set", "unversioned", "version",
+    "WekaMiner", "bare", "find_jar", "is_weka", "known", "missing", "named", "reference_set", "unversioned", "version",
 ]  # fmt: skip

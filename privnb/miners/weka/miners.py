@@ -182,6 +182,24 @@ def named(text, **options):
     return tuple(chosen.values())
 
 
+def is_weka(name):
+    """Whether a miner, or a set of them, is Weka's, by its name: with or without a version.
+
+    >>> is_weka("Weka 3.6.14 trees.J48"), is_weka("Weka"), is_weka("naive Bayes")
+    (True, True, False)
+    """
+    return name.startswith("Weka")
+
+
+def bare(name):
+    """A miner's name without the word that marks it as Weka's.
+
+    >>> bare("Weka trees.J48"), bare("naive Bayes")
+    ('trees.J48', 'naive Bayes')
+    """
+    return name.removeprefix("Weka ")
+
+
 def unversioned(name):
     """(version, name without it) of one of Weka's miners or of a set of them; ("", the name) of any other.
 
