@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
+from privnb.sanitizers.mondrian import CHOICES, MEDIANS
+
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
-MEDIANS = ("left", "below", "either", "nearest", "middle", "best")
 _LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))
-CHOICES = ("range", "penalty", "gain")
 _RANGE, _PENALTY, _GAIN = range(len(CHOICES))
 _TIE = 1e-9  # logarithms and sums of fractions that differ by less are equal, whatever the machine
 
@@ -31,6 +31,34 @@ class Geometry(NamedTuple):
     places: np.ndarray
     groups: np.ndarray
     widths: np.ndarray
+
+
+class Rows(NamedTuple):
+    """What is cut: the code of each row, (m, attributes), its people and its code of the target, (m,) or empty, and how
+    many of those there are."""
+
+    codes: np.ndarray
+    people: np.ndarray
+    target: np.ndarray
+    targets: int
+
+
+class How(NamedTuple):
+    """Which attribute is cut first, where numbers are cut, and how many people a part has at least."""
+
+    choose: int
+    median: int
+    least: int
+
+
+class Space(NamedTuple):
+    """Working space of a cut, one place for each place of an attribute's line and one more: the people of each, its
+    side, the places that occur, and how many of each target they have."""
+
+    count: np.ndarray
+    side: np.ndarray
+    values: np.ndarray
+    table: np.ndarray
 
 
 def geometry(codes, kinds, sizes, trees):
@@ -62,34 +90,30 @@ def partition(requirement, codes, shape, choose, median, target=None):
     an integer array (m,), codes of a workload attribute. Ties go to the attribute that stands first. `median`: one of
     MEDIANS.
     """
-    rows = np.arange(len(requirement.people))
-    people = requirement.people
-    workload = np.zeros(0, dtype=np.int64) if target is None else target
-    how = CHOICES.index(choose), MEDIANS.index(median)
-    begin, end = np.array([0]), np.array([len(rows)])
-    classes, found = np.empty(len(rows), dtype=np.int64), 0
+    index = np.arange(len(requirement.people))
+    target, targets = (np.zeros(0, dtype=np.int64), 0) if target is None else (target, int(target.max()) + 1)
+    rows = Rows(codes, requirement.people, target, targets)
+    how = How(CHOICES.index(choose), MEDIANS.index(median), requirement.least)
+    begin, end = np.array([0]), np.array([len(index)])
+    classes, found = np.empty(len(index), dtype=np.int64), 0
     while len(begin):
-        part, parts = _cuts(requirement, shape, how, rows, codes, people, workload, begin, end)
+        part, parts = _cuts(requirement, shape, how, index, rows, begin, end)
         done = np.flatnonzero(parts == 0)
-        found = _number(classes, rows, begin, end, done, found)
+        found = _number(classes, index, begin, end, done, found)
         order, begin, end = _split(part, parts, begin, end)
-        rows, codes, people = rows[order], codes[order], people[order]
-        workload = workload[order] if len(workload) else workload
+        index, target = index[order], rows.target[order] if targets else rows.target
+        rows = Rows(rows.codes[order], rows.people[order], target, targets)
     return classes
 
 
-def _cuts(requirement, shape, how, rows, codes, people, workload, begin, end):
+def _cuts(requirement, shape, how, index, rows, begin, end):
     """The part that each row falls into when its group is cut, and the number of parts of each group; 0: no cut."""
     nodes = len(begin)
-    part, parts = np.zeros(len(rows), dtype=np.int32), np.zeros(nodes, dtype=np.int64)
-    tries, ranks = np.zeros(nodes, dtype=np.int64), np.zeros((nodes, codes.shape[1]), dtype=np.int64)
-    targets = int(workload.max()) + 1 if len(workload) else 0
+    part, parts = np.zeros(len(index), dtype=np.int32), np.zeros(nodes, dtype=np.int64)
+    tries, ranks = np.zeros(nodes, dtype=np.int64), np.zeros((nodes, rows.codes.shape[1]), dtype=np.int64)
     pending = np.arange(nodes)
     while len(pending):
-        _propose(
-            codes, people, workload, targets, begin, end, pending, *shape, *how, requirement.least, ranks, tries, part,
-            parts,
-        )  # fmt: skip
+        _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts)
         pending = pending[parts[pending] > 0]
         if not requirement.beyond_size or not len(pending):
             break
@@ -98,7 +122,7 @@ def _cuts(requirement, shape, how, rows, codes, people, workload, begin, end):
         offset[pending] = np.cumsum(parts[pending]) - parts[pending]
         node = np.repeat(pending, (end - begin)[pending])
         number = int(parts[pending].sum())
-        fine = requirement.holds(offset[node] + part[where], number, rows[where], requirement.beyond_size)
+        fine = requirement.holds(offset[node] + part[where], number, index[where], requirement.beyond_size)
         refused = ~np.logical_and.reduceat(fine, offset[pending])
         pending = pending[refused]
         tries[pending] += 1
@@ -154,60 +178,50 @@ def _split(part, parts, begin, end):
 
 
 @njit(cache=True)
-def _propose(
-    codes, people, workload, targets, begin, end, pending, kinds, sizes, places, groups, widths, choose, median, least,
-    ranks, tries, part, parts,
-):  # fmt: skip
+def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
     """Write the next cut of each pending group whose parts are all large enough, if there is one.
 
     `tries` counts through the cuts in order of preference: attribute by attribute as `ranks` says, each with the cuts
     that the reading of the median offers.
     """
-    attributes = codes.shape[1]
-    stride = places.shape[1] + 1  # more cuts than any attribute offers
-    count, side = np.zeros(stride, np.int64), np.zeros(stride, np.int32)
-    values = np.empty(stride, np.int64)
+    attributes = rows.codes.shape[1]
+    stride = shape.places.shape[1] + 1  # more cuts than any attribute offers
+    counts = np.zeros((stride if how.median == _BEST else 1, max(rows.targets, 1)), np.int64)
+    space = Space(np.zeros(stride, np.int64), np.zeros(stride, np.int32), np.empty(stride, np.int64), counts)
     low, high = np.empty((1, attributes), np.int64), np.empty((1, attributes), np.int64)
     worth, spare = np.empty(attributes), np.empty(attributes)
-    table = np.zeros((stride if median == _BEST else 1, max(targets, 1)), np.int64)
     widest_set, most = 1, 2
     for a in range(attributes):
-        if kinds[a] == SET:
-            widest_set = places.shape[1]
-        elif kinds[a] == TREE:
-            most = max(most, min(sizes[a], places.shape[1]))
-    seen = np.zeros((most if choose == _PENALTY else 1, attributes, widest_set), np.int64)
+        if shape.kinds[a] == SET:
+            widest_set = shape.places.shape[1]
+        elif shape.kinds[a] == TREE:
+            most = max(most, min(shape.sizes[a], shape.places.shape[1]))
+    seen = np.zeros((most if how.choose == _PENALTY else 1, attributes, widest_set), np.int64)
     stamp = 0
     nowhere, one = np.zeros(0, np.int32), np.int64(1)
     for node in pending:
         b, e = begin[node], end[node]
-        total = people[b:e].sum()
+        total = rows.people[b:e].sum()
         parts[node] = 0
-        if total < 2 * least:
+        if total < 2 * how.least:
             continue
         stamp += 1
-        _spread(codes, people, b, e, nowhere, one, kinds, sizes, places, groups, widths, low, high, seen, stamp, worth)
+        _spread(rows, shape, b, e, nowhere, one, low, high, seen, stamp, worth)
         first, last = low[0], high[0]
         if tries[node] == 0:
-            if choose != _RANGE:
+            if how.choose != _RANGE:
                 for a in range(attributes):
                     if worth[a] == 0:
                         continue
-                    found = _cut(
-                        codes, people, workload, targets, b, e, a, tries[node], total, kinds, places, groups, first,
-                        last, median, least, count, side, values, table, part,
-                    )[0]  # fmt: skip
+                    found = _cut(rows, shape, how, space, b, e, a, tries[node], total, first, last, part)[0]
                     if found == 0:
                         worth[a] = 0
-                    elif choose == _GAIN:
-                        worth[a] = 2 + _told(workload, targets, people, part, b, e, found)
+                    elif how.choose == _GAIN:
+                        worth[a] = 2 + _told(rows, part, b, e, found)
                     else:
                         stamp += 1
                         lows, highs = np.empty((found, attributes), np.int64), np.empty((found, attributes), np.int64)
-                        remaining = _spread(
-                            codes, people, b, e, part, found, kinds, sizes, places, groups, widths, lows, highs, seen,
-                            stamp, spare,
-                        )  # fmt: skip
+                        remaining = _spread(rows, shape, b, e, part, found, lows, highs, seen, stamp, spare)
                         worth[a] = attributes + 1 - remaining / total
             for place in range(attributes):
                 best = 0
@@ -221,10 +235,7 @@ def _propose(
             a = ranks[node, attempt // stride]
             if a < 0:
                 break
-            found, preference = _cut(
-                codes, people, workload, targets, b, e, a, attempt % stride, total, kinds, places, groups, first, last,
-                median, least, count, side, values, table, part,
-            )  # fmt: skip
+            found, preference = _cut(rows, shape, how, space, b, e, a, attempt % stride, total, first, last, part)
             if found > 0:
                 parts[node] = found
                 tries[node] = attempt // stride * stride + preference
@@ -233,29 +244,29 @@ def _propose(
 
 
 @njit(cache=True)
-def _spread(codes, people, b, e, part, parts, kinds, sizes, places, groups, widths, low, high, seen, stamp, span):
+def _spread(rows, shape, b, e, part, parts, low, high, seen, stamp, span):
     """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
     published alike. `part`: of each row; empty: all in part 0.
 
     Writes the ends of each part, (parts, attributes), and the normalised range of each attribute in the last part, 0
     (one value) to 1 (as wide as the domain).
     """
-    attributes = codes.shape[1]
+    attributes = rows.codes.shape[1]
     weight = np.zeros(parts, np.int64)
     distinct = np.zeros((parts, attributes), np.int64)
     for p in range(parts):
         for a in range(attributes):
-            low[p, a], high[p, a] = places.shape[1], -1
+            low[p, a], high[p, a] = shape.places.shape[1], -1
     for i in range(b, e):
         p = part[i] if len(part) else 0
-        weight[p] += people[i]
+        weight[p] += rows.people[i]
         for a in range(attributes):
-            code = codes[i, a]
+            code = rows.codes[i, a]
             if code < low[p, a]:
                 low[p, a] = code
             if code > high[p, a]:
                 high[p, a] = code
-            if kinds[a] == SET and seen[p, a, code] != stamp:
+            if shape.kinds[a] == SET and seen[p, a, code] != stamp:
                 seen[p, a, code] = stamp
                 distinct[p, a] += 1
     penalty = 0.0
@@ -263,13 +274,13 @@ def _spread(codes, people, b, e, part, parts, kinds, sizes, places, groups, widt
         for a in range(attributes):
             if low[p, a] == high[p, a]:
                 wide = 0
-            elif kinds[a] == LINE:
-                wide = places[a, high[p, a]] - places[a, low[p, a]]
-            elif kinds[a] == SET:
+            elif shape.kinds[a] == LINE:
+                wide = shape.places[a, high[p, a]] - shape.places[a, low[p, a]]
+            elif shape.kinds[a] == SET:
                 wide = distinct[p, a] - 1
             else:
-                wide = widths[a, _common(groups, a, low[p, a], high[p, a]), low[p, a]]
-            span[a] = wide / (sizes[a] - 1) if wide > 0 else 0.0
+                wide = shape.widths[a, _common(shape.groups, a, low[p, a], high[p, a]), low[p, a]]
+            span[a] = wide / (shape.sizes[a] - 1) if wide > 0 else 0.0
             penalty += weight[p] * span[a]
     return penalty
 
@@ -284,66 +295,65 @@ def _common(groups, a, low, high):
 
 
 @njit(cache=True)
-def _cut(
-    codes, people, workload, targets, b, e, a, preference, total, kinds, places, groups, low, high, median, least,
-    count, side, values, table, part,
-):  # fmt: skip
+def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
     """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
     large enough. Returns the number of parts, 0 without such a cut, and its preference."""
-    first, last = low[a], high[a]
-    if last - first < 4 * (e - b) + 256:
-        for code in range(first, last + 1):
-            count[code] = -1
-        for i in range(b, e):
-            code = codes[i, a]
-            count[code] = max(count[code], 0) + people[i]
-        distinct = np.int64(0)  # numba compiles a variable that begins as a literal twice
-        for code in range(first, last + 1):
-            if count[code] >= 0:
-                values[distinct] = code
-                distinct += 1
-    else:
-        column = np.sort(codes[b:e, a])
-        distinct = np.int64(0)
-        for code in column:
-            if distinct == 0 or values[distinct - 1] != code:
-                values[distinct] = code
-                count[code] = 0
-                distinct += 1
-        for i in range(b, e):
-            count[codes[i, a]] += people[i]
-    if kinds[a] == LINE:
-        return _cut_line(
-            codes, people, workload, targets, b, e, a, preference, total, places, median, least, count, values,
-            distinct, table, part,
-        )  # fmt: skip
-    if kinds[a] == SET:
+    count, side, values = space.count, space.side, space.values
+    distinct = _count(rows, b, e, a, low[a], high[a], count, values)
+    if shape.kinds[a] == LINE:
+        return _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, part)
+    if shape.kinds[a] == SET:
         for way in range(preference, 2):
             left = _halves(count, values, distinct, side, way)
-            if min(left, total - left) >= least:
+            if min(left, total - left) >= how.least:
                 for i in range(b, e):
-                    part[i] = side[codes[i, a]]
+                    part[i] = side[rows.codes[i, a]]
                 return 2, way
         return 0, 0
     if preference > 0:
         return 0, 0
-    else:
-        level = _common(groups, a, first, last) - 1
-        parts = 0
-        for j in range(distinct):
-            if j == 0 or groups[a, level, values[j]] != groups[a, level, values[j - 1]]:
-                parts += 1
-            side[values[j]] = parts - 1
+    level = _common(shape.groups, a, low[a], high[a]) - 1
+    parts = 0
+    for j in range(distinct):
+        if j == 0 or shape.groups[a, level, values[j]] != shape.groups[a, level, values[j - 1]]:
+            parts += 1
+        side[values[j]] = parts - 1
     for p in range(parts):
         size = 0
         for j in range(distinct):
             if side[values[j]] == p:
                 size += count[values[j]]
-        if size < least:
+        if size < how.least:
             return 0, 0
     for i in range(b, e):
-        part[i] = side[codes[i, a]]
+        part[i] = side[rows.codes[i, a]]
     return parts, 0
+
+
+@njit(cache=True)
+def _count(rows, b, e, a, first, last, count, values):
+    """Write the places of attribute `a` that occur from `first` to `last`, in order, and the people of each; return how
+    many occur."""
+    distinct = np.int64(0)  # numba compiles a variable that begins as a literal twice
+    if last - first < 4 * (e - b) + 256:
+        for code in range(first, last + 1):
+            count[code] = -1
+        for i in range(b, e):
+            code = rows.codes[i, a]
+            count[code] = max(count[code], 0) + rows.people[i]
+        for code in range(first, last + 1):
+            if count[code] >= 0:
+                values[distinct] = code
+                distinct += 1
+        return distinct
+    for code in np.sort(rows.codes[b:e, a]):
+        if distinct == 0 or values[distinct - 1] != code:
+            values[distinct] = code
+            count[code] = 0
+            distinct += 1
+    for i in range(b, e):
+        count[rows.codes[i, a]] += rows.people[i]
+    return distinct
 
 
 @njit(cache=True)
@@ -377,13 +387,11 @@ def _halves(count, values, distinct, side, way):
 
 
 @njit(cache=True)
-def _cut_line(
-    codes, people, workload, targets, b, e, a, preference, total, places, median, least, count, values, distinct, table,
-    part,
-):  # fmt: skip
+def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, part):
     """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
+    count, values, places, median = space.count, space.values, shape.places, how.median
     if median == _BEST:
-        worth = _worths(codes, people, workload, targets, b, e, a, values, distinct, table)
+        worth = _worths(rows, b, e, a, values, distinct, space.table)
     left = np.cumsum(count[values[:distinct]])
     middle = 0  # the median value
     while 2 * left[middle] < total:
@@ -420,23 +428,23 @@ def _cut_line(
                 continue
             return 0, 0
         used[j] = True
-        if chosen >= preference and min(left[j], total - left[j]) >= least:
+        if chosen >= preference and min(left[j], total - left[j]) >= how.least:
             for i in range(b, e):
-                part[i] = codes[i, a] > values[j]
+                part[i] = rows.codes[i, a] > values[j]
             return 2, chosen
         chosen += 1
     return 0, 0
 
 
 @njit(cache=True)
-def _worths(codes, people, workload, targets, b, e, a, values, distinct, table):
+def _worths(rows, b, e, a, values, distinct, table):
     """For each threshold what the cut tells about the target, as minus the people-weighted entropy that is left."""
     for j in range(distinct):
         table[values[j]] = 0
-    whole, left = np.zeros(targets, np.int64), np.zeros(targets, np.int64)
+    whole, left = np.zeros(rows.targets, np.int64), np.zeros(rows.targets, np.int64)
     for i in range(b, e):
-        table[codes[i, a], workload[i]] += people[i]
-        whole[workload[i]] += people[i]
+        table[rows.codes[i, a], rows.target[i]] += rows.people[i]
+        whole[rows.target[i]] += rows.people[i]
     worth = np.empty(distinct)
     for j in range(distinct):
         left += table[values[j]]
@@ -456,14 +464,14 @@ def _unevenness(counts):
 
 
 @njit(cache=True)
-def _told(workload, targets, people, part, b, e, parts):
+def _told(rows, part, b, e, parts):
     """What the written cut leaves unknown about the target, scaled to -1 (everything) to 0 (nothing)."""
-    counts = np.zeros((parts, targets), np.int64)
+    counts = np.zeros((parts, rows.targets), np.int64)
     total = 0
     for i in range(b, e):
-        counts[part[i], workload[i]] += people[i]
-        total += people[i]
+        counts[part[i], rows.target[i]] += rows.people[i]
+        total += rows.people[i]
     left = 0.0
     for p in range(parts):
         left += _unevenness(counts[p])
-    return left / (total * np.log(targets)) if targets > 1 else 0.0
+    return left / (total * np.log(rows.targets)) if rows.targets > 1 else 0.0
