@@ -73,7 +73,7 @@ def test_a_share_of_few_people_is_no_hardly_any(records):
     unique = evaluation.uniqueness(dataset(records))
     assert unique.value.isna().any()
     assert (unique.high <= 1).all()
-    said = findings.who_stands_out(evaluation.join(evaluation.describe(dataset(records)), unique)).data
+    said = findings.uniqueness(evaluation.join(evaluation.describe(dataset(records)), unique)).data
     assert f"{1 / records:.1%} to 100.0%" in said
     assert "withheld" in said
     assert "hardly any" not in said
@@ -108,7 +108,7 @@ def test_a_table_of_fewer_records_than_folds_has_a_fold_a_record(records):
 def test_what_users_keep_of_few_people_is_withheld_in_words(here, records):
     found = studies.users(dataset(records), [KMember(2), LaplaceNoise(0.5)], miners="majority")
     assert charts.declines(found).data == "None of these settings has a utility decline."
-    assert findings.what_users_keep(found).data.startswith("All declines of the worst miner are withheld")
+    assert findings.utility_declines(found).data.startswith("All declines of the worst miner are withheld")
 
 
 def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
@@ -117,7 +117,7 @@ def test_a_miner_that_is_right_for_nobody_on_the_original_has_no_decline(here):
     assert found[found.measure == "good_utility"].value.tolist() == [0, 0]
     assert not (found.measure == "utility_decline").any()
     assert charts.declines(found).data == "None of these settings has a utility decline."
-    assert "there is no decline to speak of" in findings.what_users_keep(found).data
+    assert "there is no decline to speak of" in findings.utility_declines(found).data
 
 
 def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
@@ -126,12 +126,12 @@ def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
     assert "at most 0.0% (KMember k=2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
-    said = findings.what_users_keep(found).data
+    said = findings.utility_declines(found).data
     assert "KMember is (1.0000, {majority, naive Bayes})-utility-preserving" in said
     assert "LaplaceNoise is (" not in said
     original = found.assign(value=found.value.mask(found.sanitizer == "Identity"))
     assert "right without a release" in said
-    assert "right without a release" not in findings.what_users_keep(original).data
+    assert "right without a release" not in findings.utility_declines(original).data
 
 
 @pytest.mark.parametrize("records", [2, 9])
@@ -139,4 +139,4 @@ def test_without_a_researcher_there_is_nothing_to_compare(here, records):
     compared = studies.figures(studies.data_sets([dataset(records)]), miners="majority")
     assert not (compared.measure == "workload_gain").any()
     assert "a researcher's gain" in charts.compared(compared).data
-    assert "nothing to compare" in findings.what_privacy_costs(compared).data
+    assert "nothing to compare" in findings.adversary_and_researcher(compared).data

@@ -95,7 +95,7 @@ def test_every_number_is_explained_and_less_of_it_is_better():
 def said(clinic, few):
     settings, results = few
     releases = decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")
-    return findings.what_every_setting_gives(sweeps.steps(clinic, settings), results, releases)
+    return findings.every_setting(sweeps.steps(clinic, settings), results, releases)
 
 
 def test_the_answer_counts_what_the_table_can_give(said, few):

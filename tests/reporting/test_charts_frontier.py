@@ -197,13 +197,8 @@ def test_as_many_shapes_as_sanitizers():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "label"),
-    [
-        ("k=10", "k=10"), ("k=10, start=3", "k=10"), ("t=0.2 job, suppress=0.05", "t=0.2"), ("", "KMember"),
-        ("k=5, frequency l=2 job", "l=2"), ("partition=Mondrian k=10", "k=10"),
-        ("partition=Mondrian t=0.2 job", "t=0.2"),
-    ],
+    ("parameters", "label"), [("k=10", "k=10"), ("k=10, start=3", "k=10"), ("partition=Mondrian k=10", "k=10"), ("", "KMember")]
 )  # fmt: skip
 def test_a_label_is_the_parameter_that_a_mark_lacks(parameters, label):
     rows = points({f"KMember {parameters}".strip(): (0.1, 0.2)})
-    assert _short(rows) == {0: label}
+    assert _short(rows).tolist() == [label]

@@ -55,7 +55,7 @@ def test_a_withheld_number_is_said_by_its_bounds(format, numbers, said):
 
 
 def test_who_stands_out():
-    said = findings.who_stands_out(
+    said = findings.uniqueness(
         results(
             ("Identity", "", "records", "", "", 1000, NONE, NONE, NONE),
             ("Identity", "", "unique", "", "age", 0.01, 0, 0.02, 0),
@@ -70,7 +70,7 @@ def test_who_stands_out():
 
 
 def test_what_it_costs():
-    said = findings.what_it_costs(
+    said = findings.release_costs(
         results(
             ("Suppress", "", "certainty_penalty", "", "", 1.0, NONE, NONE, NONE),
             ("KMember", "k=2", "certainty_penalty", "", "", 0.02, NONE, NONE, NONE),
@@ -108,7 +108,7 @@ KEPT = (
 
 
 def test_what_users_keep_in_the_papers_words():
-    said = findings.what_users_keep(kept(*KEPT))
+    said = findings.utility_declines(kept(*KEPT))
     most = finding(said, "Largest decline, of a")
     assert (most.value, most.setting) == (0.1, "KMember k=9")
     assert (most.low, most.high) == pytest.approx((0.099, 0.101))
@@ -122,11 +122,11 @@ def test_what_users_keep_in_the_papers_words():
 
 
 def test_what_users_keep_when_no_miner_beats_the_guess():
-    assert "No miner beats the guess even on the original" in findings.what_users_keep(kept(*KEPT, best=650)).data
+    assert "No miner beats the guess even on the original" in findings.utility_declines(kept(*KEPT, best=650)).data
 
 
 def test_what_users_keep_without_a_release():
-    assert "no decline to speak of" in findings.what_users_keep(kept(("Identity", "", "a", 0))).data
+    assert "no decline to speak of" in findings.utility_declines(kept(("Identity", "", "a", 0))).data
 
 
 def noisy(noise, absent, *, seed=1):
@@ -140,14 +140,14 @@ def noisy(noise, absent, *, seed=1):
 
 
 def test_noise_is_set_beside_leaving_out_what_it_blurs():
-    same = findings.what_users_keep(noisy(0.03, 0.0305))
+    same = findings.utility_declines(noisy(0.03, 0.0305))
     costs = finding(same, "Noise costs a single miner")
     assert costs.value == 0.03
     assert costs.beside["Suppress attributes=age, education"] == "3.05% to 3.05%"
     assert "no evidence that noise differs from leaving these attributes out" in costs.note
-    more = findings.what_users_keep(noisy(0.05, 0.03))
+    more = findings.utility_declines(noisy(0.05, 0.03))
     assert "a user does better without these attributes" in finding(more, "Noise costs").note
-    less = findings.what_users_keep(noisy(0.01, 0.03))
+    less = findings.utility_declines(noisy(0.01, 0.03))
     assert "no" in finding(less, "Noise costs").note.lower()
     assert "evidence that noise costs more" in finding(less, "Noise costs").note
     assert "(0.9900, {a})-utility-preserving" in less.data, "what is left out for comparison is no choice of the owner"
@@ -157,7 +157,7 @@ def test_noise_is_compared_seed_by_seed():
     # Intervals over people overlap, yet the noise costs about .0015 more in every repeat.
     costs = ((0.03, 0.0285), (0.031, 0.0296), (0.032, 0.0304))
     seeds = [noisy(*pair, seed=seed) for seed, pair in enumerate(costs, start=1)]
-    said = findings.what_users_keep(pd.concat(seeds))
+    said = findings.utility_declines(pd.concat(seeds))
     assert "Where noise costs more" in finding(said, "Noise costs").note
     assert "Mean over 3 seeds" in finding(said, "Largest decline").note
 
@@ -174,7 +174,7 @@ def test_other_sets_agree_or_not(weka, said):
         ("LaplaceNoise", "epsilon=0.5", "Weka 3.6.14 worst", weka),
     )
     rows.loc[rows.miner == "b", "miner_set"] = "Weka 3.6.14"
-    text = findings.what_users_keep(rows)
+    text = findings.utility_declines(rows)
     found = finding(text, "of the set Weka 3.6.14")
     assert {found.value, *found.beside.values()} == {0.04, weka}
     assert f"It {said} with the main set" in found.note
@@ -208,7 +208,7 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
 
 
 def test_the_worst_miner_stands_beside_its_controls():
-    said = findings.what_the_adversary_gains(attack(), LINKS)
+    said = findings.adversary_gains(attack(), LINKS)
     nearer = finding(said, "The worst miner (a) comes nearer")
     assert (nearer.value, nearer.low, nearer.high, nearer.setting) == (500, 480, 520, "KMember k=2")
     assert nearer.beside == {
@@ -230,11 +230,11 @@ def test_the_worst_miner_stands_beside_its_controls():
 
 
 def test_nothing_is_left_where_chance_gives_as_much():
-    beyond = finding(findings.what_the_adversary_gains(attack(chance=505), LINKS), "Beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(attack(chance=505), LINKS), "Beyond its guesses permuted")
     assert beyond.value == -5
     assert "no more than needs no attack at all" in beyond.note
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((470, 495, 505), start=1)]
-    beyond = finding(findings.what_the_adversary_gains(pd.concat(seeds), LINKS), "Beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "Beyond its guesses permuted")
     # More in two seeds of three: 10 -+ 4.303 * 18.03 / sqrt(3).
     assert [round(each) for each in (beyond.value, beyond.low, beyond.high)] == [10, -35, 55]
     assert "no more than needs no attack at all" in beyond.note
@@ -242,16 +242,16 @@ def test_nothing_is_left_where_chance_gives_as_much():
 
 def test_what_a_persons_own_row_gives():
     seeds = [attack(unseen=unseen, seed=seed) for seed, unseen in enumerate((398, 400, 402), start=1)]
-    own = finding(findings.what_the_adversary_gains(pd.concat(seeds), LINKS), "did not learn from (400)")
+    own = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "did not learn from (400)")
     assert [round(each) for each in (own.value, own.low, own.high)] == [100, 95, 105]
     assert own.note == ""
-    own = finding(findings.what_the_adversary_gains(attack(unseen=500), LINKS), "did not learn from (500)")
+    own = finding(findings.adversary_gains(attack(unseen=500), LINKS), "did not learn from (500)")
     assert "no evidence that a person's own row helps" in own.note
 
 
 def test_controls_are_compared_seed_by_seed():
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((488, 490, 492), start=1)]
-    beyond = finding(findings.what_the_adversary_gains(pd.concat(seeds), LINKS), "Beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "Beyond its guesses permuted")
     # Within a seed's interval over people, but by 10 in the mean of three seeds: 10 -+ 4.303 * 2 / sqrt(3).
     assert [round(each) for each in (beyond.value, beyond.low, beyond.high)] == [10, 5, 15]
     assert beyond.note == ""
@@ -259,7 +259,7 @@ def test_controls_are_compared_seed_by_seed():
 
 def test_seeds_that_are_all_alike_are_no_proof_and_no_all_clear():
     seeds = [attack(chance=300, zero=0, seed=seed) for seed in (1, 2, 3)]
-    beyond = finding(findings.what_the_adversary_gains(pd.concat(seeds), LINKS), "Beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "Beyond its guesses permuted")
     assert beyond.value == 200
     assert np.isnan(beyond.low)
     assert beyond.note == "3 seeds so alike do not tell how sure that is."
@@ -272,7 +272,7 @@ def noise(*numbers):
 
 def test_the_noise_itself_is_measured_only_where_both_rise():
     # Whatever the order in which the settings come.
-    rising = findings.what_the_adversary_gains(noise((0.1, 900, 895), (0.5, 500, 300)), LINKS)
+    rising = findings.adversary_gains(noise((0.1, 900, 895), (0.5, 500, 300)), LINKS)
     most = finding(rising, "Nearer predictions under the most noise")
     assert (most.value, most.setting) == (900, "LaplaceNoise epsilon=0.1")
     assert most.beside == {
@@ -289,11 +289,11 @@ def test_the_noise_itself_is_measured_only_where_both_rise():
         [(0.5, 500, 300)],
         [(0.5, NONE, 300), (0.1, 600, 400)],  # withheld
     ):
-        assert "under the most noise" not in findings.what_the_adversary_gains(noise(*numbers), LINKS).data
+        assert "under the most noise" not in findings.adversary_gains(noise(*numbers), LINKS).data
 
 
 def nearer(*numbers):
-    said = findings.what_the_adversary_gains(mined(("KMember", "k=2", "worst", *numbers)), LINKS)
+    said = findings.adversary_gains(mined(("KMember", "k=2", "worst", *numbers)), LINKS)
     assert "nan" not in said.data
     assert "Beyond" not in said.data, "numbers are not set apart where too few people are hit"
     return str(finding(said, "comes nearer"))
@@ -310,14 +310,14 @@ def test_a_withheld_count_is_as_small_as_its_bound():
 
 def test_a_number_withheld_for_what_it_would_tell_of_another_is_not_called_small():
     rows = mined(("KMember", "k=2", "worst by person", NONE, NONE, NONE, 200))
-    said = findings.what_the_adversary_gains(pd.concat([attack(), rows]), LINKS)
+    said = findings.adversary_gains(pd.concat([attack(), rows]), LINKS)
     assert finding(said, "each person's worst miner").number == "withheld"
     assert "nan" not in said.data
 
 
 def exact(*rows):
     return finding(
-        findings.what_the_adversary_gains(pd.concat([attack(), mined(*rows, measure="anti_utility_B")]), LINKS),
+        findings.adversary_gains(pd.concat([attack(), mined(*rows, measure="anti_utility_B")]), LINKS),
         "names the exact value (scenario B)",
     )
 
@@ -350,18 +350,18 @@ def test_who_is_hit():
         ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
         ("KMember", "k=2", "nearer_share", "worst", "sex Male", NONE, 0.01, 0.09, NONE),
     )
-    found = finding(findings.what_the_adversary_gains(pd.concat([attack(), shares]), LINKS), "who is hit")
+    found = finding(findings.adversary_gains(pd.concat([attack(), shares]), LINKS), "who is hit")
     assert found.subject.endswith("of sex Female")
     assert (found.value, found.setting) == (0.2, "KMember k=2")
     assert found.beside == {"without it": 0.05, "of sex Male": "at most 9.0%"}
-    assert "who is hit" not in findings.what_the_adversary_gains(attack(), LINKS).data
+    assert "who is hit" not in findings.adversary_gains(attack(), LINKS).data
     unsure = shares.assign(high=0.3, low=0.05)
-    text = findings.what_the_adversary_gains(pd.concat([attack(), unsure]), LINKS).data
+    text = findings.adversary_gains(pd.concat([attack(), unsure]), LINKS).data
     assert "No group is hit clearly more than another" in text
 
 
 def test_without_links_nothing_is_said_of_a_neighbour():
-    assert "neighbour" not in findings.what_the_adversary_gains(attack(), LINKS.iloc[:1]).data
+    assert "neighbour" not in findings.adversary_gains(attack(), LINKS.iloc[:1]).data
 
 
 def chosen(*rows):
@@ -388,7 +388,7 @@ CHOSEN = (
 
 def test_what_the_owner_chooses():
     rows = pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65), ("k=50", 80, 60, 100), ("k=99", 90, 70, 110))])
-    said = findings.what_the_owner_chooses(rows)
+    said = findings.owner_choice(rows)
     choice = finding(said, "Scenario A: by the worst miner the owner chooses KMember k=2")
     assert choice.value == 0.75
     assert choice.beside == {
@@ -404,7 +404,7 @@ def test_what_the_owner_chooses():
 
 
 def test_a_choice_by_one_seed_says_so():
-    said = findings.what_the_owner_chooses(
+    said = findings.owner_choice(
         pd.concat([chosen(("A", "worst", "k=2", 1), ("A", "average", "k=2", 1)), others(("k=9", 30, NONE, NONE))])
     )
     choice = finding(said, "chooses KMember k=2")
@@ -416,12 +416,12 @@ def test_a_choice_by_one_seed_says_so():
 
 def test_a_withheld_margin_is_no_number():
     rows = (("k=9", NONE, NONE, NONE), ("k=50", 80, 60, 100))
-    said = findings.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]))
+    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]))
     choice = finding(said, "chooses KMember k=2")
     assert choice.value == 1
     assert choice.beside["withheld, as few people are hit"] == "KMember k=9"
     assert finding(said, "more people").value == 80
-    text = findings.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])])).data
+    text = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])])).data
     assert "one seed" not in text, "nothing says how many seeds there were"
     assert "withheld" in text
     assert "nan" not in text
@@ -429,14 +429,14 @@ def test_a_withheld_margin_is_no_number():
 
 def test_equal_numbers_of_one_seed_are_a_tie():
     rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
-    said = findings.what_the_owner_chooses(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]))
+    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]))
     assert finding(said, "chooses").beside["not distinguishable from it"] == "KMember k=9"
     assert (finding(said, "more people").value, finding(said, "more people").setting) == (80, "KMember k=50")
 
 
 def test_what_the_owner_weights_need_not_be_people():
     rows = pd.concat([chosen(("W", "worst", "k=2", 1)), others(("k=9", 30.5, 20, 41), scenario="W")])
-    said = findings.what_the_owner_chooses(rows)
+    said = findings.owner_choice(rows)
     margin = finding(said, "more by the owner's weights")
     assert (margin.value, margin.low, margin.high) == (30.5, 20, 41)
     assert "people**" not in said.data
@@ -445,25 +445,25 @@ def test_what_the_owner_weights_need_not_be_people():
 
 def test_a_scenario_of_few_people_is_not_passed_over():
     rows = chosen(("A", "worst", "k=2", 1), ("W", "average", "k=2", 1))
-    text = findings.what_the_owner_chooses(rows).data
+    text = findings.owner_choice(rows).data
     assert "Scenario W: by the worst miner too few people are hit to compare." in text
     assert "Scenario A: by the worst miner the owner chooses KMember k=2" in text
 
 
 def test_many_criteria_that_agree_are_counted():
     rows = [("A", criterion, "k=2", 1) for criterion in ("worst", "average", "modern worst", "worst by person")]
-    choice = finding(findings.what_the_owner_chooses(chosen(*rows)), "chooses")
+    choice = finding(findings.owner_choice(chosen(*rows)), "chooses")
     assert choice.beside == {"other criteria that choose the same": "3 of 3"}
     assert "No other sanitizer keeps enough good utility" in choice.note
 
 
 def test_nothing_was_attacked():
-    none = findings.what_the_adversary_gains(attack().iloc[:0], LINKS.iloc[:0])
+    none = findings.adversary_gains(attack().iloc[:0], LINKS.iloc[:0])
     assert none.data == "No release was attacked."
 
 
 def test_nothing_to_choose():
-    text = findings.what_the_owner_chooses(chosen()).data
+    text = findings.owner_choice(chosen()).data
     assert "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing" in text
 
 
@@ -483,10 +483,10 @@ EVERYBODY = ("all_predictions", "all_predictions, random labels")
 def test_what_predictions_add():
     two = pd.concat([gains(0.03, 0.01, 0.005, 0.02), gains(0.01, 0.01, 0.005, 0.02, seed=2)])
     more = pd.concat([two, gains(0.03, 0.01, 0.005, 0.02, seed=3)])
-    beyond = finding(findings.what_predictions_add(more), "raise a gain beyond all draws")
+    beyond = finding(findings.mined_predictions(more), "raise a gain beyond all draws")
     assert beyond.number == "2 of 3 comparisons"
     assert beyond.note == "The predictions do more than random labels."
-    said = findings.what_predictions_add(two)
+    said = findings.mined_predictions(two)
     beyond = finding(said, "raise a gain beyond all draws")
     assert beyond.number == "1 of 2 comparisons"
     assert beyond.beside == {"below all draws": "0", "by chance above": "0.05"}
@@ -499,7 +499,7 @@ def test_what_predictions_add():
 
 
 def test_predictions_that_add_no_more_than_random_labels():
-    said = findings.what_predictions_add(gains(0.01, 0.02, 0.015, 0.025, labels=EVERYBODY))
+    said = findings.mined_predictions(gains(0.01, 0.02, 0.015, 0.025, labels=EVERYBODY))
     beyond = finding(said, "For all people predictions raise a gain beyond all draws")
     assert beyond.number == "0 of 1 comparisons"
     assert beyond.beside == {"below all draws": "1", "by chance above": "0.025"}
@@ -510,14 +510,14 @@ def test_predictions_that_add_no_more_than_random_labels():
 
 
 def test_predictions_within_the_range_of_the_draws_are_not_beyond_it():
-    beyond = finding(findings.what_predictions_add(gains(0.018, 0.01, 0.005, 0.02)), "beyond all draws")
+    beyond = finding(findings.mined_predictions(gains(0.018, 0.01, 0.005, 0.02)), "beyond all draws")
     assert (beyond.value, beyond.beside["below all draws"]) == (0, "0")
 
 
 def test_each_reading_has_its_own_verdict():
     everybody = gains(0.01, 0.02, 0.015, 0.025, labels=EVERYBODY)
     first = gains(0.03, 0.01, 0.005, 0.02)
-    said = findings.what_predictions_add(pd.concat([first, everybody[everybody.variant != ""]]))
+    said = findings.mined_predictions(pd.concat([first, everybody[everybody.variant != ""]]))
     one, all_people = finding(said, "In the first record"), finding(said, "For all people")
     assert one.number == "1 of 1 comparisons"
     assert "do more than random labels" in one.note
@@ -527,7 +527,7 @@ def test_each_reading_has_its_own_verdict():
 
 
 def test_predictions_that_add_nothing():
-    said = findings.what_predictions_add(gains(0.0, 0.01, 0.005, 0.02))
+    said = findings.mined_predictions(gains(0.0, 0.01, 0.005, 0.02))
     added = finding(said, "Accuracy gain, predictions")
     assert added.beside["their part of the increase"] == "none, for there is no increase"
     assert "inf" not in said.data
@@ -536,11 +536,11 @@ def test_predictions_that_add_nothing():
 def test_predictions_of_another_set_are_measured_from_the_same_release():
     weka = gains(0.02, 0.01, 0.005, 0.015, miner="Weka 3.6.14")
     main = gains(0.03, 0.01, 0.005, 0.015)
-    said = findings.what_predictions_add(pd.concat([main, weka[weka.variant != ""]]))
+    said = findings.mined_predictions(pd.concat([main, weka[weka.variant != ""]]))
     assert finding(said, "predictions of the worst of Weka 3.6.14").value == pytest.approx(0.02)
     assert finding(said, "predictions of the worst of the miners").value == pytest.approx(0.03)
     assert finding(said, "beyond all draws").number == "2 of 2 comparisons"
 
 
 def test_no_predictions_at_all():
-    assert "no increase to speak of" in findings.what_predictions_add(LINKS).data
+    assert "no increase to speak of" in findings.mined_predictions(LINKS).data

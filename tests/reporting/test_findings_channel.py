@@ -55,7 +55,7 @@ def family(accuracy=0.15):
 
 
 def test_how_likely_the_table_is(small):
-    said = findings.how_likely_the_table_is_guessed(small)
+    said = findings.table_guesses(small)
     example = finding(said, "guesses which of four tables went in")
     assert (round(example.value, 4), example.beside["without the release"]) == (0.4596, 0.25)
     assert round(example.beside["wrong"], 4) == 0.5404
@@ -70,12 +70,12 @@ def test_how_likely_the_table_is(small):
 
 
 def test_what_is_not_listed_is_not_told(small):
-    assert len(findings.how_likely_the_table_is_guessed(small_channels.appendix()).found) == 1
-    assert "no small tables" in findings.what_choosing_at_random_gains(small_channels.appendix()).data
+    assert len(findings.table_guesses(small_channels.appendix()).found) == 1
+    assert "no small tables" in findings.random_levels(small_channels.appendix()).data
 
 
 def test_what_counts_is_the_level(small):
-    said = findings.what_choosing_at_random_gains(small)
+    said = findings.random_levels(small)
     assert "Deterministic publishing as such does not reduce privacy: what counts is the level." in said.data
     assert finding(said, "always published at the lowest").number == "3 of 3 spaces"
     assert finding(said, "always published at all suppressed").number == "0 of 3 spaces"
@@ -91,7 +91,7 @@ def test_the_claim_is_of_these_results(small):
     other = small.copy()
     changed = (other.dataset == "askari: 2 rows, ages 2-1") & (other.sanitizer == "all suppressed")
     other.loc[changed & (other.measure == "bayes_risk"), "value"] = 0.2
-    said = findings.what_choosing_at_random_gains(other)
+    said = findings.random_levels(other)
     assert "differs by space" in said.data
     assert finding(said, "always published at all suppressed").value == 1
     assert "harder to guess loses more" not in said.data
@@ -99,7 +99,7 @@ def test_the_claim_is_of_these_results(small):
 
 def test_errata_one_by_one():
     errata = enumeration.errata()
-    text = findings.erratum_by_erratum(errata).data
+    text = findings.errata(errata).data
     assert text.count("\n\n") == len(errata)
     assert "1. **Eq. 3** (*wrong*)" in text
     assert "**0.515568, 0.540441**" in text
@@ -109,17 +109,17 @@ def test_errata_one_by_one():
 
 def test_what_users_lose_by_what_they_knew():
     """0.70763 bits is what is lost without knowledge, as of `space`; who knew the ages had less to lose."""
-    lost = finding(findings.what_users_lose(small_channels.users()), "(knows nothing)")
+    lost = finding(findings.user_losses(small_channels.users()), "(knows nothing)")
     assert round(lost.value, 3) == 0.708
     assert [round(each, 3) for each in lost.beside.values()] == [0.621, 0.664]
-    assert "tell of no users" in findings.what_users_lose(small_channels.appendix()).data
+    assert "tell of no users" in findings.user_losses(small_channels.appendix()).data
 
 
 # Whole tables
 
 
 def test_the_worst_pair_by_secret():
-    said = findings.which_attributes_give_away(sets())
+    said = findings.revealing_attributes(sets())
     who = finding(said, "Age and town tell most of a person's row")
     assert (who.value, who.setting) == (0.05, "Identity")
     assert who.beside == {"without it": 0.0005, "all 3 attributes": "50.00% of people", "at most, Mondrian k=10": 0.025}
@@ -128,21 +128,21 @@ def test_the_worst_pair_by_secret():
 
 
 def test_without_a_release_only_the_original_is_told():
-    assert "at most" not in findings.which_attributes_give_away(sets(release=False)).data
+    assert "at most" not in findings.revealing_attributes(sets(release=False)).data
 
 
 def test_one_attribute_and_what_is_withheld():
     results = sets()
     one = results[~results.knows.str.contains(",")]
-    assert finding(findings.which_attributes_give_away(one), "Age tell most of a person's row").value > 0
-    assert "as may be shown" in findings.which_attributes_give_away(results.assign(value=MISSING)).data
+    assert finding(findings.revealing_attributes(one), "Age tell most of a person's row").value > 0
+    assert "as may be shown" in findings.revealing_attributes(results.assign(value=MISSING)).data
 
 
 def test_what_misses_few_stands_at_its_bound():
     """It tells most, but how much may not be said, nor which of two such pairs does."""
     results, few = sets(), ["age, town", "sex, town"]
     results.loc[results.knows.isin(few), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    found = finding(findings.which_attributes_give_away(results), "Age and town tell most of a person's row")
+    found = finding(findings.revealing_attributes(results), "Age and town tell most of a person's row")
     assert found.note == "Other attributes tell as much."
     assert found.number == "97.87% to 99.87% of people (withheld)"
     assert found.beside["at most, Mondrian k=10"] == 0.9987
@@ -153,7 +153,7 @@ def test_withheld_ends_of_the_family_are_bounds(small):
     one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
     results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
     results.loc[results.variant == "at most", ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    said = findings.what_leaks(results)
+    said = findings.leakage(results)
     rows = finding(said, "traces a row at most")
     assert rows.number == "97.87% to 99.87% of people (withheld)"
     assert rows.beside["under generalization"] == "2.00% of people (Mondrian k=10)"
@@ -163,17 +163,17 @@ def test_withheld_ends_of_the_family_are_bounds(small):
 
 
 def test_gains_are_leakage_or_differ():
-    said = findings.how_gains_are_leakage(family())
+    said = findings.gains_as_leakage(family())
     assert finding(said, "gains are leakage of this channel").number == "2 of 2 releases with classes or buckets"
     assert finding(said, "Largest accuracy gain").value == pytest.approx(0.15)
-    said = findings.how_gains_are_leakage(family(accuracy=0.1))
+    said = findings.gains_as_leakage(family(accuracy=0.1))
     assert finding(said, "Gains and leakage differ in 2 releases by up to").value == pytest.approx(0.05)
     assert "are leakage" not in said.data
-    assert "None of these releases" in findings.how_gains_are_leakage(sets()).data
+    assert "None of these releases" in findings.gains_as_leakage(sets()).data
 
 
 def test_the_family_on_one_axis(small):
-    said = findings.what_leaks(join(small, sets(), family()))
+    said = findings.leakage(join(small, sets(), family()))
     rows = finding(said, "traces a row at most")
     assert (rows.value, rows.beside["without it"]) == (0.5, 0.001)
     assert rows.beside["under buckets"] == "50.00% of people (Bucketize k=10)"
@@ -188,6 +188,6 @@ def test_the_family_on_one_axis(small):
 def test_without_noise_nothing_is_said_of_it(small):
     results = family()
     results = results[~results.sanitizer.isin(["LaplaceNoise", "Anatomy"])]
-    text = findings.what_leaks(join(small, sets(), results)).data
+    text = findings.leakage(join(small, sets(), results)).data
     assert "noise" not in text
     assert "cannot be had" not in text

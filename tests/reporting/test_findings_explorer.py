@@ -23,7 +23,7 @@ def measured(clinic):
 
 
 def said(results, refused=""):
-    return findings.what_one_setting_gives(results, refused).data
+    return findings.one_setting(results, refused).data
 
 
 def of(results, measure, **columns):
@@ -34,7 +34,7 @@ def of(results, measure, **columns):
 
 
 def test_each_number_stands_beside_its_baseline(measured):
-    report = findings.what_one_setting_gives(measured)
+    report = findings.one_setting(measured)
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
     good = of(measured, "good_utility", sanitizer="Mondrian")
     assert report.data.startswith("**Mondrian k=20** is the release.")

@@ -34,7 +34,7 @@ def results():
 
 def said(results, **caps):
     releases = decision.points(results, **AXES)
-    return findings.which_to_publish(results, releases, decision.choices(releases, **caps)).data
+    return findings.publication(results, releases, decision.choices(releases, **caps)).data
 
 
 def test_which_to_publish(results):
@@ -70,7 +70,7 @@ def losses(k):
 
 def test_what_the_search_found():
     tuned = search(losses, 0.1)
-    said = findings.what_the_search_found(tuned, 0.1, None, **AXES)
+    said = findings.search(tuned, 0.1, None, **AXES)
     found = finding(said, "Least utility loss with a privacy loss of at most 0.1")
     assert (found.value, found.setting) == (0.1, "KMember k=10")
     assert found.beside == {
@@ -80,17 +80,17 @@ def test_what_the_search_found():
     assert "The whole grid was not evaluated, so how near this comes to its best is not known here" in said.data
     assert "%" not in said.data, "no rate that these results do not show"
     whole = tidy([row for k in range(2, 66) for row in rows(f"KMember k={k}", *losses(k))])
-    assert "The search loses no more" in findings.what_the_search_found(tuned, 0.1, whole, **AXES).data
+    assert "The search loses no more" in findings.search(tuned, 0.1, whole, **AXES).data
 
 
 def test_a_search_that_missed_says_by_how_much():
     best = {"KMember k=64": (0.09, 0.08)}
     whole = tidy([row for setting, pair in best.items() for row in rows(setting, *pair)])
-    grid = finding(findings.what_the_search_found(search(losses, 0.1), 0.1, whole, **AXES), "whole grid")
+    grid = finding(findings.search(search(losses, 0.1), 0.1, whole, **AXES), "whole grid")
     assert (grid.value, grid.setting) == (0.08, "KMember k=64")
     assert grid.note == "The search loses 25.0% more."
     nothing = search(lambda k: (1.0, k / 100), 0.1)
-    said = findings.what_the_search_found(nothing, 0.1, whole, **AXES)
+    said = findings.search(nothing, 0.1, whole, **AXES)
     least = finding(said, "Least upper bound of the privacy loss")
     assert least.value == 1
     assert "No value tried keeps a privacy loss of at most 0.1." in least.note
@@ -103,11 +103,11 @@ def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
 
     tuned = decision.tune(noisy, range(1, 33), 0.1, **AXES)
     assert tuned.value is None
-    text = findings.what_the_search_found(tuned, 0.1, None, **AXES).data
+    text = findings.search(tuned, 0.1, None, **AXES).data
     assert "known from below only, so none is sure to keep a privacy loss of at most 0.1" in text
     assert "inf" not in text
     assert "unbounded" in text
 
 
 def test_without_a_cap_nothing_is_searched():
-    assert "takes a PRIVACY_CAP above 0" in findings.what_the_search_found(None, 0, None).data
+    assert "takes a PRIVACY_CAP above 0" in findings.search(None, 0, None).data

@@ -37,11 +37,11 @@ LOSSES = {"k=10": (0.3, 0.02), "k=100": (0.05, 0.04), "Jensen-Shannon t=0.1": (0
 
 
 def said(results):
-    return findings.what_the_trade_off_is(results).data
+    return findings.privacy_models(results).data
 
 
 def test_the_scales():
-    report = findings.how_losses_read(join(SCALES, releases(LOSSES)))
+    report = findings.loss_scales(join(SCALES, releases(LOSSES)))
     revealed = finding(report, "disclosed for certain (job smith)")
     assert (revealed.value, revealed.beside["least (job clerk)"]) == (0.6, 0.4)
     trivial = finding(report, "without quasi-identifiers, mean over 120 large populations")
@@ -51,44 +51,44 @@ def test_the_scales():
 def test_a_withheld_value_is_no_end_of_the_scale():
     scales = SCALES.copy()
     scales.loc[1, "value"] = MISSING
-    revealed = finding(findings.how_losses_read(join(scales, releases(LOSSES))), "disclosed for certain (job clerk)")
+    revealed = finding(findings.loss_scales(join(scales, releases(LOSSES))), "disclosed for certain (job clerk)")
     assert (revealed.value, revealed.beside["least (job clerk)"]) == (0.4, 0.4)
 
 
 def test_without_populations_it_says_so():
-    text = findings.how_losses_read(SCALES.assign(value=0.0)).data
+    text = findings.loss_scales(SCALES.assign(value=0.0)).data
     assert "there is no utility loss here" in text
     assert "utility loss of" not in text
 
 
 def test_the_efficient_ones_by_privacy_model():
-    efficient = finding(findings.what_the_trade_off_is(releases(LOSSES)), "Efficient generalized")
+    efficient = finding(findings.privacy_models(releases(LOSSES)), "Efficient generalized")
     assert efficient.number == "3 of 4 releases"
     assert efficient.beside == {"under k-anonymity": "1 of 2", "under t-closeness": "2 of 2"}
 
 
 def test_a_withheld_privacy_loss_is_not_efficient():
     losses = LOSSES | {"t=0.9": (MISSING, 0.001), "l=3": (MISSING, 0.03)}
-    efficient = finding(findings.what_the_trade_off_is(releases(losses)), "Efficient generalized")
+    efficient = finding(findings.privacy_models(releases(losses)), "Efficient generalized")
     assert efficient.beside["under t-closeness"] == "2 of 3"
     assert efficient.beside["under l-diversity"] == "0 of 1"
 
 
 def test_nothing_is_said_of_t_closeness_without_it():
-    report = findings.what_the_trade_off_is(releases({"k=10": (0.3, 0.02)}))
+    report = findings.privacy_models(releases({"k=10": (0.3, 0.02)}))
     assert "t-closeness" not in report.data
     assert finding(report, "Efficient generalized").beside == {"under k-anonymity": "1 of 1"}
 
 
 @pytest.mark.parametrize("factor", [0.5, 1, 2])
 def test_buckets_are_compared_pair_by_pair(factor):
-    ratio = finding(findings.what_the_trade_off_is(releases(LOSSES, factor)), "Generalized cells lose at most")
+    ratio = finding(findings.privacy_models(releases(LOSSES, factor)), "Generalized cells lose at most")
     assert (ratio.value, ratio.beside["at least"]) == (pytest.approx(1 / factor), pytest.approx(1 / factor))
 
 
 def test_buckets_that_lose_less_here_and_more_there_have_both_ratios():
     one, other = releases({"k=10": (0.3, 0.02)}, 0.5), releases({"k=100": (0.05, 0.04)}, 3)
-    ratio = finding(findings.what_the_trade_off_is(join(one, other)), "Generalized cells lose at most")
+    ratio = finding(findings.privacy_models(join(one, other)), "Generalized cells lose at most")
     assert (ratio.value, ratio.beside["at least"]) == (pytest.approx(2), pytest.approx(1 / 3))
 
 
@@ -152,7 +152,7 @@ def test_the_critics_disagree_in_numbers(low, ahead):
             ("workload_gain", (0.1 + low / 10, "job", 0.0, low, 0.3)),
         )
     ]
-    report = findings.where_critics_disagree(join(releases(LOSSES), tidy(gains)))
+    report = findings.direct_comparison(join(releases(LOSSES), tidy(gains)))
     direct = finding(report, "the researcher clearly gains more than the adversary")
     assert direct.number == f"{ahead} of 4 releases"
     assert direct.beside["accuracy gain"] == "+10.0% to +10.0%"
@@ -185,7 +185,7 @@ def test_of_several_miners_the_best_in_each_release_is_the_researcher():
     assert wide.workload_gain.tolist() == [0.3, 0.3, 0.2, 0.2], "no mean over miners"
     assert wide.low.tolist() == [0.05, 0.05, 0.19, 0.19], "the interval of the same miner"
     assert wide.ahead.tolist() == [False, False, True, True]
-    direct = finding(report := findings.where_critics_disagree(both), "clearly gains more than the adversary")
+    direct = finding(report := findings.direct_comparison(both), "clearly gains more than the adversary")
     assert direct.number == "2 of 4 releases"
     assert direct.beside["workload gain"] == "+20.0% to +30.0%"
     assert direct.beside["miners, of which the best"] == "2"
@@ -193,12 +193,12 @@ def test_of_several_miners_the_best_in_each_release_is_the_researcher():
 
 
 def test_without_a_researcher_nobody_disagrees():
-    assert "needs a sensitive attribute of categories" in findings.where_critics_disagree(releases(LOSSES)).data
+    assert "needs a sensitive attribute of categories" in findings.direct_comparison(releases(LOSSES)).data
 
 
 def test_the_examples():
     examples = [getattr(characteristics, case.replace(" ", "_"))() for case in characteristics.CASES]
-    report = findings.what_examples_show(join(*examples))
+    report = findings.characteristics(join(*examples))
     losses = [
         [round(number, 4) for number in (each.value, *each.beside.values())]
         for each in report.found

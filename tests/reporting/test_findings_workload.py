@@ -49,7 +49,7 @@ COMPARED = (
 
 
 def test_what_is_kept_where_the_adversary_is_held_to_half():
-    said = findings.what_privacy_costs(results(*COMPARED))
+    said = findings.adversary_and_researcher(results(*COMPARED))
     more = finding(said, "The adversary gains more than the researcher, beyond the 95 % interval")
     assert (more.number, more.beside["less"]) == ("2 of 3 releases", "1")
     whole = finding(said, "the original gives the researcher (tree)")
@@ -75,7 +75,7 @@ def test_a_share_that_may_be_nothing_is_called_so():
         for row in COMPARED
         if "l=5" not in row["parameters"]
     ]
-    kept = finding(findings.what_privacy_costs(results(*rows)), "held to half of the adversary's gain")
+    kept = finding(findings.adversary_and_researcher(results(*rows)), "held to half of the adversary's gain")
     assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, -0.9, 2.1]
     assert kept.note.startswith("That is not distinguishable from nothing. The best of 1")
 
@@ -118,19 +118,19 @@ def test_where_nothing_is_to_be_gained_privacy_costs_nothing():
         else row
         for row in COMPARED
     ]
-    text = findings.what_privacy_costs(results(*rows)).data
+    text = findings.adversary_and_researcher(results(*rows)).data
     assert "There is no utility here that privacy could cost." in text
     assert "keeps of the researcher's" not in text
 
 
 def test_where_the_original_was_not_mined_it_says_so():
     rows = [row for row in COMPARED if not (row["sanitizer"] == "Identity" and row["measure"] == "workload_gain")]
-    text = findings.what_privacy_costs(results(*rows)).data
+    text = findings.adversary_and_researcher(results(*rows)).data
     assert "toy, predicting pay: the original was not mined" in text
 
 
 def test_without_a_sensitive_attribute_of_categories_it_says_what_to_do():
-    text = findings.what_privacy_costs(results(), results(), studies.coins(), results()).data
+    text = findings.adversary_and_researcher(results(), results(), studies.coins(), results()).data
     first, coins, *_ = text.split("\n\n")
     assert "takes a sensitive attribute of categories, and no study of this table has one. Give a column" in first
     assert coins.startswith("**Section 7's coins")
@@ -151,10 +151,10 @@ def test_lemma_1_is_checked_not_assumed():
         tell("information_gain", f"delta=0.8 job{PAPERS}", 0.2),
         tell("largest_quotient", f"delta=0.8 job{PAPERS}", 0.7),
     ]
-    lemma = finding(findings.what_privacy_costs(results(*COMPARED, *rows)), "Lemma 1")
+    lemma = finding(findings.adversary_and_researcher(results(*COMPARED, *rows)), "Lemma 1")
     assert (lemma.number, lemma.beside["the nearest comes to"]) == ("2 of 2 releases", "25.0% of its bound")
     rows[2] = tell("information_gain", f"delta=0.8 job{PAPERS}", 0.9)
-    lemma = finding(findings.what_privacy_costs(results(*COMPARED, *rows)), "Lemma 1")
+    lemma = finding(findings.adversary_and_researcher(results(*COMPARED, *rows)), "Lemma 1")
     assert (lemma.number, lemma.beside["the nearest comes to"]) == ("1 of 2 releases", "112.5% of its bound")
 
 
@@ -167,7 +167,7 @@ def test_other_sanitizers():
         gain("k=9", 0.01, sanitizer="KMember"),
         gain("epsilon=1.0", 0.0005, sanitizer="LaplaceNoise"),
     )
-    said = findings.what_privacy_costs(results(*COMPARED), others)
+    said = findings.adversary_and_researcher(results(*COMPARED), others)
     more = finding(said, "The researcher gains (tree)")
     assert (round(more.value, 2), more.setting, round(more.beside["the adversary"])) == (1.0, "KMember k=9", 7)
     assert "LaplaceNoise" not in said.data
@@ -178,7 +178,7 @@ def test_the_coins():
     """The two sentences of section 7 that are wrong, one of them about two attributes; and only those."""
     wrong = {s.words for s, _, _, _, holds in judged(studies.coins()) if not holds}
     assert wrong == {"without Q, nothing of a4", "without Q, nothing of a5", "without S, half of a5"}
-    coins = finding(findings.what_privacy_costs(results(*COMPARED), None, studies.coins()), "Section 7's coins")
+    coins = finding(findings.adversary_and_researcher(results(*COMPARED), None, studies.coins()), "Section 7's coins")
     assert coins.number == "7 of 10"
     assert coins.beside['"without S, half of a5"'] == "claimed 0.5, a1, a2, a4 tell 1"
 

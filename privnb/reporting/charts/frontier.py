@@ -1,6 +1,5 @@
 """Privacy loss against utility loss: which releases are efficient, and where the owner's caps and the knee lie."""
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -119,7 +118,7 @@ def intervals(drawn, ends):
 
 
 def points(drawn, ends):
-    """One mark a release: its shape and colour say the sanitizer, its filling the status."""
+    """One mark per release: its shape and colour say the sanitizer, its filling the status."""
     names = list(dict.fromkeys(drawn.sanitizer))
     # So many pairs of six colours and eight shapes are there before one comes again.
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
@@ -216,15 +215,9 @@ def _overlap(a, b):
 
 
 def _short(drawn):
-    """What a release is called beside a mark that says the sanitizer: its parameter, "t=0.2" of "k=2, t=0.2 job"; or
-    the sanitizer, where it has none. `{name of the row: text}`.
-    """
-    short = {}
-    for name, sanitizer, parameters in drawn[["sanitizer", "parameters"]].itertuples():
-        parts = parameters.removeprefix("partition=").split(", ")
-        of_values = [part for part in parts if re.search(r"=\S+ \S+$", part)]
-        short[name] = re.search(r"\w+=\S+|$", (of_values or parts)[0])[0] or sanitizer
-    return short
+    """What a release is called beside a mark that says the sanitizer: its main parameter; or the sanitizer, without."""
+    bounds = drawn.parameter + "=" + drawn.bound.map("{:.10g}".format)
+    return bounds.where(drawn.parameter != "", drawn.sanitizer)
 
 
 def _title(releases, corner, caps):

@@ -4,52 +4,52 @@ A sentence names its number, what a guess without the release would reach, and w
 takes tidy results and returns `sentences.Sentences`. What the results at hand do not show is left out.
 """
 
-from privnb.reporting.findings.adversary import subgroups, what_predictions_add, what_the_adversary_gains
+from privnb.reporting.findings.adversary import subgroups, mined_predictions, adversary_gains
 from privnb.reporting.findings.channel import (
-    erratum_by_erratum,
-    how_gains_are_leakage,
-    how_likely_the_table_is_guessed,
-    what_choosing_at_random_gains,
-    what_leaks,
-    what_users_lose,
-    which_attributes_give_away,
+    errata,
+    gains_as_leakage,
+    table_guesses,
+    random_levels,
+    leakage,
+    user_losses,
+    revealing_attributes,
 )
-from privnb.reporting.findings.explorer import what_one_setting_gives
-from privnb.reporting.findings.frontier import what_the_search_found, which_to_publish
-from privnb.reporting.findings.grid import what_every_setting_gives
-from privnb.reporting.findings.owner import what_the_owner_chooses, what_users_keep
-from privnb.reporting.findings.release import what_detail_remains, what_it_costs, who_stands_out
+from privnb.reporting.findings.explorer import one_setting
+from privnb.reporting.findings.frontier import search, publication
+from privnb.reporting.findings.grid import every_setting
+from privnb.reporting.findings.owner import owner_choice, utility_declines
+from privnb.reporting.findings.release import remaining_detail, release_costs, uniqueness
 from privnb.reporting.findings.tradeoff import (
-    how_losses_read,
-    what_examples_show,
-    what_the_trade_off_is,
-    where_critics_disagree,
+    loss_scales,
+    characteristics,
+    privacy_models,
+    direct_comparison,
 )
-from privnb.reporting.findings.workload import what_privacy_costs
+from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
-    "erratum_by_erratum",
-    "how_gains_are_leakage",
-    "how_likely_the_table_is_guessed",
-    "how_losses_read",
+    "errata",
+    "gains_as_leakage",
+    "table_guesses",
+    "loss_scales",
     "subgroups",
-    "what_choosing_at_random_gains",
-    "what_detail_remains",
-    "what_every_setting_gives",
-    "what_examples_show",
-    "what_it_costs",
-    "what_leaks",
-    "what_one_setting_gives",
-    "what_predictions_add",
-    "what_privacy_costs",
-    "what_the_adversary_gains",
-    "what_the_owner_chooses",
-    "what_the_search_found",
-    "what_the_trade_off_is",
-    "what_users_keep",
-    "what_users_lose",
-    "where_critics_disagree",
-    "which_attributes_give_away",
-    "which_to_publish",
-    "who_stands_out",
+    "random_levels",
+    "remaining_detail",
+    "every_setting",
+    "characteristics",
+    "release_costs",
+    "leakage",
+    "one_setting",
+    "mined_predictions",
+    "adversary_and_researcher",
+    "adversary_gains",
+    "owner_choice",
+    "search",
+    "privacy_models",
+    "utility_declines",
+    "user_losses",
+    "direct_comparison",
+    "revealing_attributes",
+    "publication",
+    "uniqueness",
 ]  # fmt: skip

@@ -23,7 +23,7 @@ OTHERS = ("fusion: vote", "fusion: stacked", "worst by person")
 CLOSE = 1e-9  # two ways to the same number differ by less
 
 
-def what_the_adversary_gains(mined, links):
+def adversary_gains(mined, links):
     """Nearer predictions beside what needs no attack, whom they hit, and correct links; for each kind of sanitizer."""
     check_results("mined", mined)
     check_results("links", links)
@@ -210,7 +210,7 @@ def _linked(links):
 READINGS = {"with predictions": "in the first record of each distinct row", "with all predictions": "for all people"}
 
 
-def what_predictions_add(results):
+def mined_predictions(results):
     """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
     expect.these(results=results)
     cases = [

@@ -17,13 +17,13 @@ SAME = 1e-9  # sums of shares in another order
 BEFORE = "without the release"
 
 
-def how_likely_the_table_is_guessed(results):
+def table_guesses(results):
     """How likely an adversary who knows the algorithm guesses a whole small table, and what else they may want."""
     expect.these(results=results)
     return report(*_guessed(results), *_aims(results))
 
 
-def what_choosing_at_random_gains(results):
+def random_levels(results):
     """Whether a level drawn at random protects small tables more than a fixed one, and what it costs in utility."""
     expect.these(results=results)
     spaces = results[results.measure.isin(["bayes_risk", "degradation"])]
@@ -59,7 +59,7 @@ def _levels(subject, values, format, better):
     return Finding(subject, values[RANDOM], format=format, setting=RANDOM, beside=others, better=better)
 
 
-def what_users_lose(results):
+def user_losses(results):
     """What users lose by a release of small tables, by what they knew before, and a population of them (eq. 19, 20)."""
     expect.these(results=results)
     rows = of(results, "user_degradation", target=EITHER).set_index("knows").value
@@ -70,13 +70,13 @@ def what_users_lose(results):
     return report(Finding(subject, rows.iloc[0], format="{:.3f} bits", beside=others, better="lower"))
 
 
-def which_attributes_give_away(results):
+def revealing_attributes(results):
     """Which attributes tell most of who a person is and of their sensitive value, one, two and all of them."""
     expect.these(results=results)
     return report(*(_given_away(results) or ["No set of attributes tells of as many people as may be shown."]))
 
 
-def how_gains_are_leakage(results):
+def gains_as_leakage(results):
     """That Brickell and Shmatikov's two gains are what the same channel leaks: checked on every release."""
     expect.these(results=results)
     keys, differences = ["sanitizer", "parameters", "target"], []
@@ -116,13 +116,13 @@ def how_gains_are_leakage(results):
     )
 
 
-def what_leaks(results):
+def leakage(results):
     """The notebook's answer: the small table, the attributes that give away, and all sanitizers on one axis."""
     expect.these(results=results)
     return report(*_guessed(results)[:2], *_given_away(results)[:2], *_family(results))
 
 
-def erratum_by_erratum(errata):
+def errata(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
     columns = ["place", "kind", "erratum", "example", "as printed", "here"]
     expect.table("errata", errata, columns, "`errata.errata` gives one.")

@@ -18,7 +18,7 @@ COUNTED = {
 }
 
 
-def what_one_setting_gives(results, refused=""):
+def one_setting(results, refused=""):
     """One release: by counts and, where they ran, by miners. `refused`: why there is none, or empty."""
     expect.kind("refused", refused, str)
     if refused:

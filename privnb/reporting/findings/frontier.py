@@ -14,7 +14,7 @@ from privnb.reporting.findings.rows import listed, of
 from privnb.sanitizers.catalogue import group
 
 
-def which_to_publish(results, releases, table):
+def publication(results, releases, table):
     """The owner's choice. `releases`: `frontier.points` of `results`; `table`: `frontier.choices` of those."""
     expect.these(results=results, releases=releases)
     check_choices(table)
@@ -41,7 +41,7 @@ def _mined(results, releases):
     )
 
 
-def what_the_search_found(tuned, cap, whole=None, **axes):
+def search(tuned, cap, whole=None, **axes):
     """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
 
     `tuned`: a `frontier.Tuned`, or None where no search was asked for; `whole`: results of the whole grid, or None;

@@ -16,7 +16,7 @@ BUCKETS = (
 )
 
 
-def what_every_setting_gives(steps, results, releases):
+def every_setting(steps, results, releases):
     """How many of the settings the table can give, which of them no other beats, and what the first series trades.
 
     `steps`: one row per setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to

@@ -20,7 +20,7 @@ from privnb.reporting.findings.rows import (
 TIED = 1e-9  # sums of the same weights differ by less
 
 
-def what_users_keep(results):
+def utility_declines(results):
     """How much each kind of sanitizer costs the miner that loses most, beside a mere guess, and beside leaving out what
     noise blurs.
     """
@@ -145,7 +145,7 @@ def _other_sets(declines, worst):
         yield Finding.of(top, subject, format="{:.2%}", beside=beside, note=note)
 
 
-def what_the_owner_chooses(chosen):
+def owner_choice(chosen):
     """Which sanitizer each scenario leads to, under which criteria and seeds that stays, and how far the others lie."""
     check_results("chosen", chosen)
     if of(chosen, "chosen").empty:

@@ -6,7 +6,7 @@ from privnb.reporting.findings.base import Finding, extremes, report
 from privnb.reporting.findings.rows import listed, of, setting_name
 
 
-def who_stands_out(results):
+def uniqueness(results):
     """How many people are unique, and which two facts identify most."""
     expect.these(results=results)
     unique = of(results, "unique").assign(known=lambda r: r.knows.map(names_in).map(len))
@@ -24,7 +24,7 @@ def who_stands_out(results):
     )
 
 
-def what_it_costs(results):
+def release_costs(results):
     """What generalization and noise cost, and the smallest class of each release."""
     expect.these(results=results)
     classes = of(results, "k_achieved", sanitizer="KMember")
@@ -39,7 +39,7 @@ def what_it_costs(results):
     )
 
 
-def what_detail_remains(results):
+def remaining_detail(results):
     """Which sanitizer keeps most detail at the strictest bound of each kind, and which least."""
     expect.these(results=results)
     found = []

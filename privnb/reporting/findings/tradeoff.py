@@ -15,7 +15,7 @@ from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs, queries
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 
 
-def how_losses_read(results):
+def loss_scales(results):
     """What a privacy loss and a utility loss of these results mean."""
     expect.these(results=results)
     found = []
@@ -51,7 +51,7 @@ def how_losses_read(results):
     return report(*found)
 
 
-def what_the_trade_off_is(results):
+def privacy_models(results):
     """Which privacy model loses least utility for its privacy loss, whether buckets help, and what of the paper's
     claims holds here.
     """
@@ -111,7 +111,7 @@ def critiques(results):
     ]
 
 
-def where_critics_disagree(results):
+def direct_comparison(results):
     """What the direct comparison says of some releases beside what Li and Li's two losses say of the same."""
     expect.these(results=results)
     found = critiques(results)
@@ -128,7 +128,7 @@ def where_critics_disagree(results):
     )
 
 
-def what_examples_show(examples):
+def characteristics(examples):
     """Each characteristic of section 3.2, from the made-up tables."""
     check_results("examples", examples)
     found = []

@@ -6,7 +6,7 @@ import pandas as pd
 
 from privnb.evaluation.results import SETTING, check_results, over_seeds
 from privnb.microdata.sentences import B, C
-from privnb.reporting.findings.adversary import what_predictions_add
+from privnb.reporting.findings.adversary import mined_predictions
 from privnb.reporting.findings.base import Finding, report
 from privnb.reporting.findings.rows import ENDS, listed, setting_name
 
@@ -115,7 +115,7 @@ def ahead(sides):
     )
 
 
-def what_privacy_costs(compared, others=None, shares=None, predictions=None):
+def adversary_and_researcher(compared, others=None, shares=None, predictions=None):
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
     `compared`: of `studies.figures`; `others`: of `studies.others`; `shares`: of the coins; `predictions`: of
@@ -129,7 +129,7 @@ def what_privacy_costs(compared, others=None, shares=None, predictions=None):
         found += _coins(judged(shares))
     if predictions is not None:
         asked = "Does what miners predict add to what the adversary gains (Sramka et al. 2010, Table 3)?"
-        found += [asked, *what_predictions_add(predictions).parts]
+        found += [asked, *mined_predictions(predictions).parts]
     return report(*found)
 
 
