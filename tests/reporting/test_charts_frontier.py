@@ -197,8 +197,9 @@ def test_as_many_shapes_as_sanitizers():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "label"), [("k=10", "k=10"), ("k=10, start=3", "k=10"), ("partition=Mondrian k=10", "k=10"), ("", "KMember")]
-)  # fmt: skip
+    ("parameters", "label"),
+    [("k=10", "k=10"), ("k=10, start=3", "k=10"), ("partition=Mondrian k=10", "k=10"), ("", "KMember")],
+)
 def test_a_label_is_the_parameter_that_a_mark_lacks(parameters, label):
     rows = points({f"KMember {parameters}".strip(): (0.1, 0.2)})
     assert _short(rows).tolist() == [label]

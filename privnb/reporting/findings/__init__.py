@@ -4,52 +4,53 @@ A sentence names its number, what a guess without the release would reach, and w
 takes tidy results and returns `sentences.Sentences`. What the results at hand do not show is left out.
 """
 
-from privnb.reporting.findings.adversary import subgroups, mined_predictions, adversary_gains
+from privnb.reporting.findings.adversary import adversary_gains, subgroups
 from privnb.reporting.findings.channel import (
     errata,
     gains_as_leakage,
-    table_guesses,
-    random_levels,
     leakage,
-    user_losses,
+    random_levels,
     revealing_attributes,
+    table_guesses,
+    user_losses,
 )
 from privnb.reporting.findings.explorer import one_setting
-from privnb.reporting.findings.frontier import search, publication
+from privnb.reporting.findings.frontier import publication, search
 from privnb.reporting.findings.grid import every_setting
 from privnb.reporting.findings.owner import owner_choice, utility_declines
-from privnb.reporting.findings.release import remaining_detail, release_costs, uniqueness
+from privnb.reporting.findings.predictions import mined_predictions
+from privnb.reporting.findings.release import release_costs, remaining_detail, uniqueness
 from privnb.reporting.findings.tradeoff import (
-    loss_scales,
     characteristics,
-    privacy_models,
     direct_comparison,
+    loss_scales,
+    privacy_models,
 )
 from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
-    "errata",
-    "gains_as_leakage",
-    "table_guesses",
-    "loss_scales",
-    "subgroups",
-    "random_levels",
-    "remaining_detail",
-    "every_setting",
-    "characteristics",
-    "release_costs",
-    "leakage",
-    "one_setting",
-    "mined_predictions",
     "adversary_and_researcher",
     "adversary_gains",
-    "owner_choice",
-    "search",
-    "privacy_models",
-    "utility_declines",
-    "user_losses",
+    "characteristics",
     "direct_comparison",
-    "revealing_attributes",
+    "errata",
+    "every_setting",
+    "gains_as_leakage",
+    "leakage",
+    "loss_scales",
+    "mined_predictions",
+    "one_setting",
+    "owner_choice",
+    "privacy_models",
     "publication",
+    "random_levels",
+    "release_costs",
+    "remaining_detail",
+    "revealing_attributes",
+    "search",
+    "subgroups",
+    "table_guesses",
     "uniqueness",
+    "user_losses",
+    "utility_declines",
 ]  # fmt: skip

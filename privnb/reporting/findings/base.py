@@ -1,5 +1,7 @@
 """A finding: one number with all that is needed to read it, in one sentence of one form."""
 
+import functools
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -7,8 +9,9 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import bounded
+from privnb.evaluation.results import bounded, check_results
 from privnb.measures import facts
+from privnb.microdata import expect
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.rows import listed, setting_name
 
@@ -93,6 +96,26 @@ def report(*parts):
     return said
 
 
+def of_results(*measures, otherwise):
+    """What makes `Sentences` of a function that takes tables of results and yields findings and texts.
+
+    Without a row of each of `measures` in the first table, or with nothing to say, `otherwise` is all that is said.
+    """
+
+    def decorate(function):
+        @functools.wraps(function)
+        def call(*tables, **named):
+            given = inspect.signature(function).bind(*tables, **named).arguments
+            for name, value in given.items():
+                expect.WORDS.get(name, check_results)(name, value)
+            there = {*measures} <= {*next(iter(given.values())).measure}
+            return report(*([*filter(None, function(**given))] if there else []) or [otherwise])
+
+        return call
+
+    return decorate
+
+
 def reported(format, value, low=np.nan, high=np.nan):
     """A number with its unit; a withheld one by what may be said of it.
 
@@ -131,6 +154,12 @@ def extremes(rows, subject, *, beside=None, note="", **given):
     hidden = f"Withheld: {listed([setting_name(row) for _, row in few.iterrows()])}." if len(few) else ""
     note = " ".join(filter(None, [note, hidden]))
     return [Finding.of(most, subject, beside=other | (beside or {}), note=note, **given)]
+
+
+def largest(rows, subject, **given):
+    """The finding of the row with the largest known value: a list of one, or of none."""
+    rows = rows.dropna(subset="value").nlargest(1, "value")
+    return [Finding.of(row, subject, **given) for _, row in rows.iterrows()]
 
 
 def beside(name, rows):

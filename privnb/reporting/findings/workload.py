@@ -6,8 +6,8 @@ import pandas as pd
 
 from privnb.evaluation.results import SETTING, check_results, over_seeds
 from privnb.microdata.sentences import B, C
-from privnb.reporting.findings.adversary import mined_predictions
 from privnb.reporting.findings.base import Finding, report
+from privnb.reporting.findings.predictions import mined_predictions
 from privnb.reporting.findings.rows import ENDS, listed, setting_name
 
 POINTS = "{:+.2f} points"
