@@ -15,8 +15,6 @@ import numpy as np
 from privnb.measures.base import measure
 from privnb.microdata import expect
 
-STEPS = 100_000
-
 
 def guess(channel):
     """The best guess for each output, MAP: positions of inputs, integer array (m,); -1 for outputs that never occur.
@@ -202,32 +200,6 @@ def additive_capacity(channel):
     # Both sides add up to 1, so half the absolute difference is what the joint probability has too much.
     difference = channel.joint - independent
     return difference[difference > 0].sum()
-
-
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
-def shannon_capacity(channel, tolerance=1e-9):
-    """The most uncertainty that the release can take away, whatever was known before.
-
-    The largest `mutual_information` under any prior, too low by at most `tolerance`. Raises RuntimeError if `STEPS`
-    steps of Blahut and Arimoto's iteration do not get there: ask for less.
-
-    Source: Blahut, IEEE Trans. Inf. Theory 18, 1972.
-    """
-    expect.these(channel=channel)
-    expect.positive("tolerance", tolerance)
-    probability, shape = channel.probability.astype(np.float64), (len(channel.inputs), len(channel.outputs))
-    prior = np.full(shape[0], 1 / shape[0])
-    logs, gap = np.log2(probability), math.inf
-    for _ in range(STEPS):
-        outputs = np.bincount(channel.column, prior[channel.row] * probability, shape[1])
-        told = np.bincount(channel.row, probability * (logs - np.log2(outputs[channel.column])), shape[0])
-        weights = prior * 2**told
-        low = math.log2(weights.sum())
-        gap = told.max() - low
-        if gap <= tolerance:
-            return max(0.0, low)
-        prior = np.maximum(weights / weights.sum(), 1e-300)  # an input that falls to 0 would never come back
-    raise RuntimeError(f"the capacity is known to {gap:.1g} bits, asked for {tolerance:g}. Raise the tolerance.")
 
 
 def prior_gain(channel, gain):

@@ -15,42 +15,12 @@ from itertools import accumulate
 import numpy as np
 import pandas as pd
 
-from privnb.measures.channel_matrix import Channel
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.treatment import Law, Unreadable
 from privnb.sanitizers.mechanisms import check_epsilon, kept
 
-LARGEST = 5_000  # values of a channel that is written out
 PAIRS = 2**18  # of released rows and persons who are compared at a time
-
-
-def response_channel(size, epsilon, prior=None):
-    """k-ary randomized response over `size` categories, as `mechanisms.randomized_response` draws it."""
-    check_epsilon(epsilon)
-    _check_size(size)
-    true = kept(size, epsilon)
-    return Channel.of(np.where(np.eye(size), true, (1 - true) / max(size - 1, 1)), prior)
-
-
-def geometric_channel(size, scale, prior=None):
-    """Two-sided geometric noise on 0..size-1, as `mechanisms.geometric` draws it, with what lies outside moved to the
-    nearest end.
-
-    Nothing is lost by that: beyond an end each further step makes all true values less likely by the same factor.
-    Source: Ghosh, Roughgarden, Sundararajan, STOC 2009, the truncated geometric mechanism.
-    """
-    _check_size(size)
-    expect.positive("scale", scale)
-    steps, decay = np.arange(size), np.exp(-1 / scale)
-    matrix = decay ** np.abs(steps[:, None] - steps) * np.tanh(1 / (2 * scale))
-    matrix[:, [0, -1]] = decay ** np.stack([steps, steps[::-1]], axis=1) / (1 + decay)
-    return Channel.of(matrix, prior)
-
-
-def _check_size(size):
-    if not (expect.is_whole(size) and 2 <= size <= LARGEST):
-        raise ValueError(f"size must be a whole number of values, 2 to {LARGEST}, got {expect.found(size)}.")
 
 
 def response_vulnerability(prior, epsilon):

@@ -27,7 +27,7 @@ FOUND = {
 OF_CHANNELS = (
     "prior_vulnerability", "posterior_vulnerability", "bayes_risk", "santhi_vardy_bound", "prior_entropy",
     "conditional_entropy", "mutual_information", "min_entropy_leakage", "additive_leakage", "multiplicative_capacity",
-    "additive_capacity", "shannon_capacity",
+    "additive_capacity",
 )  # fmt: skip
 OF_RELEASES = (
     "precision", "certainty_penalty", "normalized_certainty_penalty", "discernibility", "average_class_size",

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.measures import channel
+from privnb.measures.channel_matrix import Channel
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -20,19 +21,37 @@ PRIORS = st.lists(st.integers(0, 50), min_size=2, max_size=12).filter(any).map(l
 SCALES = st.floats(0.05, 50)
 
 
-# The oracles
+# The oracles: matrices of the mechanisms
+
+
+def response_channel(size, epsilon, prior=None):
+    """k-ary randomized response over `size` categories."""
+    true = mechanisms.kept(size, epsilon)
+    return Channel.of(np.where(np.eye(size), true, (1 - true) / (size - 1)), prior)
+
+
+def geometric_channel(size, scale, prior=None):
+    """Two-sided geometric noise on 0..size-1, with what lies outside moved to the nearest end.
+
+    Nothing is lost by that: beyond an end each further step makes all true values less likely by the same factor.
+    Source: Ghosh, Roughgarden, Sundararajan, STOC 2009, the truncated geometric mechanism.
+    """
+    steps, decay = np.arange(size), np.exp(-1 / scale)
+    matrix = decay ** np.abs(steps[:, None] - steps) * np.tanh(1 / (2 * scale))
+    matrix[:, [0, -1]] = decay ** np.stack([steps, steps[::-1]], axis=1) / (1 + decay)
+    return Channel.of(matrix, prior)
 
 
 def test_randomized_response_over_14_values():
     uniform = np.full(14, 1 / 14)
     assert noise_channel.response_vulnerability(uniform, 1) == pytest.approx(0.172937593, abs=5e-10)
-    found = noise_channel.response_channel(14, 1)
+    found = response_channel(14, 1)
     assert channel.posterior_vulnerability(found) == pytest.approx(0.172937593, abs=5e-10)
     assert channel.multiplicative_capacity(found) == pytest.approx(2.4211263, abs=5e-8), "a factor, 1.2757 bits"
 
 
 def test_truncated_geometric_noise_on_83_ages():
-    found = noise_channel.geometric_channel(83, 1 / 0.1)
+    found = geometric_channel(83, 1 / 0.1)
     assert channel.multiplicative_capacity(found) == pytest.approx(5.0965867, abs=5e-8), "a factor, 2.3495 bits"
     uniform = noise_channel.geometric_vulnerability(np.full(83, 1 / 83), 1 / 0.1)
     assert 83 * uniform == pytest.approx(5.0965867, abs=5e-8)
@@ -51,7 +70,7 @@ def test_the_oracles_are_adults(sanitizer, name, factor):
 @settings(max_examples=60, deadline=None)
 @given(PRIORS, st.floats(0.1, 5))
 def test_response_agrees_with_its_matrix_and_qif(prior, epsilon):
-    found = noise_channel.response_channel(len(prior), epsilon, prior)
+    found = response_channel(len(prior), epsilon, prior)
     theirs = qif.mechanism.d_privacy.randomized_response(len(prior), epsilon)
     assert found.matrix == pytest.approx(np.array(theirs), rel=1e-12)
     closed = noise_channel.response_vulnerability(prior, epsilon)
@@ -62,7 +81,7 @@ def test_response_agrees_with_its_matrix_and_qif(prior, epsilon):
 @settings(max_examples=60, deadline=None)
 @given(PRIORS, SCALES)
 def test_geometric_agrees_with_its_matrix_and_qif(prior, scale):
-    found = noise_channel.geometric_channel(len(prior), scale, prior)
+    found = geometric_channel(len(prior), scale, prior)
     theirs = qif.mechanism.d_privacy.geometric(len(prior), 1 / scale)
     assert found.matrix == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-300)
     closed = noise_channel.geometric_vulnerability(prior, scale)
@@ -166,9 +185,9 @@ def test_cells_are_guessed_as_often_as_said(sanitizer, columns):
 def test_a_matrix_is_what_the_mechanism_draws():
     drawn = mechanisms.randomized_response(np.full(100_000, "b"), ("a", "b", "c"), 0.8, rng=1)
     shares = pd.Series(drawn).value_counts(normalize=True).sort_index()
-    assert shares.to_numpy() == pytest.approx(noise_channel.response_channel(3, 0.8).matrix[1], abs=0.006)
+    assert shares.to_numpy() == pytest.approx(response_channel(3, 0.8).matrix[1], abs=0.006)
     drawn = np.clip(mechanisms.geometric(np.full(100_000, 3), 2.0, rng=1), 0, 6)
-    assert np.bincount(drawn) / 100_000 == pytest.approx(noise_channel.geometric_channel(7, 2.0).matrix[3], abs=0.006)
+    assert np.bincount(drawn) / 100_000 == pytest.approx(geometric_channel(7, 2.0).matrix[3], abs=0.006)
 
 
 # Whose row is it?

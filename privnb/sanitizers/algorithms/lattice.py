@@ -12,25 +12,11 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
-from privnb.measures import information_loss
 from privnb.measures.information_loss import Occurring
 from privnb.microdata.counts import distinct_codes, tabulate
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Taxonomy
+from privnb.sanitizers.full_domain import OF_CELLS, OF_CLASSES
 
-# What a label costs a cell: no label costs more than one that covers it, nor than `*`.
-OF_CELLS = {
-    "certainty penalty": lambda hierarchy, label, _: hierarchy.width(label),
-    "normalized certainty penalty": lambda hierarchy, label, _: information_loss.uncertainty(hierarchy, label),
-    "loss metric": information_loss.ambiguity,
-    "non-uniform entropy": information_loss.bits,
-    "height": lambda hierarchy, label, _: information_loss.height(hierarchy, label),
-}
-# What the classes cost, from their sizes or, for the last, from their counts of a target's values.
-OF_CLASSES = {
-    "discernibility": information_loss.discernibility_of,
-    "average class size": information_loss.average_class_size_of,
-    "classification metric": information_loss.classification_metric_of,
-}
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
 _ROLLED_UP = 2**22  # rows of checked nodes that are kept for others to roll up
 _TURNS = 256  # classes that may join the suppressed, looked at together
