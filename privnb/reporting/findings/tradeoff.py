@@ -4,60 +4,54 @@ import numpy as np
 import pandas as pd
 
 from privnb import decision
-from privnb.evaluation.results import SETTING, check_results, over_seeds
+from privnb.evaluation.results import SETTING, over_seeds
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.microdata.sentences import B
-from privnb.reporting.findings.base import Finding, report
+from privnb.reporting.findings.base import Finding, largest, of_results
 from privnb.reporting.findings.rows import capitalized, listed, of, setting_name
 from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs, queries_of
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 
 
+@of_results(otherwise="These results have no losses.")
 def loss_scales(results):
     """What a privacy loss and a utility loss of these results mean."""
-    expect.these(results=results)
-    found = []
-    for _, last in of(results, "revealed_loss").dropna(subset="value").nlargest(1, "value").iterrows():
-        first = of(results, "revealed_loss").dropna(subset="value").nsmallest(1, "value").iloc[0]
-        found.append(
-            Finding.of(
-                last,
-                f"Privacy loss of a person whose value is disclosed for certain ({last.target} {last.group})",
-                format="{:.3f} nats",
-                setting="",
-                beside={f"least ({first.target} {first.group})": first.value},
-                note="Below the lower end nobody's value is certain. Above it somebody's may be, or a class only makes "
-                "a rare value likely: the loss does not say which.",
-            )
+    known = of(results, "revealed_loss").dropna(subset="value")
+    for least in known.nsmallest(1, "value").itertuples():
+        most = known.loc[known.value.idxmax()]
+        yield from largest(
+            known,
+            f"Privacy loss of a person whose value is disclosed for certain ({most.target} {most.group})",
+            format="{:.3f} nats",
+            setting="",
+            beside={f"least ({least.target} {least.group})": least.value},
+            note="Below the lower end nobody's value is certain. Above it somebody's may be, or a class only makes a "
+            "rare value likely: the loss does not say which.",
         )
     trivial, count = of(results, "utility_loss"), of(results, "large_populations").value
     if len(trivial) and len(count):
-        found.append(
-            Finding(
-                f"Utility loss without quasi-identifiers, mean over {count.iloc[0]:,.0f} large populations",
-                trivial.baseline.iloc[0],
-                format="{:.4f} nats",
-                better="lower",
-                note="Only what lies below tells something about groups.",
-            )
+        yield Finding(
+            f"Utility loss without quasi-identifiers, mean over {count.iloc[0]:,.0f} large populations",
+            trivial.baseline.iloc[0],
+            format="{:.4f} nats",
+            better="lower",
+            note="Only what lies below tells something about groups.",
         )
     elif len(count):
-        found.append(
+        yield (
             f"No group of people is large enough, or the sensitive attribute has too many values to ask for: {B}there "
             f"is no utility loss here{B}. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
         )
-    return report(*found)
 
 
+@of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
 def privacy_models(results):
     """Which privacy model loses least utility for its privacy loss, whether buckets help, and what of the paper's
     claims holds here.
     """
-    expect.these(results=results)
-    found = [*_dominance(results), *_buckets(results), *_claims(results), *_errors(results), *_unreached(results)]
-    return report(*(found or ["None of these privacy models can be kept on this table: there is no trade-off to see."]))
+    for part in (_dominance, _buckets, _claims, _errors, _unreached):
+        yield from part(results)
 
 
 def both_critiques(results):
@@ -111,45 +105,40 @@ def critiques(results):
     ]
 
 
+@of_results(
+    otherwise="The direct comparison needs a sensitive attribute of categories and large populations: not here."
+)
 def direct_comparison(results):
     """What the direct comparison says of some releases beside what Li and Li's two losses say of the same."""
-    expect.these(results=results)
     found = critiques(results)
-    if not found:
-        return report(
-            "The direct comparison needs a sensitive attribute of categories and large populations: not here."
+    if found:
+        yield from found
+        yield (
+            "Neither side has neutral attributes, so both learn the same thing from the same table, and the direct "
+            "comparison is decided before it is run (Li and Li, section 3.1). Its privacy is a mean over people; the "
+            "two losses are about groups and about the worst-off person. Whether the one is worth the other is the "
+            "owner's to decide: the two cannot be subtracted."
         )
-    return report(
-        *found,
-        "Neither side has neutral attributes, so both learn the same thing from the same table, and the direct "
-        "comparison is decided before it is run (Li and Li, section 3.1). Its privacy is a mean over people; the two "
-        "losses are about groups and about the one worst off. Whether the one is worth the other is the owner's to "
-        "say: the two cannot be subtracted.",
-    )
 
 
+@of_results(otherwise="There are no examples.")
 def characteristics(examples):
     """Each characteristic of section 3.2, from the made-up tables."""
-    check_results("examples", examples)
-    found = []
     for case, part in examples.groupby("target", sort=False):
-        found.append(f"{B}{capitalized(case)}.{B}")
-        nothing, one, other = (rows.set_index("measure").value for _, rows in part.groupby("sanitizer", sort=False))
-        names = [*part.sanitizer.unique()]
-        found.append(
-            [
-                Finding(
-                    facts(measure).title,
-                    one[measure],
-                    format="{:.4f}",
-                    setting=names[1],
-                    beside={names[2]: other[measure], names[0]: nothing[measure]},
-                    better=facts(measure).better,
-                )
-                for measure in ("privacy_loss", "utility_loss", "knowledge_gain")
-            ]
-        )
-    return report(*found)
+        yield f"{B}{capitalized(case)}.{B}"
+        nothing, one, other = dict.fromkeys(part.sanitizer)
+        wide = part.pivot(index="measure", columns="sanitizer", values="value")
+        yield [
+            Finding(
+                facts(name).title,
+                wide[one][name],
+                format="{:.4f}",
+                setting=one,
+                beside={other: wide[other][name], nothing: wide[nothing][name]},
+                better=facts(name).better,
+            )
+            for name in ("privacy_loss", "utility_loss", "knowledge_gain")
+        ]
 
 
 def _dominance(results):
@@ -170,19 +159,12 @@ def _dominance(results):
 def _buckets(results):
     """Whether buckets lose less utility than generalized cells of the same classes."""
     rows, keys = of(results, "utility_loss"), ["parameter", "bound"]
-    generalized, buckets = (rows[rows.sanitizer == each] for each in FORMS)
-    both = generalized.merge(buckets, on=keys, suffixes=("", "_buckets"))
-    if both.empty:
-        return
-    ratio = both.value / both.value_buckets
-    ratio = ratio[np.isfinite(ratio)]
-    yield Finding(
-        "Generalized cells lose at most, in utility losses of the same classes in buckets",
-        ratio.max(),
-        format="{:.2f} times",
-        beside={"at least": ratio.min()},
-        note="The privacy loss is the same; but buckets publish everybody's quasi-identifiers as they are.",
-    )
+    generalized, buckets = (rows[rows.sanitizer == each].set_index(keys).value for each in FORMS)
+    ratio = (generalized / buckets).replace([np.inf, -np.inf], np.nan).dropna()
+    if len(ratio):
+        note = "The privacy loss is the same; but buckets publish everybody's quasi-identifiers as they are."
+        subject = "Generalized cells lose at most, in utility losses of the same classes in buckets"
+        yield Finding(subject, ratio.max(), format="{:.2f} times", beside={"at least": ratio.min()}, note=note)
 
 
 def _claims(results):
@@ -192,8 +174,8 @@ def _claims(results):
         yield Finding.of(row, subject, format="{:.0%}", setting="", note="In the paper: all.")
     above, scale = of(results, "above_scale", sanitizer="Bucketize"), of(results, "revealed_loss").value.min()
     if len(above) and not np.isnan(scale):
-        beside = {f"under {MODELS[row.group]}": f"{row.value:.0f}" for row in above[above.value > 0].itertuples()}
         subject = f"Releases above the lower end of the privacy scale ({scale:.3f} nats)"
+        beside = {f"under {MODELS[row.group]}": f"{row.value:.0f}" for row in above[above.value > 0].itertuples()}
         note = "In the paper: two under l-diversity."
         yield Finding(subject, above.value.sum(), format="{:.0f}", beside=beside, note=note)
     below = of(results, "classes", sanitizer="Mondrian", parameter="delta").dropna(subset="value")
@@ -201,38 +183,30 @@ def _claims(results):
     if len(below):
         beside = {f"delta={row.bound:g}": f"{row.value:.0f}" for row in below.itertuples()}
         note = "The paper says that delta below 1 leaves a single class."
-        yield Finding(
-            "Most classes under a delta below 1", below.value.max(), format="{:.0f}", beside=beside, note=note
-        )
+        most = below.value.max()
+        yield Finding("Most classes under a delta below 1", most, format="{:.0f}", beside=beside, note=note)
 
 
 def _errors(results):
     """How well COUNT queries are answered, and whether larger ones are answered better."""
+    drawn = over_seeds(of(results, "queries")).value.max()
     if of(results, "average_relative_error").empty:
-        if len(of(results, "queries")):
+        if drawn > 0:
             yield "No COUNT query counts anybody, or there are too many values to ask for: there is no relative error."
         return
     rows = pairs(results, "average_relative_error")
     plain = rows[(rows.variant == "") & (rows.letter == "t") & (rows.form == "in buckets")]
-    asked = queries_of(plain)
+    asked = queries_of(plain).assign(value=plain.value)
     for word, by, rest in (("sel", "selectivity", "dimension"), ("qd", "dimension", "selectivity")):
-        step = plain.assign(by=asked[by], rest=asked[rest])
-        if step.empty:
-            continue
-        step = step[step.rest == step.groupby("rest").by.nunique().idxmax()]
-        mean = step.groupby("by").value.mean()
+        several = asked.groupby(rest)[by].transform("nunique")
+        mean = asked[asked[rest] == asked[rest][several == several.max()].min()].groupby(by).value.mean()
         if len(mean) > 1:
-            yield Finding(
-                f"Mean relative error under t-closeness in buckets at {word}={mean.index[-1]:g}",
-                mean.iloc[-1],
-                format="{:.1%}",
-                beside={f"{word}={mean.index[0]:g}": mean.iloc[0]},
-                better="lower",
-            )
-    drawn, empty = over_seeds(of(results, "queries")).value.max(), over_seeds(of(results, "empty_queries"))
-    literal = empty[empty.variant == "literal"]
+            subject = f"Mean relative error under t-closeness in buckets at {word}={mean.index[-1]:g}"
+            beside = {f"{word}={mean.index[0]:g}": mean.iloc[0]}
+            yield Finding(subject, mean.iloc[-1], format="{:.1%}", beside=beside, better="lower")
+    literal = over_seeds(of(results, "empty_queries", variant="literal")).value / drawn
     if len(literal):
-        share = _span(literal.value / drawn, ".0%")
+        share = " to ".join(dict.fromkeys(f"{each:.0%}" for each in (literal.min(), literal.max())))
         yield f"Taken literally, selectivity leaves {share} of the queries without a matching record."
 
 
@@ -240,11 +214,5 @@ def _unreached(results):
     """Privacy models that no release of this table keeps."""
     none = of(results, "classes", status="not possible", sanitizer="Mondrian")
     if len(none):
-        yield (
-            f"Not kept even by all records together, so without a release: "
-            f"{listed([setting_name(row) for _, row in none.iterrows()])}."
-        )
-
-
-def _span(values, format):
-    return " to ".join(dict.fromkeys(f"{value:{format}}" for value in (values.min(), values.max())))
+        names = listed([setting_name(row) for row in none.itertuples()])
+        yield f"Not kept even by all records together, so without a release: {names}."
