@@ -112,7 +112,7 @@ def test_what_users_lose_by_what_they_knew():
     lost = finding(findings.user_losses(small_channels.users()), "(knows nothing)")
     assert round(lost.value, 3) == 0.708
     assert [round(each, 3) for each in lost.beside.values()] == [0.621, 0.664]
-    assert "tell of no users" in findings.user_losses(small_channels.appendix()).data
+    assert "do not say what users lose" in findings.user_losses(small_channels.appendix()).data
 
 
 # Whole tables

@@ -7,7 +7,7 @@ from privnb.evaluation.results import over_seeds
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, E
-from privnb.reporting.findings.base import Finding, beside, extremes, report
+from privnb.reporting.findings.base import Finding, beside, extremes, of_results, report
 from privnb.reporting.findings.rows import capitalized, listed, of, sanitized, setting_name
 from privnb.sanitizers.catalogue import group
 from privnb.studies.askari_2012.enumeration.errata import KINDS as ERRATA
@@ -17,40 +17,36 @@ SAME = 1e-9  # sums of shares in another order
 BEFORE = "without the release"
 
 
+@of_results(otherwise="These results list no small tables.")
 def table_guesses(results):
     """How likely an adversary who knows the algorithm guesses a whole small table, and what else they may want."""
-    expect.these(results=results)
-    return report(*_guessed(results), *_aims(results))
+    yield from _guessed(results)
+    yield from _aims(results)
 
 
+@of_results(otherwise="These results list no small tables.")
 def random_levels(results):
     """Whether a level drawn at random protects small tables more than a fixed one, and what it costs in utility."""
-    expect.these(results=results)
-    spaces = results[results.measure.isin(["bayes_risk", "degradation"])]
-    spaces = spaces[spaces.sanitizer.isin([RANDOM, LOWEST, HIGHEST])]
-    wide = spaces.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
-    if wide.empty or not {RANDOM, LOWEST, HIGHEST} <= set(wide["bayes_risk"]):
-        return report("These results list no small tables.")
-    risk, lost = wide["bayes_risk"], wide["degradation"]
+    levels = [RANDOM, LOWEST, HIGHEST]
+    wide = results[results.measure.isin(["bayes_risk", "degradation"]) & results.sanitizer.isin(levels)]
+    wide = wide.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
+    if wide.empty or not {*levels} <= {*wide["bayes_risk"]}:
+        return
+    risk, lost, last = wide["bayes_risk"], wide["degradation"], wide.index[-1]
     easier = {level: int((risk[level] < risk[RANDOM]).sum()) for level in (LOWEST, HIGHEST)}
     claim = "Whether deterministic publishing reduces privacy differs by space."
     if easier == {LOWEST: len(risk), HIGHEST: 0}:
         claim = "Deterministic publishing as such does not reduce privacy: what counts is the level."
-    harder = (np.argsort(risk.to_numpy()) == np.argsort(lost.to_numpy())).all()
-    return report(
-        f"{B}{claim}{B}",
-        [
-            Finding(
-                f"A table is easier to guess if always published at {level} than at a random level",
-                easier[level],
-                format=f"{{:.0f}} of {len(risk)} spaces",
-            )
-            for level in (LOWEST, HIGHEST)
-        ],
-        _levels(f"The guess is wrong in {_space(risk.index[-1])}", risk.iloc[-1], "probability {:.5f}", "higher"),
-        _levels("Utility lost per attribute", lost.iloc[-1], "{:.2f} bits", "lower"),
-        f"In all {len(risk)} spaces what is harder to guess loses more utility." if harder else "",
-    )
+    yield f"{B}{claim}{B}"
+    subject, of_spaces = "A table is easier to guess if always published at {} than at a random level", len(risk)
+    yield [
+        Finding(subject.format(level), count, format=f"{{:.0f}} of {of_spaces} spaces")
+        for level, count in easier.items()
+    ]
+    yield _levels(f"The guess is wrong in {_space(last)}", risk.loc[last], "probability {:.5f}", "higher")
+    yield _levels("Utility lost per attribute", lost.loc[last], "{:.2f} bits", "lower")
+    if (np.argsort(risk.to_numpy()) == np.argsort(lost.to_numpy())).all():
+        yield f"In all {of_spaces} spaces what is harder to guess loses more utility."
 
 
 def _levels(subject, values, format, better):
@@ -59,26 +55,24 @@ def _levels(subject, values, format, better):
     return Finding(subject, values[RANDOM], format=format, setting=RANDOM, beside=others, better=better)
 
 
+@of_results(otherwise="These results do not say what users lose.")
 def user_losses(results):
     """What users lose by a release of small tables, by what they knew before, and a population of them (eq. 19, 20)."""
-    expect.these(results=results)
     rows = of(results, "user_degradation", target=EITHER).set_index("knows").value
-    if rows.empty:
-        return report("These results tell of no users.")
-    first, others = rows.index[0], rows.iloc[1:].to_dict()
-    subject = f"Users lose of an attribute's utility on average ({first})"
-    return report(Finding(subject, rows.iloc[0], format="{:.3f} bits", beside=others, better="lower"))
+    if len(rows):
+        subject = f"Users lose of an attribute's utility on average ({rows.index[0]})"
+        yield Finding(subject, rows.iloc[0], format="{:.3f} bits", beside=rows.iloc[1:].to_dict(), better="lower")
 
 
+@of_results(otherwise="No set of attributes tells of as many people as may be shown.")
 def revealing_attributes(results):
     """Which attributes tell most of who a person is and of their sensitive value, one, two and all of them."""
-    expect.these(results=results)
-    return report(*(_given_away(results) or ["No set of attributes tells of as many people as may be shown."]))
+    yield from _given_away(results)
 
 
+@of_results(otherwise="None of these releases has classes or buckets in which gains could be compared with leakage.")
 def gains_as_leakage(results):
     """That Brickell and Shmatikov's two gains are what the same channel leaks: checked on every release."""
-    expect.these(results=results)
     keys, differences = ["sanitizer", "parameters", "target"], []
     for what in ("sensitive", "bucket"):
         wide = {
@@ -92,34 +86,31 @@ def gains_as_leakage(results):
         both.columns = ["after", "before", "moved", "accuracy", "knowledge"]
         differences += [*(both.after - both.before - both.accuracy).abs(), *(both.moved - both.knowledge).abs()]
     releases = len(differences) // 2
-    if not releases:
-        return report("None of these releases has classes or buckets in which gains could be compared with leakage.")
-    if max(differences) > SAME:
-        return report(
-            Finding(
-                f"Gains and leakage differ in {releases} releases by up to",
-                max(differences),
-                format="{:.2g}",
-                note="Classes whose members know themselves apart by their labels are not those that gains count in.",
-            )
+    if releases and max(differences) > SAME:
+        yield Finding(
+            f"Gains and leakage differ in {releases} releases by up to",
+            max(differences),
+            format="{:.2g}",
+            note="Classes whose members know themselves apart by their labels are not those that gains count in.",
         )
-    return report(
-        Finding(
+    elif releases:
+        yield Finding(
             "Brickell and Shmatikov's gains are leakage of this channel",
             releases,
             format=f"{{:.0f}} of {releases} releases with classes or buckets",
             note="Posterior minus prior vulnerability of the sensitive value equals their accuracy gain: what a guess "
             "adds. The channel's additive capacity equals their knowledge gain: the most that the release adds for any "
             "adversary with that prior whose gains differ by at most 1.",
-        ),
-        *extremes(of(results, "accuracy_gain"), "Largest accuracy gain", format="{:.4f}"),
-    )
+        )
+        yield from extremes(of(results, "accuracy_gain"), "Largest accuracy gain", format="{:.4f}")
 
 
+@of_results(otherwise="These results do not say what any release leaks.")
 def leakage(results):
     """The notebook's answer: the small table, the attributes that give away, and all sanitizers on one axis."""
-    expect.these(results=results)
-    return report(*_guessed(results)[:2], *_given_away(results)[:2], *_family(results))
+    yield from _guessed(results)
+    yield from _given_away(results)
+    yield from _family(results)
 
 
 def errata(errata):
@@ -140,35 +131,28 @@ def errata(errata):
 
 def _guessed(results):
     """Whole tables: the appendix, what is known before, and the spaces."""
-    rows, found = of(results, "posterior_vulnerability"), []
+    rows = of(results, "posterior_vulnerability")
     example = rows[(rows.dataset == "askari: appendix") & (rows.sanitizer == "its mechanism")]
     known = example[example.knows != NOTHING]
     certain = len(known) and (known[["value", "baseline"]] == 1).all(axis=None)
     for _, row in example[example.knows == NOTHING].iterrows():
         here = results[(results.dataset == row.dataset) & (results.sanitizer == row.sanitizer)]
         here = here[here.knows == row.knows].set_index("measure").value
-        found.append(
-            _probability(
-                row,
-                "In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in",
-                {"wrong": here["bayes_risk"], "the remaining uncertainty allows": here["santhi_vardy_bound"]},
-                "An adversary who knew the table before is never wrong, and the release adds nothing."
-                if certain
-                else "",
-            )
+        yield _probability(
+            row,
+            "In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in",
+            {"wrong": here["bayes_risk"], "the remaining uncertainty allows": here["santhi_vardy_bound"]},
+            "An adversary who knew the table before is never wrong, and the release adds nothing." if certain else "",
         )
-    listed_spaces = rows[(rows.dataset != "askari: appendix") & (rows.sanitizer == RANDOM)]
+    spaces = rows[(rows.dataset != "askari: appendix") & (rows.sanitizer == RANDOM)]
     tables = of(results, "tables").set_index("dataset").value
-    for _, row in listed_spaces[-1:].iterrows():
-        found.append(
-            _probability(
-                row,
-                f"Of {tables[row.dataset]:,.0f} possible tables ({_space(row.dataset)}) the right one is guessed",
-                {"times as likely as without the release": f"{row.value / row.baseline:,.0f}"},
-                "k-anonymity publishes any level that is allowed.",
-            )
+    for _, row in spaces[-1:].iterrows():
+        yield _probability(
+            row,
+            f"Of {tables[row.dataset]:,.0f} possible tables ({_space(row.dataset)}) the right one is guessed",
+            {"times as likely as without the release": f"{row.value / row.baseline:,.0f}"},
+            "k-anonymity publishes any level that is allowed.",
         )
-    return found
 
 
 def _probability(row, subject, others, note):
@@ -180,22 +164,20 @@ def _aims(results):
     rows = of(results, "expected_gain")
     blind, known = rows[rows.knows == NOTHING], rows[(rows.knows != NOTHING) & (rows.target == TABLE)]
     if known.empty or TABLE not in set(blind.target):
-        return []
+        return
     subjects = {f"In {_space(row.dataset)} the best guess gains for {row.target}": row for _, row in blind.iterrows()}
     subjects["An adversary who knows one person in it guesses the table"] = known.iloc[0]
-    return [
+    yield (
         f"Other aims are easier than the exact table; the second and third are our reading of a {E}close{E} table, "
-        "which the paper announces and does not define.",
-        [
-            Finding(subject, row.value, format="{:.3f}", beside={BEFORE: row.baseline})
-            for subject, row in subjects.items()
-        ],
+        "which the paper announces and does not define."
+    )
+    yield [
+        Finding(subject, row.value, format="{:.3f}", beside={BEFORE: row.baseline}) for subject, row in subjects.items()
     ]
 
 
 def _given_away(results):
     """Of the original: the worst single attribute and pair, then all; identity first, then the sensitive value."""
-    found = []
     for measure in ("identity_vulnerability", "sensitive_vulnerability"):
         rows = _known(of(results, measure))
         rows = rows[rows.knows != ""].assign(size=lambda r: r.knows.map(names_in).map(len))
@@ -208,41 +190,36 @@ def _given_away(results):
         secret = "a person's row" if measure == "identity_vulnerability" else f"a person's {top.target}"
         others = beside(f"all {best.index.max()} attributes", best.iloc[2:].iloc[-1:])
         # Labels that overlap do not say which cell is a person's, so that a release may tell less.
-        for _, row in sanitized(rows[rows.knows == top.knows]).iterrows():
+        for row in sanitized(rows[rows.knows == top.knows]).itertuples():
             others |= {f"at most, {setting_name(row)}": row.value if pd.notna(row.value) else row.high}
-        known = capitalized(listed(names_in(top.knows)))
+        subject = f"{capitalized(listed(names_in(top.knows)))} tell most of {secret}"
         note = "Other attributes tell as much." if ties else ""
-        found.append(Finding.of(top, f"{known} tell most of {secret}", setting="Identity", beside=others, note=note))
-    return found
+        yield Finding.of(top, subject, setting="Identity", beside=others, note=note)
 
 
 def _family(results):
     """All kinds of sanitizers, from who leaks least to who leaks most."""
-    found, rows = [], of(results, "identity_vulnerability", knows="")
-    inner = _known(over_seeds(sanitized(rows)))
+    inner = _known(over_seeds(sanitized(of(results, "identity_vulnerability", knows=""))))
     if len(inner):
         kinds = inner.groupby(inner.sanitizer.map(group), sort=False)
         others = {f"under {kind}": _ends(part) for kind, part in kinds}
         bits = np.log2(np.maximum(inner["at"] / inner.baseline, 1))
         others["in bits, each of which doubles the chance"] = f"{bits.min():.1f} to {bits.max():.1f}"
         top = inner.loc[inner["at"].idxmax()]
-        found.append(
-            Finding.of(top, "An adversary with a register of all quasi-identifiers traces a row at most", beside=others)
-        )
-    rows = of(results, "sensitive_vulnerability", knows="")
-    told = sanitized(_known(rows[rows.variant == ""]))
-    if len(told):
-        top = told.loc[told["at"].idxmax()]
-        subject = f"A person's {top.target} is guessed right at most"
-        found.append(Finding.of(top, subject, beside={"all releases": _ends(told)}))
-    noise = rows[(rows.variant == "at most") & (rows.sanitizer.map(group) == "noise")]
-    for _, row in noise.assign(at=noise.value.fillna(noise.high)).dropna(subset="at").nlargest(1, "at").iterrows():
-        found.append(Finding.of(row, f"For noise only a bound is known, what the original tells of {row.target}"))
+        subject = "An adversary with a register of all quasi-identifiers traces a row at most"
+        yield Finding.of(top, subject, beside=others)
+    rows = sanitized(of(results, "sensitive_vulnerability", knows=""))
+    exact, noise = _known(rows[rows.variant == ""]), rows[rows.sanitizer.map(group) == "noise"]
+    for _, top in exact.nlargest(1, "at").iterrows():
+        others = {"all releases": _ends(exact)}
+        yield Finding.of(top, f"A person's {top.target} is guessed right at most", beside=others)
+    noise = noise[noise.variant == "at most"].assign(at=noise.value.fillna(noise.high))
+    for _, top in noise.nlargest(1, "at").iterrows():
+        yield Finding.of(top, f"For noise only a bound is known, what the original tells of {top.target}")
     absent = of(results, "classes", status="not possible")
     if len(absent):
-        names = listed([setting_name(row) for _, row in absent.iterrows()])
-        found.append(f"{names} cannot be had on this table, so there is no leakage to state.")
-    return found
+        names = listed([setting_name(row) for row in absent.itertuples()])
+        yield f"{names} cannot be had on this table, so there is no leakage to state."
 
 
 def _known(rows):
