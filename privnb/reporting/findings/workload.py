@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import pandas as pd
-
 from privnb.evaluation.results import SETTING, check_results, over_seeds
 from privnb.microdata.sentences import B, C
 from privnb.reporting.findings.base import Finding, report
@@ -51,16 +49,13 @@ def judged(shares):
     """
     found = []
     for statement in STATEMENTS:
-        sanitizer = "Identity" if statement.parameters is None else "Suppress"
-        here = shares[(shares.sanitizer == sanitizer) & (shares.parameters == (statement.parameters or ""))]
-        here = here[here.target == statement.target]
-        if len(here):
-            given = here.knows
-            meant = statement.given or max(given, key=len)
-            share = here.value[given == meant].iloc[0]
-            found.append(
-                (statement, meant, share, sorted(set(here.value.round(9) + 0.0)), abs(share - statement.share) < CLOSE)
-            )
+        sanitizer, parameters = ("Identity", "") if statement.parameters is None else ("Suppress", statement.parameters)
+        here = shares[(shares.sanitizer == sanitizer) & (shares.parameters == parameters)]
+        share = here[here.target == statement.target].set_index("knows").value
+        if len(share):
+            meant = statement.given or max(share.index, key=len)
+            holds = abs(share[meant] - statement.share) < CLOSE
+            found.append((statement, meant, share[meant], sorted(set(share.round(9) + 0.0)), holds))
     return found
 
 
@@ -73,22 +68,20 @@ def both_sides(results):
     rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
     rows = rows[~((rows.sanitizer == "Suppress") & (rows.parameters != ""))]
     keys = ["dataset", *SETTING, "parameter", "bound"]
-    best = rows.sort_values("value", ascending=False, kind="stable")
-    adversary = best_adversary(rows)
-    adversary = adversary[[*keys, "value", "baseline"]].rename(columns={"value": "adversary", "baseline": "chance"})
-    researcher = best[best.measure == "workload_gain"].drop_duplicates([*keys, "target"])
-    researcher = researcher[[*keys, "target", "value", "low", "high", "miner"]].rename(columns={"value": "gain"})
-    order = rows[keys].drop_duplicates()
-    workloads = rows[rows.measure == "workload_gain"][["dataset", "target"]].drop_duplicates()
-    wide = order.merge(workloads, on="dataset").merge(adversary, on=keys, how="left")
-    wide = wide.merge(researcher, on=[*keys, "target"], how="left")
+    adversary = best_adversary(rows).rename(columns={"value": "adversary", "baseline": "chance"})
+    researcher = rows[rows.measure == "workload_gain"]
+    best = researcher.sort_values("value", ascending=False, kind="stable").drop_duplicates([*keys, "target"])
+    best = best.rename(columns={"value": "gain"})[[*keys, "target", "gain", "low", "high", "miner"]]
+    wide = rows[keys].drop_duplicates().merge(researcher[["dataset", "target"]].drop_duplicates(), on="dataset")
+    wide = wide.merge(adversary[[*keys, "adversary", "chance"]], on=keys, how="left")
+    wide = wide.merge(best, on=[*keys, "target"], how="left")
     return wide.assign(setting=[setting_name(row) for row in wide.itertuples()])
 
 
 def best_adversary(rows):
     """The `accuracy_gain` of each release: the exact one, or else, as under noise, that of the best miner."""
     best = rows[rows.measure == "accuracy_gain"].sort_values("value", ascending=False, kind="stable")
-    best = pd.concat([best[best.miner == ""], best[best.miner != ""]])
+    best = best.sort_values("miner", key=lambda miner: miner != "", kind="stable")
     return best.drop_duplicates(["dataset", *SETTING]).sort_index()
 
 
@@ -124,28 +117,30 @@ def adversary_and_researcher(compared, others=None, shares=None, predictions=Non
     for name, each in {"compared": compared, "others": others, "shares": shares, "predictions": predictions}.items():
         if each is not None or name == "compared":
             check_results(name, each)
-    found = list(_compared(compared, others)) if len(compared) else [NOTHING]
-    if shares is not None:
-        found += _coins(judged(shares))
+    found = [*_compared(compared)] if len(compared) else [NOTHING]
+    if len(compared) and others is not None:
+        found += [each for part in _workloads(others) for each in _others(part)]
+    found += [LIMITS] if len(compared) else []
+    found += _coins(judged(shares)) if shares is not None else []
     if predictions is not None:
-        asked = "Does what miners predict add to what the adversary gains (Sramka et al. 2010, Table 3)?"
-        found += [asked, *mined_predictions(predictions).parts]
+        found.append("Does what miners predict add to what the adversary gains (Sramka et al. 2010, Table 3)?")
+        found += mined_predictions(predictions).parts
     return report(*found)
 
 
-def _compared(compared, others):
+LIMITS = (
+    "What the comparison cannot say: a point of accuracy is not worth the same to both sides. The adversary's gain is "
+    "a mean over the people in the table, and hides those of whom a class tells much; the researcher's is of one "
+    "workload, and others may need what this one does not. A small gain is not proof of privacy."
+)
+
+
+def _compared(compared):
     sides = both_sides(compared)
     yield "There is nothing to compare: no release has both gains." if sanitized(sides).empty else ahead(sides)
     for part in _workloads(compared):
         yield from _workload(part)
     yield from _lemma(compared)
-    for part in [] if others is None else _workloads(others):
-        yield from _others(part)
-    yield (
-        "What the comparison cannot say: a point of accuracy is not worth the same to both sides. The adversary's gain "
-        "is a mean over the people in the table, and hides those of whom a class tells much; the researcher's is of "
-        "one workload, and others may need what this one does not. A small gain is not proof of privacy."
-    )
 
 
 def _workloads(results):
@@ -225,16 +220,14 @@ def _others(part):
 
 
 def _coins(found):
-    if not found:
-        return
     wrong = {
         f'"{statement.words}"': f"claimed {statement.share:g}, {meant} tell {share:g}"
         for statement, meant, share, _, holds in found
         if not holds
     }
-    yield Finding(
-        "Section 7's coins have both privacy and utility; statements that hold",
-        len(found) - len(wrong),
-        format=f"{{:.0f}} of {len(found)}",
-        beside=wrong,
-    )
+    if found:
+        subject, right = (
+            "Section 7's coins have both privacy and utility; statements that hold",
+            len(found) - len(wrong),
+        )
+        yield Finding(subject, right, format=f"{{:.0f}} of {len(found)}", beside=wrong)
