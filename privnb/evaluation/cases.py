@@ -68,6 +68,11 @@ class Case:
         return self.release._published(self.stream("publish"))
 
 
+def possible(dataset, sanitizers, seed=1):
+    """Those of the sanitizers whose releases the table can give."""
+    return [each for each in sanitizers if Case(dataset, each, seed)._made[1] is None]
+
+
 class Question(ABC):
     """What is asked of a case: a frozen dataclass of what it depends on, so that a store knows its answer."""
 
@@ -89,7 +94,7 @@ class Question(ABC):
 
     def row(self, case):
         """Makes rows of the main measure."""
-        return partial(case.row, self.main, target=getattr(self, "sensitive", ""))
+        return partial(case.row, self.main, target=getattr(self, "sensitive", getattr(self, "target", "")))
 
 
 def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store=""):

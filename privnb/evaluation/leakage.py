@@ -12,8 +12,8 @@ import pandas as pd
 
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.disclosures import stand_in
 from privnb.evaluation.people import subsets_of
-from privnb.evaluation.workload import stand_in
 from privnb.measures import channel
 from privnb.measures.base import state
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability

@@ -1,34 +1,28 @@
-"""What an adversary with ready-made miners gains from one release: nearer predictions, beside what chance alone gives,
-and whom they hit (Sramka et al. 2010, section 4.4).
-
-Each function takes a dataset and a sanitizer and returns tidy results. Counts of few people are withheld in them.
+"""What an adversary with ready-made miners gains from a release: nearer predictions, beside what chance alone gives,
+and whom they hit (Sramka et al. 2010, section 4.4, Table 2). Counts of few people are withheld.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.attributes import first_number, published_name, sensitive_name
-from privnb.evaluation.cases import reordered
+from privnb.evaluation.attributes import first_number, published_name
+from privnb.evaluation.cases import Question, ask, reached
 from privnb.evaluation.people import groups
 from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
-from privnb.evaluation.releases import gain_rows
-from privnb.evaluation.results import SUMMARIES, join, mark_withheld, row_builder, tidy, withheld
+from privnb.evaluation.results import SUMMARIES, join, mark_withheld, tidy, withheld
 from privnb.evaluation.utilities import AntiUtility, bad_rows, failed_rows, told_baseline, unit
 from privnb.measures import mining
 from privnb.measures.base import state, wilson
 from privnb.microdata import expect, withholding
-from privnb.microdata.hierarchy import flat
 from privnb.miners import weka
 
 DEALS = 20  # how often the worst miner's guesses are dealt to the people
-DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 BLIND_FOLDS = 5  # how often a miner is kept from a part of the people
 TOGETHER = "worst by person"
 GUESS = "the guess"
-FIRST = "with predictions"  # those of the first record of each distinct released row
 A, B, C, W = (("A", ""), ("B", ""), ("C", ""), ("W", ""))  # scenario and variant
 # The scenarios whose people are among those of others.
 WITHIN = {A: (), ("A", "distinct"): (A,), B: (A,), C: (A,), ("C", "distinct"): (C, A)}
@@ -72,41 +66,63 @@ def anti_utility(
     expect.these(
         dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
     )
-    target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
-    feared = scenarios(target, len(dataset), c=c, share=share, weights=weights, seed=seed)
-    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
-    order = stream(seed, sanitizer, "publish")
-    members = [miner.name for miner in miners_of(miners) if not miner.name.startswith("fusion")]
-    bare, members = weka.is_weka(members[0]), ", ".join(members)
-    found = mine(release, target, members, rng=order)
-    row = partial(row_builder(dataset, sanitizer, seed), target=target)
-    parts = [tidy(failed_rows(row, "anti_utility", found))]
-    if not found.guesses:
-        return parts[0]
-    if not bare:
-        fusions = fused(release, target, members, found.guesses)
-        zero = {"ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
-        blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
-    for case, idea in feared.items():
-        scores, (scenario, variant) = idea.score({target: found}, dataset, release), case
-        made = partial(row, scenario=scenario, variant=variant)
-        parts.append(_told(scenario, bad_rows(made, scores, fewest), scores, fewest))
-        if bare:
-            continue
-        _, _, worst = mining.average_and_worst(scores.utilities)
-        for others, column in ((fusions, "miner"), (zero | {"held-out": blind(worst)}, "control")):
-            worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
-            if column == "miner":
-                worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
-            beside = scores._replace(by_miner=worths)
-            rows = _told(scenario, bad_rows(made, beside, fewest), beside, fewest)
-            parts.append(rows if column == "miner" else rows.assign(control=rows.miner, miner=""))
-        lots = np.random.default_rng(stream(seed, sanitizer, f"deal {'_'.join(filter(None, case))}"))
-        dealt = [idea.worth({target: lots.permutation(found.guesses[worst])}, dataset, release) for _ in range(DEALS)]
-        parts.append(_permuted(made, scores, worst, dealt, fewest, scenario))
-        if case == A:
-            parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
-    return _apart(join(*(part for part in parts if len(part))), fewest)
+    target = published_name(dataset, target or first_number(dataset))
+    question = Nearer(target, miners, c, share, weights, fewest)
+    return reached(ask(dataset, [(sanitizer, seed, [question])]))
+
+
+@dataclass(frozen=True)
+class Nearer(Question):
+    """For how many people a prediction is nearer than the release; fields and rows as of `anti_utility`."""
+
+    target: str
+    miners: str = "five"
+    c: float = 0
+    share: float = 0.05
+    weights: str = ""
+    fewest: int = withholding.LIMIT
+
+    main = "anti_utility"
+    reorders = True
+
+    def rows(self, case):
+        dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, self.fewest
+        feared = scenarios(target, len(dataset), c=self.c, share=self.share, weights=self.weights, seed=seed)
+        order = case.stream("publish")
+        members = [miner.name for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
+        bare, members = weka.is_weka(members[0]), ", ".join(members)
+        found = mine(release, target, members, rng=order)
+        row = partial(case.row, target=target)
+        parts = [tidy(failed_rows(row, "anti_utility", found))]
+        if not found.guesses:
+            return parts[0]
+        if not bare:
+            fusions = fused(release, target, members, found.guesses)
+            zero = {"ZeroR": mine(release, target, "majority", rng=order).guesses["majority"]}
+            blind = cache(lambda name: unseen(release, target, name, folds=BLIND_FOLDS, seed=seed).guesses[name])
+        for named, idea in feared.items():
+            scores, (scenario, variant) = idea.score({target: found}, dataset, release), named
+            made = partial(row, scenario=scenario, variant=variant)
+            parts.append(_told(scenario, bad_rows(made, scores, fewest), scores, fewest))
+            if bare:
+                continue
+            _, _, worst = mining.average_and_worst(scores.utilities)
+            for others, column in ((fusions, "miner"), (zero | {"held-out": blind(worst)}, "control")):
+                worths = {name: idea.worth({target: guess}, dataset, release) for name, guess in others.items()}
+                if column == "miner":
+                    worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
+                beside = scores._replace(by_miner=worths)
+                rows = _told(scenario, bad_rows(made, beside, fewest), beside, fewest)
+                parts.append(rows if column == "miner" else rows.assign(control=rows.miner, miner=""))
+            rng, guessed = (
+                np.random.default_rng(case.stream(f"deal {'_'.join(filter(None, named))}")),
+                found.guesses[worst],
+            )
+            dealt = [idea.worth({target: rng.permutation(guessed)}, dataset, release) for _ in range(DEALS)]
+            parts.append(_permuted(made, scores, worst, dealt, fewest, scenario))
+            if named == A:
+                parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
+        return _apart(join(*(part for part in parts if len(part))), fewest)
 
 
 def _apart(results, fewest):
@@ -133,78 +149,6 @@ def _apart(results, fewest):
     results.loc[of_it & np.array([cell in hidden for cell in of]), ["value", "low", "high"]] = np.nan
     unguessed = of_it & np.array([(feared, (GUESS, "")) in hidden for feared, _ in of])
     return mark_withheld(results.assign(baseline=results.baseline.mask(unguessed)))
-
-
-def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner_set=""):
-    """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into
-    the release (Table 3).
-
-    Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
-    record of each distinct released row, the count that fits the paper; "with all predictions", those of all people;
-    and of either the control "random labels": the same labels dealt at random to as many records whose own label is
-    longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty lies above).
-    An increase that the control shows as well is no evidence of an attack.
-    `miner_set`: the name that rows give the miners; with one, the release's own gains are left out.
-    """
-    expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
-    expect.kind("miner_set", miner_set, str)
-    target, dataset = published_name(dataset, target or first_number(dataset)), reordered(dataset, seed)
-    sensitive, row = sensitive_name(dataset, sensitive), row_builder(dataset, sanitizer, seed)
-    release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
-    deal, found = stream(seed, sanitizer, "deal"), mine(release, target, miners, rng=stream(seed, sanitizer, "publish"))
-    if not found.guesses:
-        return tidy(failed_rows(row, "accuracy_gain", found, target=sensitive, variant=FIRST, miner_set=miner_set))
-    idea, hierarchy = AntiUtility(target), release.hierarchies.get(target) or flat(release.schema[target])
-    near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
-    rows = [] if miner_set else gain_rows(row, release, sensitive, rng=deal)
-    readings = {
-        (FIRST, "random_labels"): mining.first_occurrences(release.table),
-        ("with all predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
-    }
-    for (variant, purpose), among in readings.items():
-        _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
-        put = near[worst] & among
-        labels, told = found.guesses[worst][put], partial(row, variant=variant, miner_set=miner_set)
-        rows += gain_rows(told, _relabelled(release, target, put, found.guesses[worst]), sensitive, rng=deal)
-        lots, control = np.random.default_rng(stream(seed, sanitizer, purpose)), partial(told, control="random labels")
-        draws = tidy(
-            drawn
-            for _ in range(DRAWS)
-            for drawn in gain_rows(
-                control,
-                _relabelled(release, target, *_dealt_out(release, target, among, labels, hierarchy, lots)),
-                sensitive,
-                rng=deal,
-            )
-        )
-        for measure, part in draws.groupby("measure", sort=False):
-            bounds, baseline = (part.value.min(), part.value.max()), part.baseline.mean()
-            drawn = control(measure, part.value.mean(), target=sensitive, interval=bounds, baseline=baseline)
-            rows.append(drawn | {"better": "lower"})
-    return tidy(rows)
-
-
-def _relabelled(release, target, where, labels):
-    """The release with the cells of `target` replaced where the boolean array `where` says so."""
-    table = release.table.copy()
-    table[target] = np.where(where, labels, table[target])
-    return replace(release, table=table)
-
-
-def _dealt_out(release, target, among, labels, hierarchy, rng):
-    """(where, labels): the `labels`, each put at a random record of those in `among` whose cell is longer, in place of
-    that cell, right or wrong. Of labels that are longer than all cells left, none.
-    """
-    numeric = release.schema[target].numeric
-    cells = mining.lengths(release.table[target], hierarchy, numeric=numeric)
-    sizes = mining.lengths(labels, hierarchy, numeric=numeric)
-    where, dealt = np.zeros(len(release), dtype=bool), np.full(len(release), "", dtype=object)
-    for size in np.unique(sizes)[::-1]:  # the longest first: fewest cells are longer
-        given = rng.permutation(labels[sizes == size])
-        free = np.flatnonzero(among & ~where & (cells > size))
-        chosen = rng.choice(free, min(len(given), len(free)), replace=False)
-        where[chosen], dealt[chosen] = True, given[: len(chosen)]
-    return where, dealt
 
 
 def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):

@@ -12,10 +12,9 @@ from itertools import islice
 
 import numpy as np
 
-from privnb.evaluation import workload
+from privnb.evaluation import disclosures, workload
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import Question, ask
-from privnb.evaluation.predictions import stream
+from privnb.evaluation.cases import Question, ask, possible
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import join, row_builder, tidy
 from privnb.measures.base import state
@@ -26,7 +25,7 @@ from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_l
 from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
-from privnb.sanitizers import Bucketize, Identity, SanitizationError, Suppress
+from privnb.sanitizers import Bucketize, Identity, Suppress
 
 FEWEST = 10  # queries that a mean is over
 DEALS = 10  # how often the sensitive values are dealt out for a baseline
@@ -275,20 +274,23 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
     researcher gains.
 
-    Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `workload.disclosure`; and,
+    Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `disclosures.disclosure`; and,
     where the sensitive attribute has categories, `workload_utility` and `workload_gain` of a researcher who predicts
     it without neutral attributes, see `workload.utility_gain`. Releases that a table cannot give are left out. Source:
     Li and Li, section 3.1.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
     sensitive = secret_name(dataset, sensitive)
-    reached = [sanitizer for sanitizer in sanitizers if _released(dataset, sanitizer, seed) is not None]
-    adversary = workload.disclosure(dataset, reached, sensitive=sensitive, seed=seed)
-    adversary = adversary[adversary.measure.isin(["accuracy_gain", "knowledge_gain"])]
-    if dataset.schema[sensitive].numeric:
-        return adversary
-    asked = {"target": sensitive, "miners": miners, "neutral": "", "seed": seed, "folds": folds}
-    return join(adversary, workload.utility_gain(dataset, reached, **asked))
+    adversary, researcher = disclosures.Disclosure(sensitive), []
+    if not dataset.schema[sensitive].numeric:
+        researcher = [workload.Gained(sensitive, miners, "", folds)]
+    runs = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
+    runs |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers, seed)}
+    found = ask(dataset, [(sanitizer, seed, asked) for sanitizer, asked in runs.items()], description="gains")
+    kept = ("accuracy_gain", "knowledge_gain", "workload_utility", "workload_gain")
+    return found[found.measure.isin(kept)].sort_values(
+        "measure", key=lambda names: names.map(kept.index), kind="stable"
+    )
 
 
 def on_lines(dataset):
@@ -318,14 +320,6 @@ def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
     try:
         return LargePopulations.of(dataset, sensitive, support, hierarchies)
     except ValueError:
-        return None
-
-
-def _released(dataset, sanitizer, seed):
-    """The release, or None where the table cannot give what is asked."""
-    try:
-        return sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
-    except SanitizationError:
         return None
 
 

@@ -7,12 +7,12 @@ import pandas as pd
 
 from privnb.decision import points
 from privnb.evaluation.content import content
+from privnb.evaluation.disclosures import disclosure
 from privnb.evaluation.good_utility import good_utility
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import REASONS, join, of_one_miner, tidy
 from privnb.evaluation.store import Store
-from privnb.evaluation.workload import disclosure
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined

@@ -1,11 +1,11 @@
 """The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers."""
 
-import contextlib
 from functools import partial
 from typing import NamedTuple
 
-from privnb.evaluation import workload
+from privnb.evaluation import disclosures, workload
 from privnb.evaluation.attributes import first_number, published_name
+from privnb.evaluation.cases import possible
 from privnb.evaluation.content import content
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import join, setting, tidy
@@ -14,7 +14,7 @@ from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
 from privnb.miners import weka
-from privnb.sanitizers import Identity, SanitizationError, Suppress, catalogue
+from privnb.sanitizers import Identity, Suppress, catalogue
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.profiles import able, check_miners, evaluated, profile_of, repeated, sets_of, together
 
@@ -113,16 +113,16 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
 def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
     """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
 
-    Rows of `workload.disclosure` and, for each target, of `workload.utility_gain`. The sanitizations are the same for
-    both workloads of a data set; equal releases are mined once. `profile` says the miners, seeds and folds; `miners`
-    and `seeds` replace the main set's. U_base is of the best of a set's miners, for a miner is not measured by what
-    another one can do. Of Weka's miners J48 reads all releases; the other two take part in U_base alone, and where the
-    workload is neutral, as in the paper.
+    Rows of `disclosures.disclosure` and, for each target, of `workload.utility_gain`. The sanitizations are the same
+    for both workloads of a data set; equal releases are mined once. `profile` says the miners, seeds and folds;
+    `miners` and `seeds` replace the main set's. U_base is of the best of a set's miners, for a miner is not measured by
+    what another one can do. Of Weka's miners J48 reads all releases; the other two take part in U_base alone, and where
+    the workload is neutral, as in the paper.
     """
     expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
     cases = []
     for each in sets:
-        every = _alike(each.dataset, workload.sanitizations(each.sensitive, each.workload or each.sensitive))
+        every = _alike(each.dataset, disclosures.sanitizations(each.sensitive, each.workload or each.sensitive))
         cases += [_Case(each, target, every) for target in each.targets]
     return _compared(cases, list(_sets(profile, miners, seeds)), store)
 
@@ -138,23 +138,18 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
     _check_neutral(sets, neutral, knows)
     sets = sets[: profile_of(profile).others]
-    cases = [_Case(s, s.targets[-1], {each: each for each in [*ends(), *_possible(s.dataset)]}) for s in sets]
+    cases = [
+        _Case(s, s.targets[-1], {each: each for each in [*ends(), *possible(s.dataset, catalogue.family(s.dataset))]})
+        for s in sets
+    ]
     return _compared(
         cases, [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)], store, neutral, knows
     )
 
 
 def coins():
-    """Section 7: `workload.information_shares` of three coin flips: intact, without a2, and trivially sanitized."""
-    return workload.information_shares(load("coins"), [Identity(), Suppress("a2"), *workload.trivial()])
-
-
-def _possible(dataset):
-    """Those of the family that the table can have; `08_frontier` says why it cannot have others."""
-    for sanitizer in catalogue.family(dataset):
-        with contextlib.suppress(SanitizationError):
-            sanitizer.sanitize(dataset, rng=1)
-            yield sanitizer
+    """Section 7: `disclosures.information_shares` of three coin flips: intact, without a2, and trivially sanitized."""
+    return disclosures.information_shares(load("coins"), [Identity(), Suppress("a2"), *disclosures.trivial()])
 
 
 class _Case(NamedTuple):
@@ -202,7 +197,7 @@ def _compared(cases, sets, store, neutral="all", knows=""):
         names = able(miners.every if case.target == case.data.sensitive else miners.base, _column(case))
         trivial[key] = [
             partial(workload.utility, case.data.dataset, [end], miners=name, **asked)
-            for end in workload.trivial()
+            for end in disclosures.trivial()
             for name in names
         ]
     trivial = evaluated(trivial, store, "mine the trivial sanitizations")
@@ -228,7 +223,7 @@ def _adversary(case, main, knows):
     """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
     data, sensitive, _ = case.data
     known = knows if knows == "all" else _there(data, knows, sensitive)
-    asked = partial(workload.disclosure, data, sensitive=sensitive, knows=known)
+    asked = partial(disclosures.disclosure, data, sensitive=sensitive, knows=known)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
     yield partial(asked, [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy])
     miners = ", ".join(able(main.every, data.table[sensitive]))
@@ -244,13 +239,13 @@ def _best(trivial):
     if rows.empty:
         return None
     best = rows.loc[rows.value.idxmax()]
-    return next(each for each in workload.trivial() if each.changed_params() == best.parameters), best.miner
+    return next(each for each in disclosures.trivial() if each.changed_params() == best.parameters), best.miner
 
 
 def _alike(dataset, sanitizers):
     """`{sanitizer: the first one whose release has an equal table}`, of sanitizers that are not randomized."""
     first = {}
-    tables = {each: content(workload.released(dataset, each).table) for each in sanitizers}
+    tables = {each: content(disclosures.released(dataset, each).table) for each in sanitizers}
     return {each: first.setdefault(table, each) for each, table in tables.items()}
 
 

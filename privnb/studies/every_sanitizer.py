@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from privnb.evaluation import trade_off, workload
+from privnb.evaluation import disclosures, trade_off, workload
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Linked, Question, answer
 from privnb.evaluation.predictions import miners_of
@@ -214,7 +214,7 @@ class _Plan:
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
         found = {}
         for noisy in (False, True):
-            every = losses | {"disclosure": workload.Disclosure(target, miners=self.miners if noisy else "")}
+            every = losses | {"disclosure": disclosures.Disclosure(target, miners=self.miners if noisy else "")}
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
 

@@ -6,7 +6,8 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.evaluation.attributes import first_number, published_name, sensitive_name
 from privnb.evaluation.good_utility import good_utility
-from privnb.evaluation.nearer_predictions import anti_utility, gains_with_predictions, scenarios
+from privnb.evaluation.nearer_predictions import anti_utility, scenarios
+from privnb.evaluation.predicted_gains import gains_with_predictions
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.microdata import expect, withholding

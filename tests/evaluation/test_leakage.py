@@ -11,7 +11,7 @@ import pytest
 from made_up import CLINIC
 from rows import Shortened
 
-from privnb.evaluation import leakage, workload
+from privnb.evaluation import disclosures, leakage
 from privnb.measures import gains
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
@@ -83,7 +83,7 @@ def test_the_ward_by_hand(ward):
 @pytest.mark.parametrize("sanitizer", [Identity(), FullDomain(KAnonymity(5)), Anatomy(4, "occupation")], ids=repr)
 def test_subsets_by_the_definition(sample, sanitizer):
     """Someone finds the rows that look as the person would; in them, or in their buckets, any value may be theirs."""
-    release = workload.released(sample, sanitizer)
+    release = disclosures.released(sample, sanitizer)
     found = leakage.known_subsets(sample, [sanitizer]).set_index(["measure", "target"]).value
     shares = {}
     if release.buckets is not None:
@@ -184,7 +184,7 @@ def test_every_leakage_lies_between_the_ends(family):
 def test_brickell_and_shmatikovs_gains_are_on_the_scale(sample):
     """Posterior minus prior is the accuracy gain, the additive capacity the knowledge gain; of who knows the bucket."""
     for sanitizer in FAMILY[:5]:
-        told = workload.disclosure(sample, [sanitizer]).set_index("measure").value
+        told = disclosures.disclosure(sample, [sanitizer]).set_index("measure").value
         found = leakage.leakage(sample, [sanitizer]).set_index(["measure", "target"])
         what = "bucket" if isinstance(sanitizer, Anatomy | Bucketize) else "sensitive"
         row = found.loc[f"{what}_vulnerability", "occupation"]
@@ -204,7 +204,7 @@ def test_who_knows_the_bucket_knows_more(family):
 
 
 def test_attributes_by_plain_counting(sample, family):
-    release = workload.released(sample, FAMILY[1])
+    release = disclosures.released(sample, FAMILY[1])
     pairs = pd.crosstab(release.table.age, sample.table.age).to_numpy()
     row = one(family, sanitizer="Mondrian", measure="attribute_vulnerability", target="age")
     assert row.value == pytest.approx(pairs.max(axis=1).sum() / 3000)
@@ -218,7 +218,7 @@ def test_attributes_by_plain_counting(sample, family):
 @pytest.mark.parametrize("noise", [LaplaceNoise(20.0), RandomizedResponse(2.0)], ids=repr)
 def test_no_attack_on_noise_beats_the_bound(sample, noise):
     """Not even a tree that learns from the release and is asked about the people in it."""
-    attack = workload.disclosure(sample, [noise], miners="unpruned tree, naive Bayes")
+    attack = disclosures.disclosure(sample, [noise], miners="unpruned tree, naive Bayes")
     best = attack[attack.measure == "accuracy_gain"].value.max()
     row = one(leakage.leakage(sample, [noise]), measure="sensitive_vulnerability_at_most")
     assert 0 < best < row.value - row.baseline
@@ -325,7 +325,7 @@ def test_an_owners_own_table():
     sanitizers.append(Anatomy(2, "diagnosis"))
     found = leakage.leakage(clinic, sanitizers)
     assert found.sanitizer.drop_duplicates().tolist() == [type(sanitizer).__name__ for sanitizer in sanitizers]
-    counts = gains.class_counts(workload.released(clinic, sanitizers[1]), "diagnosis")
+    counts = gains.class_counts(disclosures.released(clinic, sanitizers[1]), "diagnosis")
     assert value(found, "sensitive_vulnerability", sanitizer="Mondrian") == pytest.approx(
         gains.posterior_accuracy(counts)
     )

@@ -8,7 +8,7 @@ import pytest
 from rows import measured, short
 
 from privnb import evaluation
-from privnb.evaluation import nearer_predictions
+from privnb.evaluation import nearer_predictions, predicted_gains
 from privnb.evaluation.predictions import Mined, mine, stream, unseen
 from privnb.evaluation.results import KEY, join, row_builder, tidy
 from privnb.evaluation.utilities import Scores
@@ -30,7 +30,7 @@ def anti_utility(*given, **options):
 
 
 def gains_with_predictions(*given, **options):
-    return short(nearer_predictions.gains_with_predictions(*given, **options))
+    return short(predicted_gains.gains_with_predictions(*given, **options))
 
 
 def scenarios(*given, **options):
@@ -280,9 +280,10 @@ def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
     assert np.isnan(slow.value), "no number of people"
     assert one(results, status="unavailable").miner == "Weka misc.OLM"
     assert {"majority", "naive Bayes"} < set(results[results.measure == "anti_utility_A"].miner)
-    monkeypatch.setattr(
-        nearer_predictions, "mine", lambda *args, rng: Mined({}, np.full(len(adult), "*"), {"slow": "unfinished"})
-    )
+    for module in (nearer_predictions, predicted_gains):
+        monkeypatch.setattr(
+            module, "mine", lambda *args, rng: Mined({}, np.full(len(adult), "*"), {"slow": "unfinished"})
+        )
     alone = anti_utility(adult, KMember(10), miners="majority")
     assert alone[["measure", "miner", "status"]].to_numpy().tolist() == [["anti_utility", "slow", "unfinished"]]
     gained = gains_with_predictions(adult, KMember(10), miners="majority")
@@ -560,7 +561,7 @@ def test_each_reading_has_its_control(gained):
 def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, monkeypatch, reading):
     """As many, the same, in both readings; and the attack itself changes those records alone."""
     dealt, put = [], []
-    deal, relabel = nearer_predictions._dealt_out, nearer_predictions._relabelled
+    deal, relabel = predicted_gains._dealt_out, predicted_gains._relabelled
 
     def dealt_out(release, target, among, labels, hierarchy, rng):
         dealt.append((int(among.sum()), sorted(labels)))
@@ -570,15 +571,15 @@ def test_the_control_deals_out_the_labels_that_the_worst_miner_puts_in(adult, mo
         put.append(int(where.sum()))
         return relabel(release, target, where, labels)
 
-    monkeypatch.setattr(nearer_predictions, "_dealt_out", dealt_out)
-    monkeypatch.setattr(nearer_predictions, "_relabelled", relabelled)
+    monkeypatch.setattr(predicted_gains, "_dealt_out", dealt_out)
+    monkeypatch.setattr(predicted_gains, "_relabelled", relabelled)
     gains_with_predictions(adult, KMember(3), miners="majority, naive Bayes")
     release, found, near = hits(adult, KMember(3), miners="majority, naive Bayes")
     among = ~release.table.duplicated().to_numpy() if reading == "predictions" else np.ones(len(adult), dtype=bool)
     worst = max(near, key=lambda name: (near[name] & among).sum())
     labels = sorted(found.guesses[worst][near[worst] & among])
-    assert dealt.count((among.sum(), labels)) == nearer_predictions.DRAWS
-    assert put[0 if reading == "predictions" else nearer_predictions.DRAWS + 1] == len(labels)
+    assert dealt.count((among.sum(), labels)) == predicted_gains.DRAWS
+    assert put[0 if reading == "predictions" else predicted_gains.DRAWS + 1] == len(labels)
 
 
 def width(labels):
@@ -591,9 +592,7 @@ def test_labels_are_dealt_to_longer_cells_of_those_who_may_be_changed(adult):
     among = np.arange(len(adult)) % 2 == 0
     seen = set()
     for seed in range(5):
-        where, dealt = nearer_predictions._dealt_out(
-            release, "age", among, labels, hierarchy, np.random.default_rng(seed)
-        )
+        where, dealt = predicted_gains._dealt_out(release, "age", among, labels, hierarchy, np.random.default_rng(seed))
         assert sorted(dealt[where]) == sorted(labels)
         assert not (where & ~among).any()
         assert (width(dealt[where]) < width(release.table.age[where])).all()
@@ -601,7 +600,7 @@ def test_labels_are_dealt_to_longer_cells_of_those_who_may_be_changed(adult):
     assert len(seen) == 5
     # As many as there is room for: no cell is longer than the longest.
     longest = np.array([release.table.age[width(release.table.age).argmax()]] * 5, dtype=object)
-    where, _ = nearer_predictions._dealt_out(release, "age", among, longest, hierarchy, np.random.default_rng(1))
+    where, _ = predicted_gains._dealt_out(release, "age", among, longest, hierarchy, np.random.default_rng(1))
     assert not where.any()
 
 
@@ -662,19 +661,21 @@ def test_rows_of_other_miners_leave_the_releases_own_gains_out(adult, gained):
             lambda d: anti_utility(d, KMember(5), miners="majority", weights="10"),
             "interest weights are written",
         ),
-        (
-            lambda d: anti_utility(d, Bucketize(KMember(5)), miners="majority"),
-            "this release has salary, bucketized",
-        ),
-        (
-            lambda d: gains_with_predictions(d, LaplaceNoise(1), miners="majority"),
-            "leaves no equivalence classes",
-        ),
     ],
 )
 def test_what_cannot_be_done_is_said(adult, call, message):
     with pytest.raises(ValueError, match=message):
         call(adult)
+
+
+def test_a_release_that_cannot_be_read_says_why(adult):
+    for found, measure, reason in (
+        (anti_utility(adult, Bucketize(KMember(5)), miners="majority"), "anti_utility", "has salary, bucketized"),
+        (gains_with_predictions(adult, LaplaceNoise(1), miners="majority"), "accuracy_gain", "no equivalence classes"),
+    ):
+        (row,) = found.itertuples()
+        assert (row.measure, row.status) == (measure, "refused")
+        assert reason in row.reason
 
 
 def test_without_a_sensitive_attribute_there_is_an_anti_utility_and_no_gain():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rows import short
 
-from privnb.evaluation import trade_off, workload
+from privnb.evaluation import disclosures, trade_off
 from privnb.measures.gains import accuracy_gain, class_counts
 from privnb.measures.queries import CountQueries, relative_errors
 from privnb.measures.tradeoff import privacy_losses, revealed_losses
@@ -115,7 +115,7 @@ def test_the_worst_off_do_not_tell_how_many_have_a_rare_value():
         found = pd.concat(
             [
                 trade_off.trade_off(people, [Identity(), Suppress()]),
-                workload.disclosure(people, [Identity(), Suppress()]),
+                disclosures.disclosure(people, [Identity(), Suppress()]),
             ]
         )
         worst = found.measure.isin(["privacy_loss", "largest_disclosure", "largest_quotient"])

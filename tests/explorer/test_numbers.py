@@ -12,10 +12,10 @@ from rows import short
 
 from privnb import evaluation
 from privnb.evaluation import leakage, releases, trade_off
+from privnb.evaluation.disclosures import disclosure
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import COLUMNS
-from privnb.evaluation.workload import disclosure
 from privnb.explorer import numbers
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import axes, counted, measured, mined, plane, recalled, remember

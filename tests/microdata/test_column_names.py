@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privnb import evaluation
-from privnb.evaluation import leakage, nearer_predictions, trade_off, workload
+from privnb.evaluation import disclosures, leakage, nearer_predictions, predicted_gains, trade_off
 from privnb.evaluation.results import join
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
@@ -72,11 +72,11 @@ def test_any_names_go_through_everything_that_reads_a_table(names):
     assert len(evaluation.costs(data, of, fewest=2))
     assert len(evaluation.linked(data, of))
     assert len(leakage.leakage(data, [KMember(3), Anatomy(2, names[4])], fewest=2))
-    assert len(workload.disclosure(data, [Bucketize(KMember(3)), LaplaceNoise(1.0)], miners="naive Bayes"))
+    assert len(disclosures.disclosure(data, [Bucketize(KMember(3)), LaplaceNoise(1.0)], miners="naive Bayes"))
     assert len(trade_off.trade_off(data, [KMember(3), Bucketize(KMember(3))]))
     for target in names[:2]:
         assert len(nearer_predictions.anti_utility(data, KMember(3), miners="naive Bayes", target=target, fewest=2))
-    assert len(nearer_predictions.gains_with_predictions(data, KMember(3), miners="naive Bayes", target=names[1]))
+    assert len(predicted_gains.gains_with_predictions(data, KMember(3), miners="naive Bayes", target=names[1]))
     assert len(gallery.side_by_side(data, [*of, Anatomy(2, names[4])]).table) == 12
 
 

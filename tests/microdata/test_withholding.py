@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privnb import evaluation, studies
-from privnb.evaluation import leakage, nearer_predictions, releases, results, trade_off, verdict, workload
+from privnb.evaluation import disclosures, leakage, nearer_predictions, releases, results, trade_off, verdict
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
@@ -40,11 +40,11 @@ ASKED = {  # every function that takes the limit
     "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
     "Costs": lambda limit: releases.Costs(fewest=limit),
-    "Disclosure": lambda limit: workload.Disclosure("diagnosis", fewest=limit),
+    "Disclosure": lambda limit: disclosures.Disclosure("diagnosis", fewest=limit),
     "Leakage": lambda limit: leakage.Leakage("diagnosis", fewest=limit),
     "Losses": lambda limit: trade_off.Losses("diagnosis", fewest=limit),
     "example": lambda limit: evaluation.example(CLINIC, [KMember(10)], fewest=limit),
-    "disclosure": lambda limit: workload.disclosure(CLINIC, [Identity()], fewest=limit),
+    "disclosure": lambda limit: disclosures.disclosure(CLINIC, [Identity()], fewest=limit),
     "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),
     "judge": lambda limit: OWNER.judge(CLINIC, KMember(10), fewest=limit),
     "known_attributes": lambda limit: studies.known_attributes(CLINIC, fewest=limit),

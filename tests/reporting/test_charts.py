@@ -11,7 +11,7 @@ from rows import frame
 
 from privnb import evaluation, studies
 from privnb.decision import owner_choice
-from privnb.evaluation import nearer_predictions
+from privnb.evaluation import nearer_predictions, predicted_gains
 from privnb.evaluation.results import join, summary
 from privnb.microdata.dataset import load
 from privnb.reporting import charts
@@ -50,9 +50,7 @@ def results():
         "links": evaluation.linked(adult, [*evaluation.ends(), *settings]),
         "gains": join(
             *(
-                nearer_predictions.gains_with_predictions(
-                    adult, sanitizer, miners="majority, decision stump", seed=seed
-                )
+                predicted_gains.gains_with_predictions(adult, sanitizer, miners="majority, decision stump", seed=seed)
                 for seed in (1, 2)
                 for sanitizer in settings[:2]
             )

@@ -8,7 +8,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import studies as experiments
-from privnb.evaluation import cases, workload
+from privnb.evaluation import cases, disclosures, workload
 from privnb.evaluation.results import COLUMNS, KEY
 from privnb.microdata.dataset import Dataset, load, load_studies
 from privnb.microdata.schema import Role
@@ -162,7 +162,7 @@ def compared(sets):
 def test_parts_come_out_as_the_whole_does(sets, compared):
     """The intervals too: each person is compared with themselves, however the work is split."""
     _, each = sets
-    every = workload.sanitizations(each.sensitive, each.workload)
+    every = disclosures.sanitizations(each.sensitive, each.workload)
     for target in each.targets:
         whole = workload.utility_gain(each.dataset, every, target=target, miners=MINERS, seed=2, folds=3)
         whole = whole[~((whole.measure == "workload_gain") & (whole.parameters == "attributes=sensitive"))]
@@ -172,7 +172,7 @@ def test_parts_come_out_as_the_whole_does(sets, compared):
 
 def test_the_adversary_is_that_of_table_3(sets, compared):
     _, each = sets
-    plain = workload.disclosure(each.dataset, workload.sanitizations(each.sensitive, each.workload))
+    plain = disclosures.disclosure(each.dataset, disclosures.sanitizations(each.sensitive, each.workload))
     found = compared[compared.measure.isin(plain.measure)]
     pd.testing.assert_frame_equal(values(found), values(plain), check_exact=True)
 

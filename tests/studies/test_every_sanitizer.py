@@ -6,8 +6,8 @@ import pytest
 from rows import made
 
 from privnb import decision, evaluation, sanitizers, studies
+from privnb.evaluation import disclosures, workload
 from privnb.evaluation import trade_off as losses
-from privnb.evaluation import workload
 from privnb.evaluation.results import KEY, join, tidy
 from privnb.measures import facts
 from privnb.measures.populations import LargePopulations
@@ -147,7 +147,7 @@ def test_measures_that_vary_have_all_seeds_of_every_release(people, measure):
 def test_no_miner_guesses_more_from_classes_than_is_exact(people):
     classes = [Identity(), Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), KMember(5)]
     for miner in ("naive Bayes", "decision tree", "random tree", "unpruned tree", "nearest neighbour"):
-        rows = workload.disclosure(people, classes, miners=miner)
+        rows = disclosures.disclosure(people, classes, miners=miner)
         wide = rows[rows.measure == "accuracy_gain"].pivot_table(index="parameters", columns="miner", values="value")
         assert (wide[miner] <= wide[""] + 1e-12).all()
 

@@ -10,7 +10,7 @@ from rows import by
 from rows import measured as columns
 
 from privnb import studies
-from privnb.evaluation import workload
+from privnb.evaluation import disclosures
 from privnb.evaluation.results import COLUMNS
 from privnb.privacy_models import DeltaDisclosure, KAnonymity
 from privnb.sanitizers import Mondrian, Suppress
@@ -358,8 +358,8 @@ def test_selectors_name_settings_as_results_do():
     """Every one is a sanitizer that a notebook runs, or a list of those of Li and Li's figure 2."""
     run = [
         *studies.sramka_sanitizers("2, 10, 50, 100", "0.5, 0.1, 0.05, 0.01"),
-        *workload.sanitizations("occupation", "marital-status"),
-        *workload.trivial(),
+        *disclosures.sanitizations("occupation", "marital-status"),
+        *disclosures.trivial(),
         Suppress("a2"),
         Mondrian(KAnonymity(5000), split_point="left"),
         Mondrian(DeltaDisclosure(0.9, "occupation"), split_point="left"),

@@ -6,7 +6,7 @@ import pytest
 from rows import frame, short
 
 from privnb import evaluation, studies
-from privnb.evaluation import nearer_predictions
+from privnb.evaluation import nearer_predictions, predicted_gains
 from privnb.evaluation.results import KEY
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
@@ -41,7 +41,7 @@ def anti_utility(*given, **options):
 
 
 def gains_with_predictions(*given, **options):
-    return short(nearer_predictions.gains_with_predictions(*given, **options))
+    return short(predicted_gains.gains_with_predictions(*given, **options))
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ STATEMENTS = (
 
 
 def judged(shares):
-    """Each statement of section 7 beside what `workload.information_shares` of the coins gives.
+    """Each statement of section 7 beside what `disclosures.information_shares` of the coins gives.
 
     A list of (statement, the set that is meant, its share, the shares that any set gives, whether the statement holds).
     Statements on releases that the results lack are left out.
