@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from privnb.microdata import expect
-from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.privacy_models.base import PrivacyModel
 
 
 def check_k(k):
@@ -31,9 +31,6 @@ class KAnonymity(PrivacyModel):
     def level(self, counts, whole=None):
         return counts.sum(axis=1)
 
-    def holds(self, counts, whole=None):
-        return self.level(counts, whole) >= self.k
-
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(PrivacyModel):
@@ -59,7 +56,7 @@ class AlphaKAnonymity(PrivacyModel):
         return counts.max(axis=1) / counts.sum(axis=1)
 
     def holds(self, counts, whole=None):
-        return (counts.sum(axis=1) >= self.k) & (self.level(counts) <= self.alpha + ROUNDING)
+        return (counts.sum(axis=1) >= self.k) & super().holds(counts)
 
 
 @dataclass(frozen=True)
@@ -86,4 +83,4 @@ class PSensitiveKAnonymity(PrivacyModel):
         return (counts > 0).sum(axis=1)
 
     def holds(self, counts, whole=None):
-        return (counts.sum(axis=1) >= self.k) & (self.level(counts) >= self.p)
+        return (counts.sum(axis=1) >= self.k) & super().holds(counts)

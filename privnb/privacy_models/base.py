@@ -41,9 +41,11 @@ class PrivacyModel(ABC):
     def level(self, counts, whole):
         """The level that each class reaches: counts (classes, values), whole (values,) -> array (classes,)."""
 
-    @abstractmethod
-    def holds(self, counts, whole):
-        """Whether each class keeps the bound: boolean array (classes,)."""
+    def holds(self, counts, whole=None):
+        """Whether each class keeps the bound, which is the model's first parameter: boolean array (classes,)."""
+        level, bound = self.level(counts, whole), getattr(self, fields(self)[0].name)
+        rounding = ROUNDING * max(bound, 1)
+        return level >= bound - rounding if self.better == "higher" else level <= bound + rounding
 
     def columns(self, values):
         """The values that the columns of counts stand for, given those that occur in the order of their domain."""

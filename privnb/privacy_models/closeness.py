@@ -76,9 +76,6 @@ class TCloseness(PrivacyModel):
             moved += np.minimum(much, little).sum(axis=1) * height / tree.height
         return moved
 
-    def holds(self, counts, whole):
-        return self.level(counts, whole) <= self.t + ROUNDING
-
 
 @dataclass(frozen=True)
 class JensenShannonCloseness(PrivacyModel):
@@ -100,9 +97,6 @@ class JensenShannonCloseness(PrivacyModel):
 
     def level(self, counts, whole):
         return jensen_shannon(*shares(counts, whole))
-
-    def holds(self, counts, whole):
-        return self.level(counts, whole) <= self.t + ROUNDING
 
 
 def jensen_shannon(p, q):
@@ -162,9 +156,6 @@ class BasicBetaLikeness(PrivacyModel):
     def level(self, counts, whole):
         return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
 
-    def holds(self, counts, whole):
-        return self.level(counts, whole) <= self.beta * (1 + ROUNDING)
-
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(PrivacyModel):
@@ -187,9 +178,6 @@ class EnhancedBetaLikeness(PrivacyModel):
     def level(self, counts, whole):
         gain, q = _gain(counts, whole)
         return np.where(gain <= -np.log(q) + ROUNDING, np.maximum(gain, 0), np.inf).max(axis=1)
-
-    def holds(self, counts, whole):
-        return self.level(counts, whole) <= self.beta * (1 + ROUNDING)
 
 
 def _gain(counts, whole):

@@ -32,9 +32,6 @@ class DistinctDiversity(PrivacyModel):
     def level(self, counts, whole=None):
         return (counts > 0).sum(axis=1)
 
-    def holds(self, counts, whole=None):
-        return self.level(counts) >= self.l
-
 
 @dataclass(frozen=True)
 class EntropyDiversity(PrivacyModel):
@@ -57,9 +54,6 @@ class EntropyDiversity(PrivacyModel):
     def level(self, counts, whole=None):
         shares = counts / counts.sum(axis=1, keepdims=True)
         return np.exp(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))
-
-    def holds(self, counts, whole=None):
-        return self.level(counts) >= self.l * (1 - ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -112,9 +106,6 @@ class FrequencyDiversity(PrivacyModel):
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)
 
-    def holds(self, counts, whole=None):
-        return self.level(counts) >= self.l * (1 - ROUNDING)
-
 
 @dataclass(frozen=True)
 class ConfidenceBound(PrivacyModel):
@@ -143,6 +134,3 @@ class ConfidenceBound(PrivacyModel):
 
     def level(self, counts, whole=None):
         return counts[:, 0] / counts.sum(axis=1)
-
-    def holds(self, counts, whole=None):
-        return self.level(counts) <= self.h + ROUNDING

@@ -214,7 +214,7 @@ class _Listed(OfLeaves):
 
 
 @dataclass(frozen=True)
-class Ordered(_Listed, OfItsValues):
+class Ordered(OfItsValues, _Listed):
     """Categories that stand on a line, in the order of the public domain: a label lists the run from the lowest to the
     highest of the class. Two values are as far apart as their positions.
 
@@ -227,10 +227,6 @@ class Ordered(_Listed, OfItsValues):
     """
 
     exact: bool = False
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.kind("exact", self.exact, bool)
 
     def _outwards(self, low, high, shared):
         shared = np.asarray(shared, dtype=np.int64)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from privnb.microdata import expect
 from privnb.microdata.schema import SchemaError, commonest
 
 SUPPRESSED = "*"  # the root of every hierarchy
@@ -121,6 +122,10 @@ class OfItsValues(OnALine):
     `exact`: whether a release keeps such ends, as published studies do; without it, it moves them outwards. Subclasses
     give `_outwards(low, high, shared)`: where the ends at these positions come to stand, two integer arrays.
     """
+
+    def __post_init__(self):
+        super().__post_init__()
+        expect.kind("exact", self.exact, bool)
 
     def widened(self, labels, shared):
         """`labels` with each end moved outwards that is none of `shared`: an array (n,), the same one if none is moved.

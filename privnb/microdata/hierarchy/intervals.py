@@ -76,10 +76,6 @@ class Ranges(OfItsValues, _OnNumbers):
 
     exact: bool = False
 
-    def __post_init__(self):
-        super().__post_init__()
-        expect.kind("exact", self.exact, bool)
-
     def _outwards(self, low, high, shared):
         return self.domain.interval(low)[0], self.domain.interval(high)[1]
 
