@@ -23,17 +23,17 @@ DTNB | rules | labels | decision table | naive Bayes on the attributes that the 
 DecisionTable | rules | labels numbers | decision table | searches both ways; ours adds only
 OneR | rules | labels | one rule | cuts numbers by the target, ours in tenths
 Ridor | rules | labels | none: rules with exceptions have no counterpart in scikit-learn |
-ZeroR | rules | labels numbers | majority | the same
 M5Rules | rules | numbers | decision tree | lines in the leaves, ours means
+ZeroR | rules | labels numbers | majority | the same
 DecisionStump | trees | labels numbers | decision stump | one label against the others
 Id3 | trees | labels | unpruned tree | one branch a label, ours two a split
 J48 | trees | labels | decision tree | gain ratio and its own pruning
 J48graft | trees | labels | decision tree | as J48; grafts branches afterwards
+M5P | trees | numbers | decision tree | lines in the leaves, ours means
 REPTree | trees | labels numbers | decision tree | prunes by held-out error
 RandomForest | trees | labels | random forest | ten trees as well
 RandomTree | trees | labels | random tree | the same idea on one-hot columns
 SimpleCart | trees | labels | decision tree | its pruning strength is cross-validated
-M5P | trees | numbers | decision tree | lines in the leaves, ours means
 LeastMedSq | functions | numbers | robust regression | median of squares, ours trimmed squares
 LinearRegression | functions | numbers | linear regression | leaves attributes out by the Akaike criterion
 HyperPipes | misc | labels | hyperpipes | numbers by their range, ours by tenths

@@ -8,22 +8,15 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from privnb.miners.equivalents import WEKA
 from privnb.miners.weka.header import Header
 from privnb.miners.weka.java import Unavailable, find_jar, limited, machine, read, told, version
 
 # Sramka et al. 2010, section 4.4, the reference sets of miners for released intervals and for noisy numbers.
-CATEGORICAL = (
-    "bayes.AODE", "bayes.AODEsr", "bayes.BayesNet", "bayes.HNB", "bayes.NaiveBayes", "bayes.NaiveBayesSimple",
-    "bayes.NaiveBayesUpdateable", "bayes.WAODE", "functions.RBFNetwork", "functions.SMO", "lazy.IB1", "lazy.IBk",
-    "lazy.KStar", "lazy.LWL", "rules.ConjunctiveRule", "rules.DTNB", "rules.DecisionTable", "rules.OneR",
-    "rules.Ridor", "rules.ZeroR", "trees.DecisionStump", "trees.Id3", "trees.J48", "trees.J48graft", "trees.REPTree",
-    "trees.RandomForest", "trees.RandomTree", "trees.SimpleCart", "misc.HyperPipes", "misc.MinMaxExtension",
-    "misc.OLM", "misc.VFI",
-)  # fmt: skip
-NUMERICAL = (
-    "functions.RBFNetwork", "rules.ConjunctiveRule", "rules.DecisionTable", "rules.M5Rules", "rules.ZeroR",
-    "trees.DecisionStump", "trees.M5P", "trees.REPTree", "functions.LeastMedSq", "functions.LinearRegression",
-)  # fmt: skip
+CATEGORICAL, NUMERICAL = (
+    tuple(f"{about['family']}.{name}" for name, about in WEKA.items() if kind in about["targets"])
+    for kind in ("labels", "numbers")
+)
 # Section 4.3: the set L of Table 1.
 THREE = ("bayes.NaiveBayes", "trees.J48", "trees.RandomForest")
 SETS = {"three": THREE, "categorical": CATEGORICAL, "numerical": NUMERICAL}
