@@ -9,6 +9,8 @@ array (classes, values), from `knowledge_before`.
 The gains are exact for the people in the table: nobody is sampled, so they have no interval. They are no estimates for
 a larger population, of which small classes would give far too high ones; `permuted_gains` shows how much of a gain is
 due to small classes alone.
+
+One module: each gain is a line or two over the same two distributions.
 """
 
 import math

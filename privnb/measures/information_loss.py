@@ -14,6 +14,8 @@ whose cells are exact but not true, and ValueError for a release without quasi-i
 bucketized release cost nothing: what it loses, `kl_divergence` and `classification_metric` of its buckets tell. Of a
 subset of the records, the released ones are counted. Those that take the dataset read its records as the evaluator may,
 see `Release.originals`.
+
+One module: a loss is a line or two over one reading of a release's labels, or of its noise.
 """
 
 import math

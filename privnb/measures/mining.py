@@ -2,6 +2,8 @@
 
 Both are a sum over people of an interest weight times a function of the guess. All arrays hold one entry a person,
 in the same order. The functions score guesses; how they were made is not their business.
+
+One module: both utilities are the same sum, and what goes into it stands beside it.
 """
 
 import math

@@ -3,6 +3,8 @@
 A dataset lies in `data/<name>/`: its files, `<name>.toml` (columns, roles, public domains, source, licence,
 checksums, studies) and `hierarchies/<set>/<attribute>.csv`. A *study* is a named choice of columns, their roles and
 their hierarchies, so that one table can serve several papers.
+
+One module: a study's choices make no sense without the checks of the table that they are about.
 """
 
 import copy

@@ -3,6 +3,8 @@
 A draft guesses roles and says why. It proposes domains as it saw them in the records, which no description may do in
 the end (domains are public knowledge), and it names nothing sensitive. So a draft starts with `draft = true`, and
 `dataset.load` refuses it until the owner has gone through it and deleted that line.
+
+One module: what it guesses of a column is what it writes, line by line.
 """
 
 import csv

@@ -1,4 +1,7 @@
-"""What was published: the table, its equivalence classes, its provenance; `publish()` is all that an attacker gets."""
+"""What was published: the table, its equivalence classes, its provenance; `publish()` is all that an attacker gets.
+
+One module: what a release keeps back and what it hands out are to be read side by side.
+"""
 
 import os
 from collections.abc import Mapping

@@ -2,6 +2,8 @@
 
 A domain is public knowledge. It is stated by the data owner and never read from the records: a bound
 that depends on the records would tell something about them.
+
+One module: an attribute is its domain, and a schema its attributes.
 """
 
 from dataclasses import dataclass, field, replace

@@ -4,6 +4,8 @@ A generalized table loses how its finer values are distributed; counts of a few 
 Each table has to keep the privacy models, and so has what they tell together.
 
 Source: Kifer and Gehrke, "Injecting Utility into Anonymized Datasets", SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.
+
+One module: what is published, checked and inferred is read from the same joined tables.
 """
 
 from collections.abc import Mapping

@@ -7,6 +7,8 @@ draw of it happened to show.
 
 Source: Alvim, Chatzikokolakis, McIver, Morgan, Palamidessi, Smith, "The Science of Quantitative Information Flow",
 Springer 2020, chapters 5 and 7 (vulnerability, capacity).
+
+One module: a row is guessed by the laws that stand before it.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""How categories generalize: by a `Taxonomy` (a tree), in order, or as sets."""
+"""How categories generalize: by a `Taxonomy` (a tree), in order, or as sets.
+
+One module: the three kinds share how a label lists its values.
+"""
 
 import csv
 from collections import Counter

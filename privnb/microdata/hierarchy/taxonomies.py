@@ -3,6 +3,8 @@
 Each function takes an attribute of a schema and returns a `Taxonomy` over the values of its public domain. Look at it
 with `levels()`; `write("data/<name>/hierarchies/default/<attribute>.csv")` keeps it in ARX's layout. All raise
 SchemaError for an attribute of another kind and for values that have no place, with what to do.
+
+One module: each function is short, and a third of it is an example to run.
 """
 
 from collections.abc import Mapping

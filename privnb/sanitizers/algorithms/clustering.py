@@ -5,6 +5,8 @@ which adds least to a cluster. Scans answer both with a billion comparisons for 
 and bound over a tree of boxes gives the same answers, ties included, in a fraction of a second.
 
 Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, section 4.
+
+One module, for numba compiles its kernels together, and all keep one tree.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,8 @@
 """The lattice of full-domain generalizations: which classes a node makes, which must be suppressed, what is lost.
 
 A node generalizes every attribute to one of its levels, the same for all records.
+
+One module: losses and suppression are bounds of the same search, and read the rows that it rolled up.
 """
 
 from dataclasses import replace

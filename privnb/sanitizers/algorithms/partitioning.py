@@ -4,6 +4,8 @@ All groups of one depth are cut together: numba proposes a cut for each, the mod
 
 Source: LeFevre, DeWitt, Ramakrishnan, "Mondrian Multidimensional k-Anonymity", ICDE 2006; the choice by information
 gain: the same, "Workload-Aware Anonymization", KDD 2006.
+
+One module, for numba compiles its kernels together, and each reads what the others write.
 """
 
 from typing import NamedTuple
