@@ -147,7 +147,7 @@ def _made(thing):
 # What one function of the package tells another: rows on their way into results, numbers on their way into a measure.
 MADE = {
     "bounded", "check_name", "check_results", "commonest", "tally", "kept", "discernibility_of",
-    "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "told_baseline",
+    "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "shown_baseline",
     "unit", "decline_interval", "failed_rows", "row", "setting", "main_parameter", "measured", "of_one_miner",
     "counts_people", "mark_withheld", "queries_name", "stand_in", "Costs", "Gains", "Losses", "Queries", "Leakage",
     "Disclosure", "Utility", "Kept", "Known", "Worth", "Gained", "Shares", "Nearer", "PutIn",

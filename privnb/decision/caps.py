@@ -45,7 +45,7 @@ def caps(privacy=0, utility=0):
 
 
 def choices(releases, *, privacy_cap=None, utility_cap=None):
-    """Which release, why, and what it costs: one row a question that an owner may ask.
+    """Which release, why, and what it costs: one row per question that an owner may ask.
 
     `privacy_cap`: the most privacy loss that the owner accepts; the least utility loss under it is looked for.
     `utility_cap`: the other way round. Of a randomised release the upper bound of its interval counts, of a withheld
@@ -91,7 +91,8 @@ def _under(releases, axis, cap, other):
     if kept.empty:
         nearest = there.sort_values(f"{axis}_high", kind="stable").head(1)
         least = [
-            f"; the least upper bound is {_told(row[f'{axis}_high'])} ({row.setting})" for _, row in nearest.iterrows()
+            f"; the least upper bound is {_formatted(row[f'{axis}_high'])} ({row.setting})"
+            for _, row in nearest.iterrows()
         ]
         return {"question": question, "setting": "none", "why": f"no release keeps the cap{''.join(least)}{left_out}"}
     order = _least(kept, other, axis)
@@ -100,7 +101,7 @@ def _under(releases, axis, cap, other):
     near = others[(low <= first[f"{other}_high"]) & (high >= first[f"{other}_low"])]
     why = f"{len(kept)} of {len(releases)} releases keep the cap, and this one loses least {other}{left_out}"
     if len(near):
-        why += f"; by {other} loss not to be told apart from {', '.join(near.setting)}"
+        why += f"; by {other} loss not distinguishable from {', '.join(near.setting)}"
     return {**first, "question": question, "why": why}
 
 
@@ -123,7 +124,7 @@ def _costs(row, table):
         end = ends[ends.question == f"the least {axis} loss"]
         beyond = getattr(row, axis) - end[axis].iloc[0] if len(end) else np.nan
         if beyond > 0 and row.setting != end.setting.iloc[0]:
-            more.append(f"{_told(beyond)} more {axis} loss than {end.setting.iloc[0]}")
+            more.append(f"{_formatted(beyond)} more {axis} loss than {end.setting.iloc[0]}")
     return " and ".join(more) or ("" if row.setting == "none" else "no more than any other here")
 
 
@@ -166,12 +167,12 @@ def sentences(table, releases):
 def _interval(row, axis):
     value, low, high = (getattr(row, f"{axis}{end}") for end in ("", "_low", "_high"))
     if pd.isna(value):
-        return f"withheld (at most {_told(high)})"
+        return f"withheld (at most {_formatted(high)})"
     baseline = getattr(row, f"{axis}_baseline")
-    said = [f"95 % interval {_told(low)} to {_told(high)}"] if low < high else []
-    said += [f"baseline {_told(baseline)}"] if pd.notna(baseline) else []
-    return _told(value) + (f" ({', '.join(said)})" if said else "")
+    said = [f"95 % interval {_formatted(low)} to {_formatted(high)}"] if low < high else []
+    said += [f"baseline {_formatted(baseline)}"] if pd.notna(baseline) else []
+    return _formatted(value) + (f" ({', '.join(said)})" if said else "")
 
 
-def _told(value):
+def _formatted(value):
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -63,13 +63,13 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
         of_it = attacked[attacked.feared == feared]
         scenario, distinct = of_it.scenario.iloc[0], of_it.variant.iloc[0] == "distinct"
         case = {"scenario": scenario, "variant": "distinct" if distinct else "", "seed": np.nan}
-        for criterion, (values, told) in _criteria(of_it, enough.index).items():
+        for criterion, (values, shown) in _criteria(of_it, enough.index).items():
             made = partial(_row, releases, **case, **dict(zip(CRITERION, criterion, strict=True)))
             picked = values.idxmin(axis=1).value_counts(normalize=True)
             rows += [made(setting, "chosen", share) for setting, share in picked.items()]
             if criterion != WORST:
                 continue
-            more = told.sub(told[picked.index[0]], axis=0).drop(columns=[picked.index[0]])
+            more = shown.sub(shown[picked.index[0]], axis=0).drop(columns=[picked.index[0]])
             for setting in more:
                 known = more[setting].notna().all()
                 bounds = t_interval(more[setting]) if known else (np.nan, np.nan)
@@ -104,8 +104,8 @@ def _named(attacked):
 
 
 def _criteria(rows, settings):
-    """`{criterion: (anti-utilities to compare, those that are told)}`, frames with a row a seed and a column a setting;
-    a criterion is (set of miners, miner, control).
+    """`{criterion: (anti-utilities to compare, those that are shown)}`, frames with one row per seed and one
+    column per setting; a criterion is (set of miners, miner, control).
 
     `settings`: the acceptable ones, cheapest first; those that were attacked are compared. A criterion is left out
     where one of their numbers is withheld without a bound.

@@ -71,7 +71,7 @@ class Loss:
 def points(results, *, privacy, utility, names=None):
     """The releases of `results` as points: two losses, and whether another release dominates them.
 
-    Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly told apart.
+    Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly distinguished.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def check_loss(axis, loss):
 
 
 def _selected(results, loss):
-    """The rows of one measure, miner and target: one a release and seed."""
+    """The rows of one measure, miner and target: one per release and seed."""
     rows = results[(results.measure == loss.measure) & (results.control == "") & (results.variant == loss.variant)]
     rows = measured(rows)
     if rows.empty:

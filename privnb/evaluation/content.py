@@ -57,7 +57,7 @@ def content(value):
         parts = [vars(value)]  # an estimator's parameters, and what it has learned
     else:
         raise TypeError(
-            f"a {kind.__name__} is no input of a stored result, since its content cannot be told. Give whole numbers "
+            f"a {kind.__name__} is no input of a stored result, since its content has no digest. Give whole numbers "
             "as seeds, and else plain values, arrays, tables, datasets, sanitizers or functions of a module."
         )
     return _whole(kind, parts)
@@ -124,7 +124,7 @@ def _code(thing):
     """The code behind a class or function, unless the fingerprint has it."""
     if "<" in thing.__qualname__ or thing.__module__ in ("__main__", "__mp_main__"):
         raise TypeError(
-            f"'{thing.__qualname__}' cannot be told from others of its name, nor sent to another process. "
+            f"'{thing.__qualname__}' cannot be distinguished from others of its name, nor sent to another process. "
             "Define it at the top of a module."
         )
     if _package(thing) in {"privnb", *VERSIONED, *sys.stdlib_module_names}:

@@ -167,9 +167,9 @@ class Shares(Question):
 
     def rows(self, case):
         release, rows = stand_in(case), []
-        told = [name for name in case.dataset.schema.published if not is_withheld(release, name)]
-        for target in (name for name in told if release.schema[name].role is not Role.QUASI_IDENTIFIER):
-            values, others = release.table[target], [name for name in told if name != target]
+        shown = [name for name in case.dataset.schema.published if not is_withheld(release, name)]
+        for target in (name for name in shown if release.schema[name].role is not Role.QUASI_IDENTIFIER):
+            values, others = release.table[target], [name for name in shown if name != target]
             entropy = _information(release.table[[target]], values)
             for given in chain.from_iterable(combinations(others, size) for size in range(1, len(others) + 1)):
                 share = _information(release.table[list(given)], values) / entropy if entropy else 1.0
@@ -206,9 +206,9 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
     hidden = np.isnan([share[0], prior]).any()
     for gain, dealt in zip(GAINS, chance, strict=True):
         value = gain(found, before)
-        untold = few and value > 0 if gain in WORST else hidden and gain in GUESSES
-        told = [np.nan, np.nan] if untold else [value, dealt]
-        rows.append(row(gain.__name__, told[0], baseline=told[1]))
+        unsafe = few and value > 0 if gain in WORST else hidden and gain in GUESSES
+        shown = [np.nan, np.nan] if unsafe else [value, dealt]
+        rows.append(row(gain.__name__, shown[0], baseline=shown[1]))
     return [*rows, row("posterior_accuracy", share[0], interval=share[1:], baseline=prior)]
 
 
@@ -217,9 +217,9 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
     dataset = case.dataset
     values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
-    lots = gains.permute(groups, np.random.default_rng(case.stream("deal")))
+    order = gains.permute(groups, np.random.default_rng(case.stream("deal")))
     table = published.table.copy()
-    table[sensitive] = values.to_numpy()[lots]
+    table[sensitive] = values.to_numpy()[order]
     dealt = published._replace(table=table)
     # A class is found by the quasi-identifiers of a person (section 4.1); the row that noise made of them is not.
     asked = (dataset if release.classes is None else release).table.iloc[key]

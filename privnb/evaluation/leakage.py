@@ -141,11 +141,11 @@ class Known(Question):
                 "`leakage`, which looks at whole rows, or leave it out."
             )
         names, original = dataset.schema.quasi_identifiers, _subsets_of_original(dataset, self.sensitive)
-        told, prior = original, _prior(dataset, self.sensitive, self.fewest)
+        counted, prior = original, _prior(dataset, self.sensitive, self.fewest)
         if not {*names, self.sensitive} <= {*release.treated("exact")}:
-            told = _by_subset(dataset, release, self.sensitive, subsets_of(names))
+            counted = _by_subset(dataset, release, self.sensitive, subsets_of(names))
         for subset, most in original.items():
-            groups, guessed = np.minimum(told[subset], most)
+            groups, guessed = np.minimum(counted[subset], most)
             knowing = partial(case.row, knows=name_list(subset), better="lower")
             found = withholding.found(groups, n, self.fewest)
             share = withholding.share(guessed, n, self.fewest)
@@ -165,25 +165,38 @@ def _subsets_of_original(dataset, sensitive):
 def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What each release leaks of a person: generalization, buckets and noise on one scale.
 
-    Rows come in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the release), and
-    `..._leakage`, in bits, log2 of how many times likelier the release made that (baseline: 0; 1 bit doubles it):
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    sensitive : str
+        What adversaries want; the first sensitive attribute if None.
+    seed : int
+        Of the noise.
+    fewest : int
+        Shares of fewer people, and of all but so few, have only bounds; a number that would tell them has no value.
 
-    - `identity_...`: whose is a released row? For who has a register of everybody's true quasi-identifiers and looks at
-      one row. Exact for classes and for noise in one attribute; with noise in several an estimate from 2,000 rows, with
-      a 95 % interval. Who matches all noisy rows together may do better.
-    - `attribute_...`, by quasi-identifier: what is a person's own value? For who sees its released cell alone, so at
-      most what the row tells. Exact, for noise in closed form.
-    - `sensitive_...`: what is a person's sensitive value? For who knows their quasi-identifiers. Exact for classes. Of
-      buckets how often the guess of `known_subsets` is right, which others may beat. Of buckets and noise also rows
-      of variant "at most": what the original tells, which nobody beats who knows quasi-identifiers alone.
-    - `bucket_...`, of buckets alone: the same for who knows the person's bucket. People alike in quasi-identifiers may
-      be in different buckets, so this takes more than those.
+    Returns
+    -------
+    DataFrame
+        Tidy results, in pairs: `..._vulnerability`, how likely one guess is right (0 to 1; baseline: without the
+        release), and `..._leakage`, in bits: log2 of how many times likelier the release made that (baseline: 0).
 
-    `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is known
-    of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell leaks to
-    anybody, whatever they knew and wanted. A sanitizer that this table cannot have has a row `classes` of status "not
-    possible", and no other. Shares of fewer than `fewest` people, and of all but so few, have only bounds, and no
-    number that would tell them has a value.
+        - `identity_...`: whose is a released row? For an adversary with a register of everybody's true
+          quasi-identifiers who looks at one row. With noise in several attributes an estimate from 2,000 rows, with a
+          95 % interval. An adversary who matches all noisy rows together may do better.
+        - `attribute_...`, per quasi-identifier: what is a person's own value? For an adversary who sees its released
+          cell alone, so at most what the row discloses.
+        - `sensitive_...`: what is a person's sensitive value? For an adversary who knows their quasi-identifiers. Of
+          buckets how often the guess of `known_subsets` is right, which others may beat. Of buckets and noise also rows
+          of variant "at most": what the original discloses, which nobody beats who knows quasi-identifiers alone.
+        - `bucket_...`, of buckets alone: the same for an adversary who knows the person's bucket. People alike in
+          quasi-identifiers may be in different buckets, so this takes more than those.
+
+        `sensitive_additive_capacity` of classes, `bucket_additive_capacity`: the mean total variation between what is
+        known of a person after and before; baseline: 0. `attribute_capacity` of noise, in bits: the most that a cell
+        leaks to anybody, whatever they knew and wanted. A sanitizer that this table cannot have has one row, `classes`,
+        of status "not possible".
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     question = Leakage(secret_name(dataset, sensitive), fewest)
@@ -235,14 +248,30 @@ def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=wit
 def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What a guess at the sensitive value is worth to an adversary with aims of their own: g-vulnerability.
 
-    `gain`: DataFrame, a row a guess (or any other action), a column a value of the attribute: what each guess gains for
-    each true value, in any unit. Rows `expected_gain`, mean over people, of the best guess of who knows the person's
-    class or bucket; baseline: the best one without the release. Of noise of variant "at most", see `leakage`.
-    A sanitizer that this table cannot have has no row. Without value where the share of right guesses has none, see
-    `leakage`. Raises ValueError where a value has no column. Source: Alvim et al., CSF 2012, section 3.
+    Parameters
+    ----------
+    gain : DataFrame
+        One row per guess (or any other action), one column per value of the attribute: what each guess gains for each
+        true value, in any unit. Others as of `leakage`.
+
+    Returns
+    -------
+    DataFrame
+        Rows `expected_gain`: the mean over people of the best guess of an adversary who knows the person's class or
+        bucket; baseline: the best one without the release; of noise of variant "at most", see `leakage`. No row for a
+        sanitizer that this table cannot have, no value where the share of right guesses has none.
+
+    Raises
+    ------
+    ValueError
+        Where a value has no column.
+
+    References
+    ----------
+    Alvim et al., CSF 2012, section 3.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
-    expect.kind("gain", gain, pd.DataFrame, instead="A row a guess, a column a value.")
+    expect.kind("gain", gain, pd.DataFrame, instead="One row per guess, one column per value.")
     question = Worth(gain, secret_name(dataset, sensitive), fewest)
     runs = [(sanitizer, seed, [question]) for sanitizer in sanitizers]
     found = ask(dataset, runs, description="worth of guesses")
@@ -260,15 +289,15 @@ class Worth(Question):
 
     def rows(self, case):
         release, n = stand_in(case), len(case.dataset)
-        told = _channel(case.dataset, release, self.sensitive)
-        absent = [str(value) for value in told.inputs if value not in self.gain]
+        known = _channel(case.dataset, release, self.sensitive)
+        absent = [str(value) for value in known.inputs if value not in self.gain]
         if absent:
             raise ValueError(
                 f"the columns of gain say nothing of {self.sensitive} {', '.join(absent)}. Give each value a column."
             )
-        gains = self.gain[list(told.inputs)].to_numpy(dtype=float)
-        before, after = channel.prior_gain(told, gains), channel.posterior_gain(told, gains)
-        shares = channel.prior_vulnerability(told), channel.posterior_vulnerability(told)
+        gains = self.gain[list(known.inputs)].to_numpy(dtype=float)
+        before, after = channel.prior_gain(known, gains), channel.posterior_gain(known, gains)
+        shares = channel.prior_vulnerability(known), channel.posterior_vulnerability(known)
         kept = [not withholding.tells(share * n, n, self.fewest) for share in shares]
         before, after = np.where(kept, (before, after), np.nan)
         variant = "at most" if release.classes is None else ""
@@ -297,11 +326,11 @@ def _by_subset(dataset, release, sensitive, subsets):
         table, value = table.iloc[rows["person"]].reset_index(drop=True), rows["value"]
         true = dataset.table[sensitive].to_numpy()[rows["person"]]
         beliefs = np.stack([rows["share"], value.to_numpy() == true], axis=1)
-    told = by_subset({known: table[known] for known in names}, value, subsets, beliefs)
+    counted = by_subset({known: table[known] for known in names}, value, subsets, beliefs)
     if _withheld(release, sensitive):
         commonest = dataset.table[sensitive].value_counts().max()
-        return {subset: (groups, commonest) for subset, (groups, _) in told.items()}
-    return told
+        return {subset: (groups, commonest) for subset, (groups, _) in counted.items()}
+    return counted
 
 
 def _withheld(release, sensitive):
@@ -310,7 +339,7 @@ def _withheld(release, sensitive):
 
 
 def _channel(dataset, release, sensitive):
-    """The channel of the sensitive value for who knows the class or bucket; of noise that of the original."""
+    """The channel of the sensitive value, given the class or bucket; of noise that of the original."""
     if release.treated("noisy"):
         return _of_original(dataset, sensitive)
     if _withheld(release, sensitive):
@@ -340,21 +369,21 @@ def identity_rows(case, release, fewest):
     n = len(case.dataset)
     if release.treated("noisy"):
         rng = np.random.default_rng(case.stream("identify"))
-        told = noise_channel.identification(case.dataset, release, rng=rng)
+        right = noise_channel.identification(case.dataset, release, rng=rng)
     else:
-        told = register_vulnerability(release.equivalence_classes, _alike(case.dataset))
-        told = withholding.found(told * n, n, fewest)
-    return _pair(case.row, "identity", told, 1 / n, "identity")
+        right = register_vulnerability(release.equivalence_classes, _alike(case.dataset))
+        right = withholding.found(right * n, n, fewest)
+    return _pair(case.row, "identity", right, 1 / n, "identity")
 
 
 def attribute_rows(case, release, name, fewest):
     """Rows of what a person's own value of a quasi-identifier is."""
     values, attribute, n = case.dataset.table[name], case.dataset.schema[name], len(case.dataset)
     if law := release.columns[name].law:
-        told = noise_channel.cell_vulnerability(law, attribute, values)
+        right = noise_channel.cell_vulnerability(law, attribute, values)
     else:
-        told = channel.posterior_vulnerability(record_channel(release.table[name], values))
-    share = withholding.share(told * n, n, fewest)
+        right = channel.posterior_vulnerability(record_channel(release.table[name], values))
+    share = withholding.share(right * n, n, fewest)
     return _pair(case.row, "attribute", share, _prior(case.dataset, name, fewest), name)
 
 
@@ -366,11 +395,11 @@ def original_rows(case, sensitive, fewest):
 
 def class_rows(case, release, sensitive, fewest):
     """Rows of what a person's class or bucket tells of the sensitive value."""
-    told, n = _channel(case.dataset, release, sensitive), len(case.dataset)
+    known, n = _channel(case.dataset, release, sensitive), len(case.dataset)
     what = "bucket" if sensitive not in release.table else "sensitive"
-    people = channel.posterior_vulnerability(told) * n
+    people = channel.posterior_vulnerability(known) * n
     # With the shares of the values it would tell what is withheld.
-    moved = np.nan if withholding.tells(people, n, fewest) else channel.additive_capacity(told)
+    moved = np.nan if withholding.tells(people, n, fewest) else channel.additive_capacity(known)
     capacity = case.row(f"{what}_additive_capacity", moved, target=sensitive, baseline=0)
     return [*_of_sensitive(case, what, people, sensitive, fewest), capacity]
 
@@ -380,11 +409,11 @@ def _of_sensitive(case, what, people, sensitive, fewest, variant=""):
     return _pair(case.row, what, share, prior, sensitive, variant)
 
 
-def _pair(row, what, told, prior, target, variant=""):
+def _pair(row, what, share, prior, target, variant=""):
     """The rows of a vulnerability (share, low, high) and of its leakage in bits."""
-    bits = np.log2(np.maximum(np.asarray(told) / prior, 1))  # rounding must not make a leakage of nothing negative
+    bits = np.log2(np.maximum(np.asarray(share) / prior, 1))  # rounding must not make a leakage of nothing negative
     row = partial(row, variant=variant, target=target, better="lower")
     return [
-        row(f"{what}_vulnerability", told[0], interval=told[1:], baseline=prior),
+        row(f"{what}_vulnerability", share[0], interval=share[1:], baseline=prior),
         row(f"{what}_leakage", bits[0], interval=bits[1:], baseline=0),
     ]

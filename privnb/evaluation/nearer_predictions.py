@@ -13,7 +13,7 @@ from privnb.evaluation.cases import Question, ask, reached
 from privnb.evaluation.people import groups
 from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
 from privnb.evaluation.results import SUMMARIES, join, mark_withheld, tidy, withheld
-from privnb.evaluation.utilities import AntiUtility, bad_rows, failed_rows, told_baseline, unit
+from privnb.evaluation.utilities import AntiUtility, bad_rows, failed_rows, shown_baseline, unit
 from privnb.measures import mining
 from privnb.measures.base import state, wilson
 from privnb.microdata import expect, withholding
@@ -103,7 +103,7 @@ class Nearer(Question):
         for named, idea in feared.items():
             scores, (scenario, variant) = idea.score({target: found}, dataset, release), named
             made = partial(row, scenario=scenario, variant=variant)
-            parts.append(_told(scenario, bad_rows(made, scores, fewest), scores, fewest))
+            parts.append(_without_few_of_a_weight(scenario, bad_rows(made, scores, fewest), scores, fewest))
             if bare:
                 continue
             _, _, worst = mining.average_and_worst(scores.utilities)
@@ -112,7 +112,7 @@ class Nearer(Question):
                 if column == "miner":
                     worths[TOGETHER] = mining.worst_by_person(scores.by_miner)
                 beside = scores._replace(by_miner=worths)
-                rows = _told(scenario, bad_rows(made, beside, fewest), beside, fewest)
+                rows = _without_few_of_a_weight(scenario, bad_rows(made, beside, fewest), beside, fewest)
                 parts.append(rows if column == "miner" else rows.assign(control=rows.miner, miner=""))
             rng, guessed = (
                 np.random.default_rng(case.stream(f"deal {'_'.join(filter(None, named))}")),
@@ -126,7 +126,7 @@ class Nearer(Question):
 
 
 def _apart(results, fewest):
-    """The results without the numbers that, taken from a larger one that is told, would leave few people: of distinct
+    """The results without the numbers that, taken from a larger one that is shown, would leave few people: of distinct
     records beside all, of scenarios B and C beside A, of each miner beside each person's own worst miner.
     """
     results = results.copy()
@@ -134,16 +134,16 @@ def _apart(results, fewest):
     counts = results[(results.measure == "anti_utility") & pd.MultiIndex.from_frame(results[case]).isin(WITHIN)]
     guess = counts.drop_duplicates(case).assign(miner=GUESS, control="", value=lambda rows: rows.baseline)
     cells = pd.concat([counts, guess]).dropna(subset="value")
-    told = {(row[:2], row[2:4]): row[4] for row in cells[[*case, *who, "value"]].itertuples(index=False, name=None)}
+    shown = {(row[:2], row[2:4]): row[4] for row in cells[[*case, *who, "value"]].itertuples(index=False, name=None)}
     margins, together = [], (TOGETHER, "")
-    for cell in told:
+    for cell in shown:
         feared, (miner, control) = cell
         within = [(each, cell[1]) for each in WITHIN[feared]]
         if not control and miner not in (GUESS, *SUMMARIES):
             within += [(each, together) for each in (feared, *WITHIN[feared])]
-        margins += [withholding.Margin(each, (cell,)) for each in within if each in told]
-    order = sorted(told, key=lambda cell: (cell[1] == together, list(WITHIN).index(cell[0])))
-    hidden = withholding.suppress({cell: told[cell] for cell in order}, margins, fewest)
+        margins += [withholding.Margin(each, (cell,)) for each in within if each in shown]
+    order = sorted(shown, key=lambda cell: (cell[1] == together, list(WITHIN).index(cell[0])))
+    hidden = withholding.suppress({cell: shown[cell] for cell in order}, margins, fewest)
     of = [(row[:2], row[2:]) for row in results[[*case, *who]].itertuples(index=False, name=None)]
     of_it = results.measure == "anti_utility"
     results.loc[of_it & np.array([cell in hidden for cell in of]), ["value", "low", "high"]] = np.nan
@@ -182,7 +182,7 @@ def _distinct(chosen, table, released):
     return weights
 
 
-def _told(scenario, rows, scores, fewest):
+def _without_few_of_a_weight(scenario, rows, scores, fewest):
     """The rows, in scenario W without the numbers that come from few people of any one weight.
 
     W says how many people of each weight are hit, once the number of all, which is scenario A's, is taken from it.
@@ -194,9 +194,9 @@ def _told(scenario, rows, scores, fewest):
         weighed = [values[scores.weights == weight] for weight in np.unique(scores.weights)]
         return any(withholding.tells(np.count_nonzero(each), len(each), fewest) for each in weighed)
 
-    untold = rows.value.notna() & rows.miner.isin([name for name, values in scores.by_miner.items() if few(values)])
+    few_hit = rows.value.notna() & rows.miner.isin([name for name, values in scores.by_miner.items() if few(values)])
     bounds = (0, scores.weights.sum()) if scores.counts else (np.nan, np.nan)
-    rows.loc[untold, ["value", "low", "high"]] = [np.nan, *bounds]
+    rows.loc[few_hit, ["value", "low", "high"]] = [np.nan, *bounds]
     return rows.assign(baseline=np.nan) if few(scores.baseline) else rows
 
 
@@ -204,39 +204,39 @@ def _permuted(row, scores, worst, dealt, fewest, scenario):
     """The control's row: the mean over deals of what they are worth, and the range that 95 % of them keep."""
     variant, _ = unit(scores)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
-    told, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
+    shown, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
     if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
-        told, *bounds = [np.nan] * 3
-    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), **variant)
-    rows = withheld(tidy([made(told, miner=worst, interval=bounds)]), fewest, scores.of)
+        shown, *bounds = [np.nan] * 3
+    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **variant)
+    rows = withheld(tidy([made(shown, miner=worst, interval=bounds)]), fewest, scores.of)
     # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
-    return _told(scenario, rows, scores, fewest).assign(control="permuted", miner="")
+    return _without_few_of_a_weight(scenario, rows, scores, fewest).assign(control="permuted", miner="")
 
 
 def _who_is_hit(row, dataset, scores, worst, fewest):
     """Rows `nearer_share`: for which share of each group the worst miner comes nearer; baseline: the guess's share.
 
     Groups of fewer than `fewest` people are left out. A count of few hits, or of few who are not, is withheld. Since
-    the total is told, so are the smallest others of its attribute, until none of these counts follows.
+    the total is shown, so are the smallest others of its attribute, until none of these counts follows.
     """
     rows = []
     for name in grouping(dataset):
         of = groups(dataset, name)
         people = pd.DataFrame({"hit": scores.by_miner[worst], "guess": scores.baseline}).groupby(of.to_numpy()).sum()
         people = people.assign(of=of.value_counts())
-        untold = {column: _untold(people[column], people["of"], fewest) for column in ("hit", "guess")}
+        few_hit = {column: _hidden_groups(people[column], people["of"], fewest) for column in ("hit", "guess")}
         for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
             share, *bounds = withholding.share(hit, number, fewest)
             if not np.isnan(share):
-                share, *bounds = (np.nan,) * 3 if label in untold["hit"] else (share, *wilson(int(hit), int(number)))
-            baseline = np.nan if label in untold["guess"] else guess / number
+                share, *bounds = (np.nan,) * 3 if label in few_hit["hit"] else (share, *wilson(int(hit), int(number)))
+            baseline = np.nan if label in few_hit["guess"] else guess / number
             hit = partial(row, "nearer_share", share, miner="worst", group=f"{name} {label}")
             rows.append(hit(interval=bounds, baseline=baseline))
     return tidy(rows)
 
 
-def _untold(hits, of, fewest):
-    """The labels of the groups whose number of `hits` is not told, where the total is; `of`: the people of each."""
+def _hidden_groups(hits, of, fewest):
+    """The labels of the groups whose number of `hits` is withheld, since the total is shown; `of`: people of each."""
     rising = hits[hits > 0].sort_values(kind="stable").index
     order = [*hits.index[hits == 0], *rising[::-1]]
     total = ("all", "groups")
@@ -246,7 +246,7 @@ def _untold(hits, of, fewest):
 
 
 def grouping(dataset):
-    """The attributes by which people are told apart when it is asked who is hit: the first number, and the
+    """The attributes that say of whom it is asked who is hit: the first number, and the
     quasi-identifiers of at most 5 categories, such as sex and race.
     """
     expect.these(dataset=dataset)

@@ -67,15 +67,15 @@ class PutIn(Question):
         for (variant, purpose), among in readings.items():
             _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
             put = near[worst] & among
-            labels, told = found.guesses[worst][put], partial(row, variant=variant, miner_set=self.miner_set)
-            rows += gain_rows(told, _relabelled(release, target, put, found.guesses[worst]), sensitive, rng=deal)
-            lots, control = np.random.default_rng(case.stream(purpose)), partial(told, control="random labels")
+            labels, made = found.guesses[worst][put], partial(row, variant=variant, miner_set=self.miner_set)
+            rows += gain_rows(made, _relabelled(release, target, put, found.guesses[worst]), sensitive, rng=deal)
+            generator, control = np.random.default_rng(case.stream(purpose)), partial(made, control="random labels")
             draws = tidy(
                 drawn
                 for _ in range(DRAWS)
                 for drawn in gain_rows(
                     control,
-                    _relabelled(release, target, *_dealt_out(release, target, among, labels, hierarchy, lots)),
+                    _relabelled(release, target, *_dealt_out(release, target, among, labels, hierarchy, generator)),
                     sensitive,
                     rng=deal,
                 )

@@ -139,7 +139,7 @@ def summary(results, miner_set="", *, averages=True):
 
     `results`: rows of all the miners of one set, and of no other, where the worst is the highest. A worst case whose
     value is withheld keeps its bounds; an average that would tell a withheld number has no value, but the bounds that
-    follow from those told. Where a withheld number has no bounds, it may be the worst, and nothing is told.
+    follow from those that are shown. Where a withheld number has no bounds, it may be the worst, and nothing is shown.
     """
     expect.these(results=results)
     expect.kind("miner_set", miner_set, str)

@@ -128,7 +128,7 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
 
     `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
     once. Tasks whose function says `shared = 3` and that have their first three inputs in common, which say a release,
-    are given to one process. `jobs`: processes at a time (None: one a usable core), which changes no number. Progress
+    are given to one process. `jobs`: processes at a time (None: one per usable core), which changes no number. Progress
     is shown by `progress.track`, whose bars tell the time left. The first error stops the run and is raised, with the
     task's place in a note; what is finished stays. Nobody waits then, nor after an interrupt, for what the others are
     at. A script that calls this needs the line `if __name__ == "__main__":`.
@@ -161,7 +161,7 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
 
 
 def _shared(place, task):
-    """What tells the tasks of one process: those inputs, by identity; a task that shares none is alone."""
+    """What the tasks of one process have in common: those inputs, by identity; a task that shares none is alone."""
     inputs = getattr(task.func, "shared", 0)
     return (task.func, *map(id, task.args[:1]), *task.args[1:inputs]) if inputs else place
 

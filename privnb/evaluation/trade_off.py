@@ -85,9 +85,9 @@ def trade_off(
     together break a privacy model, and then no other row. `privacy_loss`, of the worst-off person (P_loss), and
     `mean_privacy_loss`; baseline: the same classes with the sensitive values dealt out at random, mean of ten deals.
     `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest, is
-    told for certain; of fewer than `fewest` people it has only bounds. `utility_loss` (U_loss); baseline: the release
-    without quasi-identifiers. `worse_than_trivial`: share of large populations that the release is more wrong about
-    than that one. Noise has no rows of privacy loss, and a table without large populations none of utility loss.
+    disclosed for certain; of fewer than `fewest` people it has only bounds. `utility_loss` (U_loss); baseline: the
+    release without quasi-identifiers. `worse_than_trivial`: share of large populations that the release is more wrong
+    about than that one. Noise has no rows of privacy loss, and a table without large populations none of utility loss.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
     expect.these(hierarchies=hierarchies)
@@ -144,8 +144,8 @@ state("large_populations", format="{:,.0f}", axis=False)
 
 
 def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT):
-    """How the losses are to be read: what somebody loses whose sensitive value is told for certain, and how many large
-    populations there are.
+    """How the losses are to be read: what somebody loses whose sensitive value is disclosed for certain, and how many
+    large populations there are.
 
     Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, in `group`, rising by
     loss; values of fewer than `fewest` people are withheld, together with as many others as hide
@@ -182,7 +182,7 @@ def count_queries(
     and `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
     people in one bucket. Of the original, `queries`: how many were drawn, 0 where the table has fewer quasi-identifiers
     or too many values to ask for; `empty_queries`: how many count nobody, which have no relative error. Of fewer than
-    ten others nothing is told. A sanitizer whose privacy models cannot be kept has no row.
+    ten others nothing is shown. A sanitizer whose privacy models cannot be kept has no row.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed)
     expect.whole("dimension", dimension, 1)
@@ -297,7 +297,7 @@ def on_lines(dataset):
     """The same dataset with the values of each quasi-identifier on a line, in the order of its hierarchy, so that
     Mondrian cuts between any two of them: numbers as ranges, a taxonomy's categories in the order of its leaves.
 
-    Which hierarchies the paper's Mondrian had is not told. Labels end at values of their classes, as the paper's do:
+    Which hierarchies the paper's Mondrian had is not known. Labels end at values of their classes, as the paper's do:
     such releases are counted, and neither shown nor handed out.
     """
     expect.these(dataset=dataset)

@@ -141,7 +141,7 @@ class _Idea:
         weights = np.ones(len(dataset)) if given is None else np.asarray(given, dtype=float)
         if weights.shape != (len(dataset),) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
             raise ValueError(
-                f"interest weights are {len(dataset)} numbers from 0, one a person and not all 0; got an array of "
+                f"interest weights are {len(dataset)} numbers from 0, one per person and not all 0; got an array of "
                 f"shape {weights.shape} with sum {weights.sum():g}."
             )
         return weights
@@ -218,7 +218,7 @@ def failed_rows(row, measure, found, **columns):
 def bad_rows(row, scores, fewest):
     """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
     (variant, interval), rows = unit(scores), []
-    made = partial(row, "anti_utility", baseline=told_baseline(scores, fewest), **variant)
+    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **variant)
     for name, value in scores.utilities.items():
         # Of a count `withheld` keeps the bounds; any other sum of few people has none.
         few = not scores.counts and scores.tells(scores.by_miner[name], fewest)
@@ -226,7 +226,7 @@ def bad_rows(row, scores, fewest):
     return withheld(tidy(rows), fewest, scores.of)
 
 
-def told_baseline(scores, fewest):
+def shown_baseline(scores, fewest):
     """The anti-utility of the guess; NaN for a sum that tells of fewer than `fewest` (counts `withheld` masks)."""
     few = not scores.counts and scores.tells(scores.baseline, fewest)
     return np.nan if few else mining.weighted_sum(scores.baseline, scores.weights)

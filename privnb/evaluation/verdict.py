@@ -66,7 +66,7 @@ class Verdict:
     def __repr__(self):
         return (
             f"Verdict({self.sanitizer!r}: ({1 - self.delta:.4f}, {{{', '.join(self.utility)}}})-utility-preserving; "
-            f"anti-utility {self._told('average')} on average, {self._told('worst')} at worst)"
+            f"anti-utility {self._shown('average')} on average, {self._shown('worst')} at worst)"
         )
 
     def acceptable(self, min_good, max_bad):
@@ -90,11 +90,11 @@ class Verdict:
             reasons.append(f"{self.declines_most} keeps {1 - self.delta:.2%} of its good utility, below {min_good:.2%}")
         if self.worst > max_bad:
             breaks["bad"] = self.worst_miner
-            reasons.append(f"{self.worst_miner} attains an anti-utility of {self._told('worst')}, above {max_bad:g}")
+            reasons.append(f"{self.worst_miner} attains an anti-utility of {self._shown('worst')}, above {max_bad:g}")
         return Acceptance(breaks, "; ".join(reasons) or "acceptable: no miner breaks a threshold")
 
-    def _told(self, which):
-        """An anti-utility as the table tells it."""
+    def _shown(self, which):
+        """An anti-utility as the table shows it."""
         rows = self.table[(self.table.measure == "anti_utility") & (self.table.miner == which)]
         value = rows.value.item()
         return "withheld (few people)" if np.isnan(value) else f"{value:g}"

@@ -105,7 +105,7 @@ class Utility(Question):
         true, commonest = dataset.table[self.target].to_numpy(), _commonest(dataset, self.target)
         if is_withheld(release, self.target):
             return {miner.name: exact_match(commonest, true) for miner in able(miners_of(miners), commonest)[0]}, {}
-        if not MinerInference.can_read(release):  # buckets: whose value is whose is not told
+        if not MinerInference.can_read(release):  # buckets: whose value is whose is not published
             return {}, {miner.name: "refused" for miner in miners_of(miners)}
         unused = self._unused(dataset)
         schema = release.schema.with_roles({a.name: a.role for a in release.schema.attributes if a.name not in unused})

@@ -102,7 +102,7 @@ def test_of_equal_costs_the_one_that_protects_more():
     losses = {"KMember k=2": (0.3, 0.2), "KMember k=3": (0.1, 0.2), "KMember k=4": (0.2, 0.2)}
     found = row(choices(points(losses), privacy_cap=0.5), "at most")
     assert found.setting == "KMember k=3"
-    assert found.why.endswith("not to be told apart from KMember k=4, KMember k=2")
+    assert found.why.endswith("not distinguishable from KMember k=4, KMember k=2")
 
 
 def test_the_upper_bound_of_a_random_release_counts():
@@ -127,7 +127,7 @@ def test_random_costs_that_cannot_be_told_apart_are_named():
     losses = {f"LaplaceNoise epsilon={e}": (noise(0.1), noise(0.3 + e / 100)) for e in (1, 2, 20)}
     found = row(choices(points(losses), privacy_cap=0.2), "at most")
     assert found.setting == "LaplaceNoise epsilon=1"
-    assert found.why.endswith("by utility loss not to be told apart from LaplaceNoise epsilon=2")
+    assert found.why.endswith("by utility loss not distinguishable from LaplaceNoise epsilon=2")
 
 
 def test_a_withheld_number_stands_at_its_upper_bound():

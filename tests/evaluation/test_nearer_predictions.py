@@ -405,7 +405,7 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
     for weights, kind in ((women, "anti_utility_W"), (np.where(women, 1, 10), "anti_utility_W_weighted")):
         scores = Scores({"few men": hit.astype(float), "no man": women * hit * 1.0}, hit * 1.0, weights.astype(float))
         rows = nearer_predictions.bad_rows(partial(row, scenario="W"), scores, 10)
-        shown = short(nearer_predictions._told("W", rows, scores, 10))
+        shown = short(nearer_predictions._without_few_of_a_weight("W", rows, scores, 10))
         assert set(shown.measure) == {kind}
         assert shown.set_index("miner").value.notna().to_dict() == {"few men": False, "no man": True}
         assert shown.baseline.isna().all()
@@ -414,7 +414,7 @@ def test_scenario_w_does_not_tell_what_a_leaves_out():
             (0, 60) if kind == "anti_utility_W" else pytest.approx((np.nan,) * 2, nan_ok=True)
         )
         other = nearer_predictions.bad_rows(row, scores, 10)
-        pd.testing.assert_frame_equal(nearer_predictions._told("C", other.copy(), scores, 10), other)
+        pd.testing.assert_frame_equal(nearer_predictions._without_few_of_a_weight("C", other.copy(), scores, 10), other)
 
 
 # Who is hit
@@ -475,7 +475,7 @@ def test_who_is_hit_adds_up_in_a_real_attack(adult):
 )
 def test_no_count_of_few_is_what_the_total_leaves(counts, hidden):
     number = pd.Series(counts, index=list("abcde"))
-    untold = number.index.isin(nearer_predictions._untold(number, number + 100, 10))
+    untold = number.index.isin(nearer_predictions._hidden_groups(number, number + 100, 10))
     assert np.flatnonzero(untold).tolist() == hidden
     left = number.sum() - number[~untold].sum()
     assert left == 0 or left >= 10 or left == number.sum()

@@ -7,7 +7,7 @@ import pytest
 from privnb.evaluation.good_utility import decline_interval, good_rows
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.results import row_builder
-from privnb.evaluation.utilities import AntiUtility, GoodUtility, Scores, bad_rows, told_baseline, unit
+from privnb.evaluation.utilities import AntiUtility, GoodUtility, Scores, bad_rows, shown_baseline, unit
 from privnb.measures import mining
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Intervals
@@ -114,10 +114,10 @@ def test_whom_nobody_weighs_does_not_count_as_people():
     assert found[["value", "baseline"]].isna().all(axis=None)
 
 
-def test_the_told_baseline():
-    assert told_baseline(scores([5] * 100, baseline=10), 10) == 50
-    assert np.isnan(told_baseline(scores([5] * 100, baseline=9), 10))
-    assert told_baseline(scores([5] * 100), 10) == 0
+def test_the_shown_baseline():
+    assert shown_baseline(scores([5] * 100, baseline=10), 10) == 50
+    assert np.isnan(shown_baseline(scores([5] * 100, baseline=9), 10))
+    assert shown_baseline(scores([5] * 100), 10) == 0
 
 
 # Units

@@ -175,7 +175,7 @@ def test_few_people_are_told_to_the_owner_alone(six, weights):
 @pytest.mark.usefixtures("said")
 @pytest.mark.parametrize("weights", [[1, 2], [0] * 6, [1, 1, 1, 1, 1, -1], [1, 1, 1, 1, 1, float("nan")]])
 def test_weights_that_weigh_nobody_are_refused(six, weights):
-    with pytest.raises(ValueError, match="interest weights are 6 numbers from 0, one a person and not all 0"):
+    with pytest.raises(ValueError, match="interest weights are 6 numbers from 0, one per person and not all 0"):
         Scenario(good(), bad(weights=weights)).judge(six, Suppress())
 
 

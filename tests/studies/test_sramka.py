@@ -388,7 +388,7 @@ def test_the_worst_of_many_is_found_among_withheld_counts():
         ({"share": 0}, "share must be a share above 0"),
         ({"weights": "age > 30"}, "interest weights are written"),
         ({"weights": "agee > 30: 10"}, "'agee > 30' cannot be read as a condition"),
-        ({"weights": "age > 200: 10, 0"}, "one a person and not all 0"),
+        ({"weights": "age > 200: 10, 0"}, "one per person and not all 0"),
     ],
 )
 def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatch, wrong, message):

@@ -71,7 +71,7 @@ def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}
     found = evaluated(tasks, store, "leakage")
     capacity = ("sensitive_additive_capacity", "bucket_additive_capacity")
-    told = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
+    shown = [each for each, rows in found.items() if rows[rows.measure.isin(capacity)].value.notna().any()]
     gain = Gains(sensitive_name(dataset, None))
-    gains = evaluated({"": [partial(answer, dataset, each, 1, gain) for each in told]}, store, "gains")
+    gains = evaluated({"": [partial(answer, dataset, each, 1, gain) for each in shown]}, store, "gains")
     return together([*found.values(), *gains.values()])
