@@ -544,3 +544,37 @@ def test_predictions_of_another_set_are_measured_from_the_same_release():
 
 def test_no_predictions_at_all():
     assert "no increase to speak of" in findings.mined_predictions(LINKS).data
+
+
+EMPTY = results()
+
+
+OTHER_TABLES = {"errata", "every_setting", "publication", "search", "subgroups"}  # these take more than results
+
+
+@pytest.mark.parametrize("name", sorted({*findings.__all__} - OTHER_TABLES))
+def test_a_table_without_rows_gives_a_sentence(name):
+    tables = [EMPTY] * (2 if name == "adversary_gains" else 1)
+    assert getattr(findings, name)(*tables).data.endswith(".")
+
+
+TABLES = {
+    "adversary_gains": lambda: (attack(), LINKS),
+    "mined_predictions": lambda: (gains(0.03, 0.01, 0.005, 0.02),),
+    "owner_choice": lambda: (pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65))]),),
+    "utility_declines": lambda: (kept(*KEPT, ("LaplaceNoise", "epsilon=0.5", "a", 0.1)),),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_what_lacks_rows_is_left_out(name):
+    """Without any one measure or control, and with all withheld."""
+    first, *rest = TABLES[name]()
+    parts = [first.assign(**dict.fromkeys(["value", "low", "high", "baseline"], NONE)), first]
+    for column in ("measure", "control"):
+        parts += [first[first[column] != each] for each in first[column].unique()]
+    for part in parts:
+        for others in (rest, [each.assign(value=NONE) for each in rest]):
+            text = getattr(findings, name)(part, *others).data
+            assert text
+            assert "nan" not in text

@@ -191,3 +191,15 @@ def test_without_noise_nothing_is_said_of_it(small):
     text = findings.leakage(join(small, sets(), results)).data
     assert "noise" not in text
     assert "cannot be had" not in text
+
+
+@pytest.mark.parametrize(
+    "name", ["gains_as_leakage", "leakage", "random_levels", "revealing_attributes", "table_guesses", "user_losses"]
+)
+def test_what_lacks_rows_is_left_out(small, name):
+    whole = join(small, sets(), family(), small_channels.users())
+    parts = [whole.assign(**dict.fromkeys(["value", "low", "high", "baseline"], MISSING))]
+    for column in ("measure", "sanitizer", "knows"):
+        parts += [whole[whole[column] != each] for each in whole[column].unique()]
+    for part in parts:
+        assert getattr(findings, name)(part).data

@@ -1,5 +1,6 @@
 """What adversaries gain, and how much of it needs no attack."""
 
+import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import SETTING, check_results, of_one_miner, over_seeds
@@ -62,7 +63,8 @@ def beyond_controls(nearer):
 def _top(worst):
     """The setting of a sanitizer where the worst miner gains most beyond the guess without the release."""
     # Where the guess reaches most people, the miner may still gain least: what counts is the difference.
-    return worst.loc[(worst.value.fillna(worst.high) - worst.baseline.fillna(0)).idxmax()]
+    beyond = worst.value.fillna(worst.high) - worst.baseline.fillna(0)
+    return worst.loc[beyond.fillna(-np.inf).idxmax()]
 
 
 def _beside_controls(top, here, mined):
@@ -167,7 +169,7 @@ def _linked(links):
         beside=beside("original", links[links.sanitizer == "Identity"]),
         note="An attack that fails does not make a release safe.",
     )
-    noise = links[links.parameter == "epsilon"]
+    noise = links[links.parameter == "epsilon"].dropna(subset="value")
     if len(noise) and (noise.low > noise.baseline).all():
         note = "The columns that noise leaves as they are link people by themselves."
         least = noise.loc[noise.value.idxmin()]

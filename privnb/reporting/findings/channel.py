@@ -15,6 +15,7 @@ from privnb.studies.askari_2012.small_channels import EITHER, HIGHEST, LOWEST, N
 
 SAME = 1e-9  # sums of shares in another order
 BEFORE = "without the release"
+RISKS = {"wrong": "bayes_risk", "the remaining uncertainty allows": "santhi_vardy_bound"}
 
 
 @of_results(otherwise="These results list no small tables.")
@@ -24,13 +25,13 @@ def table_guesses(results):
     yield from _aims(results)
 
 
-@of_results(otherwise="These results list no small tables.")
+@of_results("bayes_risk", "degradation", otherwise="These results list no small tables.")
 def random_levels(results):
     """Whether a level drawn at random protects small tables more than a fixed one, and what it costs in utility."""
-    levels = [RANDOM, LOWEST, HIGHEST]
-    wide = results[results.measure.isin(["bayes_risk", "degradation"]) & results.sanitizer.isin(levels)]
-    wide = wide.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
-    if wide.empty or not {*levels} <= {*wide["bayes_risk"]}:
+    named = pd.MultiIndex.from_product([["bayes_risk", "degradation"], [RANDOM, LOWEST, HIGHEST]])
+    wide = results.pivot_table(index="dataset", columns=["measure", "sanitizer"], values="value", sort=False)
+    wide = wide.reindex(columns=named).dropna()
+    if wide.empty:
         return
     risk, lost, last = wide["bayes_risk"], wide["degradation"], wide.index[-1]
     easier = {level: int((risk[level] < risk[RANDOM]).sum()) for level in (LOWEST, HIGHEST)}
@@ -141,12 +142,12 @@ def _guessed(results):
         yield _probability(
             row,
             "In the paper's appendix an adversary who knows the algorithm guesses which of four tables went in",
-            {"wrong": here["bayes_risk"], "the remaining uncertainty allows": here["santhi_vardy_bound"]},
+            {said: here.get(name, np.nan) for said, name in RISKS.items()},
             "An adversary who knew the table before is never wrong, and the release adds nothing." if certain else "",
         )
     spaces = rows[(rows.dataset != "askari: appendix") & (rows.sanitizer == RANDOM)]
     tables = of(results, "tables").set_index("dataset").value
-    for _, row in spaces[-1:].iterrows():
+    for _, row in spaces[spaces.dataset.isin(tables.index)][-1:].iterrows():
         yield _probability(
             row,
             f"Of {tables[row.dataset]:,.0f} possible tables ({_space(row.dataset)}) the right one is guessed",

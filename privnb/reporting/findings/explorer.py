@@ -24,6 +24,8 @@ def one_setting(results, refused=""):
     if refused:
         return report(f"{B}There is no such release.{B} {refused}")
     check_results("results", results)
+    if results.empty:
+        return report("These results have no release.")
     # What was counted is of the release that was asked for; the miner is shown the ends as well.
     asked = results.sanitizer.iloc[0]
     own = results[results.sanitizer == asked]

@@ -61,7 +61,7 @@ def _wide(results, gain, variant, miner_set):
     these = gains[(gains.miner_set == miner_set) & (gains.variant == variant)]
     predicted = these[these.control == ""].set_index(keys).value.rename("mined")
     control = these[these.control != ""].set_index(keys)[["value", "low", "high"]]
-    wide = pd.concat([before, predicted, control], axis=1, join="inner")
+    wide = pd.concat([before, predicted, control], axis=1, join="inner").dropna()
     return wide.sub(wide.before, axis=0).assign(before=wide.before)
 
 

@@ -121,7 +121,7 @@ def direct_comparison(results):
         )
 
 
-@of_results(otherwise="There are no examples.")
+@of_results("privacy_loss", "utility_loss", "knowledge_gain", otherwise="These results have no examples.")
 def characteristics(examples):
     """Each characteristic of section 3.2, from the made-up tables."""
     for case, part in examples.groupby("target", sort=False):
