@@ -39,7 +39,9 @@ class Attack(ABC):
         """Raise Unreadable unless this attack `can_read` the release (or what it published)."""
         if not cls.can_read(release):
             unread = {n: each.kind for n, each in release.columns.items() if each.kind not in cls.supported_treatments}
-            able = [each.__name__ for each in members(Attack) if {*unread.values()} <= {*each.supported_treatments}]
+            # Of the package's alone: the sentence stands in results, and must not change with what else is imported.
+            known = [each for each in members(Attack) if each.__module__.startswith("privnb.")]
+            able = [each.__name__ for each in known if {*unread.values()} <= {*each.supported_treatments}]
             raise Unreadable(
                 f"{cls.__name__} reads columns that are {', '.join(cls.supported_treatments)}; this release has "
                 f"{name_list(unread)}, {' and '.join(dict.fromkeys(unread.values()))}. Choose another sanitizer, or an "

@@ -1,11 +1,13 @@
 """What a number of results is, stated once where it is made; and how sure a measured share can be."""
 
+import inspect
 import math
 import pkgutil
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 
+from privnb.microdata import expect
 from privnb.microdata.family import opening, source
 
 KINDS = ("privacy", "utility")
@@ -115,18 +117,25 @@ def measure(*, kind, better, bounds, **facts):
     """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
 
     Parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
-    stands there after "Source:", unless they are given. The function is returned as it is.
+    stands there after "Source:", unless they are given. Arguments are checked by what their names mean, see `expect`.
     """
 
     def mark(function):
-        name, home = function.__name__, function.__module__
+        name, home, takes = function.__name__, function.__module__, inspect.signature(function)
         facts.setdefault("sentence", opening(function))
         facts.setdefault("source", source(function).rstrip("."))
         if _homes.get(name) == home:  # a cell that runs again may state other facts
             _stated.pop(name, None)
-        function.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
+
+        @wraps(function)
+        def checked(*given, **named):
+            arguments = takes.bind(*given, **named).arguments
+            expect.these(**{each: value for each, value in arguments.items() if each in expect.WORDS})
+            return function(*given, **named)
+
+        checked.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
         _homes[name] = home
-        return function
+        return checked
 
     return mark
 

@@ -39,7 +39,6 @@ def error(channel, guesses):
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 2 and 4.
     """
-    expect.these(channel=channel)
     expect.vector("guesses", guesses, len(channel.outputs))
     return 1 - channel.joint[np.asarray(guesses)[channel.column] == channel.row].sum()
 
@@ -52,7 +51,6 @@ def prior_vulnerability(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
-    expect.these(channel=channel)
     return channel.prior.max()
 
 
@@ -65,7 +63,6 @@ def posterior_vulnerability(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
     """
-    expect.these(channel=channel)
     return channel.largest(channel.joint).sum()
 
 
@@ -81,7 +78,6 @@ def bayes_risk(channel):
     >>> bayes_risk(Channel.of([["1/2", "1/2"], [0, 1]]))
     Fraction(1, 4)
     """
-    expect.these(channel=channel)
     return 1 - posterior_vulnerability(channel)
 
 
@@ -105,7 +101,6 @@ def santhi_vardy_bound(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 6.
     """
-    expect.these(channel=channel)
     return 1 - 2 ** -conditional_entropy(channel)
 
 
@@ -117,7 +112,6 @@ def prior_entropy(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
-    expect.these(channel=channel)
     return _entropy(channel.prior)
 
 
@@ -129,7 +123,6 @@ def conditional_entropy(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 7.
     """
-    expect.these(channel=channel)
     # Rounding must not leave the bounds.
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
@@ -142,7 +135,6 @@ def mutual_information(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
-    expect.these(channel=channel)
     return prior_entropy(channel) - conditional_entropy(channel)
 
 
@@ -156,7 +148,6 @@ def min_entropy_leakage(channel):
 
     Source: Smith, "On the foundations of quantitative information flow", FoSSaCS 2009.
     """
-    expect.these(channel=channel)
     return max(0.0, math.log2(posterior_vulnerability(channel) / prior_vulnerability(channel)))
 
 
@@ -168,7 +159,6 @@ def additive_leakage(channel):
 
     Source: Alvim et al., The Science of Quantitative Information Flow, 2020.
     """
-    expect.these(channel=channel)
     return posterior_vulnerability(channel) - prior_vulnerability(channel)
 
 
@@ -181,7 +171,6 @@ def multiplicative_capacity(channel):
 
     Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    expect.these(channel=channel)
     return channel.largest(channel.probability).sum()
 
 
@@ -195,7 +184,6 @@ def additive_capacity(channel):
     Source: Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014;
     Chatzikokolakis, "On the additive capacity problem for quantitative information flow", QEST 2018.
     """
-    expect.these(channel=channel)
     independent = channel.prior[channel.row] * channel.output_probability[channel.column]
     # Both sides add up to 1, so half the absolute difference is what the joint probability has too much.
     difference = channel.joint - independent

@@ -106,7 +106,6 @@ def precision(release):
     Source: Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression", IJUFKS 10(5),
     2002, Prec.
     """
-    expect.these(release=release)
     return 1 - _mean(release, height)
 
 
@@ -121,7 +120,6 @@ def certainty_penalty(release):
 
     Source: Ghinita et al., VLDB 2007 (the mean); Iyengar, KDD 2002 (the cells).
     """
-    expect.these(release=release)
     return _mean(release, _width)
 
 
@@ -134,7 +132,6 @@ def normalized_certainty_penalty(release):
 
     Source: Xu et al., "Utility-Based Anonymization Using Local Recoding", KDD 2006, NCP.
     """
-    expect.these(release=release)
     return _mean(release, uncertainty)
 
 
@@ -147,7 +144,6 @@ def loss_metric(dataset, release):
 
     Source: Iyengar, "Transforming Data to Satisfy Privacy Constraints", KDD 2002, LM.
     """
-    expect.these(dataset=dataset, release=release)
     return _mean(release, ambiguity, _occurring(dataset, release))
 
 
@@ -164,7 +160,6 @@ def non_uniform_entropy(dataset, release):
 
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009.
     """
-    expect.these(dataset=dataset, release=release)
     known = _occurring(dataset, release)
     records = [np.diff(occurring.through) for occurring in known.values()]
     own = np.mean([each @ np.log2(each) for each in records]) / len(release)
@@ -179,7 +174,6 @@ def discernibility(release):
 
     Source: Bayardo and Agrawal, "Data Privacy through Optimal k-Anonymization", ICDE 2005, DM.
     """
-    expect.these(release=release)
     return discernibility_of(*_sizes(release))
 
 
@@ -199,7 +193,6 @@ def average_class_size(release):
 
     Source: LeFevre et al., ICDE 2006, C_avg.
     """
-    expect.these(release=release)
     return average_class_size_of(*_sizes(release))
 
 
@@ -218,7 +211,6 @@ def classification_metric(dataset, release, target):
 
     Source: Iyengar, KDD 2002, CM.
     """
-    expect.these(dataset=dataset, release=release, target=target)
     dataset = release.originals(dataset)
     suppressed = _stars(release)[1][release.equivalence_classes] == len(release.schema.quasi_identifiers)
     release.check_classes("the classification metric is")
@@ -253,7 +245,6 @@ def kl_divergence(dataset, release):
 
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
-    expect.these(dataset=dataset, release=release)
     dataset, names, schema = release.originals(dataset), _quasi_identifiers(release), release.schema
     if untrue := release.treated(*UNTRUE):
         raise Unreadable(
@@ -285,7 +276,6 @@ def suppressed_records(release):
 
     Source: counted from the labels.
     """
-    expect.these(release=release)
     return _sizes(release)[1]
 
 
@@ -295,7 +285,6 @@ def suppressed_cells(release):
 
     Source: counted from the labels.
     """
-    expect.these(release=release)
     sizes, stars = _stars(release)
     return int(sizes @ stars)
 

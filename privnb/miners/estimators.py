@@ -3,7 +3,7 @@
 `records` is one of the views of `encoding.Encoded`. A target of labels is an integer array, 0 to t - 1 with none
 left out; a target of numbers is a float array. Ties go to the lowest label.
 
-One module: seven small estimators behind the same two methods.
+One module: eight small estimators behind the same two methods.
 """
 
 import numpy as np
