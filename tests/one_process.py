@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 
-from privnb.reporting import notebooks, report
+from privnb.reporting import report, running
 
 
 def build(out, **asked):
@@ -18,12 +18,12 @@ def build(out, **asked):
 
 
 def run(chosen, work, out, **_):
-    """In the place of `notebooks.run`."""
+    """In the place of `running.run`."""
     for name in ("executed", "numbers"):
         (work / name).mkdir()
     for notebook in chosen:
         asyncio.run(_execute(notebook, work, out))
-    return {notebook.name: notebooks._cleaned(notebook, work, out) for notebook in chosen}
+    return {notebook.name: running._cleaned(notebook, work, out) for notebook in chosen}
 
 
 async def _execute(notebook, work, out):
@@ -35,7 +35,7 @@ async def _execute(notebook, work, out):
     from papermill.parameterize import parameterize_notebook
     from traitlets.config import Config
 
-    own = {"OUT": work / "numbers", "STORE": notebooks.store_folder(out)}
+    own = {"OUT": work / "numbers", "STORE": running.store_folder(out)}
     values = notebook.asked | {name: str(path) for name, path in own.items() if name in notebook.parameters}
     read = load_notebook_node(str(notebook.path))
     read = parameterize_notebook(read, values, kernel_name="python3", language="python")

@@ -1,8 +1,8 @@
 """From notebooks to a report, by one call.
 
-A report folder holds `index.html`, one page a notebook, `results.csv`, `ledger.csv` and, in `notebooks/`, the executed
-notebooks. It is built in a hidden folder beside its destination and put into place when it is whole (see `places`), so
-that an older report is either untouched or replaced.
+A report folder holds `index.html`, one page per notebook, `results.csv`, `ledger.csv` and, in `notebooks/`, the
+executed notebooks. It is built in a hidden folder beside its destination and put into place when it is whole (see
+`places`), so that an older report is either untouched or replaced.
 """
 
 import contextlib
@@ -11,15 +11,8 @@ from pathlib import Path
 
 from privnb.evaluation import store
 from privnb.reporting import places
-from privnb.reporting.notebooks import (
-    SECONDS,
-    ReportError,
-    choose,
-    forget_failures,
-    notebooks_folder,
-    run,
-    store_folder,
-)
+from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
+from privnb.reporting.running import SECONDS, forget_failures, run, store_folder
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
@@ -30,11 +23,22 @@ DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up m
 def save(results, out, name):
     """Write the tidy `results` of a notebook to `<out>/<name>.results.csv`; only check them if `out` is empty.
 
-    `results`: DataFrame with the columns `results.COLUMNS`, one row a number. `dataset`, `sanitizer` and `measure` are
-    never empty; a missing `value` was withheld (it counts too few people) or not measured, as `status` says; `better`
-    is "higher", "lower" or empty (a number that is no score); no two rows have the same `results.KEY`. `name`: the
-    notebook's file name less its ending, "03_utility". Numbers are written with 12 digits. Raises ReportError for a
-    table made otherwise.
+    Numbers are written with 12 digits.
+
+    Parameters
+    ----------
+    results : DataFrame
+        The columns `results.COLUMNS`, one row per number. `dataset`, `sanitizer` and `measure` are never empty; a
+        missing `value` was withheld or not measured, as `status` says; no two rows have the same `results.KEY`.
+    out : str
+        The folder; empty: none.
+    name : str
+        The notebook's file name without its ending, "03_utility".
+
+    Raises
+    ------
+    ReportError
+        For any other table.
     """
     results = _checked(results, name)
     if out:
@@ -55,14 +59,35 @@ def read(path):
 
 
 def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, seconds=SECONDS):
-    """Run notebooks with papermill and put their report at `out`; returns the path of its `index.html`.
+    """Run notebooks and put their report at `out`; progress goes to stderr.
 
-    `notebooks`: names, None for all. `parameters`: `{name: value}`, see `runs.choose`. `jobs`: notebooks run at a
-    time (None: one a usable core), which changes no number. `folder`: where the notebooks are. `seconds`: how long a
-    notebook may give no sign of progress. Evaluations that notebooks keep are in the folder `store` beside `out`, for
-    later builds of any report there: after a kill the next build goes on where it stopped. Progress goes to stderr.
-    Raises ReportError for a wrong request, before anything runs; for a failing notebook; and for an `out` that cannot
-    be written to or is something else than a report. What was at `out` is then as it was.
+    Finished evaluations are kept in the folder `store` beside `out`: after a kill the next build continues.
+
+    Parameters
+    ----------
+    out : str or Path
+        Where the report goes: nothing, an empty folder, or an older report.
+    notebooks : list of str
+        Names; None for all.
+    parameters : dict
+        `{name: value}`, see `notebooks.choose`.
+    jobs : int
+        Notebooks run at a time (None: one per usable core), which changes no number.
+    folder : str or Path
+        Where the notebooks are.
+    seconds : float
+        How long a notebook may give no sign of progress.
+
+    Returns
+    -------
+    Path
+        Of the report's `index.html`.
+
+    Raises
+    ------
+    ReportError
+        For a wrong request, before anything runs; for a failing notebook; and for an `out` that cannot be written to
+        or is something else than a report. What was at `out` is then as it was.
     """
     out = Path(out).resolve()
     chosen = choose(folder or notebooks_folder(), notebooks, parameters)
@@ -107,7 +132,7 @@ def _checked(results, name):
             f"Give exactly, and in this order: {', '.join(COLUMNS)}.",
         )
     if results.empty:
-        refuse("the table has no rows", "Give one row a number.")
+        refuse("the table has no rows", "Give one row per number.")
     results = results.reset_index(drop=True)
     for column in NUMBERS:
         try:

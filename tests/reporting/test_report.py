@@ -19,8 +19,8 @@ import pytest
 
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
-from privnb.reporting import notebooks, pages, places, report
-from privnb.reporting.notebooks import choose
+from privnb.reporting import pages, places, report, running
+from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
 from privnb.studies import ledger
 
@@ -575,7 +575,7 @@ WAIT = "while not Path('changed').exists(): time.sleep(0.1)\nload(str(Path(DATAS
 
 def test_pages_of_one_report_never_show_two_tables(older, tmp_path, write_notebook, monkeypatch):
     """The file is changed between two reads, in a description without a checksum."""
-    monkeypatch.setattr(report, "run", notebooks.run)
+    monkeypatch.setattr(report, "run", running.run)
     folder, before = tmp_path / "notebooks", files(older)
     write_notebook(folder, "01_a", ("parameters", "DATASET = '../ages.toml'\nOUT = ''"), READING, WAIT)
     (tmp_path / "ages.csv").write_text("age\n20\n30\n")
@@ -614,11 +614,11 @@ def test_a_full_disk_is_named(folder, tmp_path, monkeypatch, text, cut):
     (tmp_path / "executed").mkdir()
     if cut:
         (tmp_path / "executed" / "01_load.ipynb").write_text(text)
-    ended = notebooks._Run(notebook, None, tmp_path, {"cell": 1})
-    error = notebooks._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    ended = running._Run(notebook, None, tmp_path, {"cell": 1})
+    error = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
     assert "Stopped: its process ended with status 1" in str(error)
-    monkeypatch.setattr(notebooks.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
-    error = notebooks._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    monkeypatch.setattr(running.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
+    error = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
     assert f"there is no room left on the disk of {tmp_path}" in str(error)
 
 
@@ -641,10 +641,10 @@ def test_failed_copies_go_away_when_the_notebook_runs(tmp_path, folder):
     failed.mkdir()
     (failed / "01_load.ipynb").touch()
     (failed / "other.txt").touch()
-    notebooks.forget_failures(choose(folder), tmp_path / "out")
+    running.forget_failures(choose(folder), tmp_path / "out")
     assert [path.name for path in failed.iterdir()] == ["other.txt"]
     (failed / "other.txt").unlink()
-    notebooks.forget_failures(choose(folder), tmp_path / "out")
+    running.forget_failures(choose(folder), tmp_path / "out")
     assert not failed.exists()
 
 
@@ -810,5 +810,5 @@ def test_only_runs_in_the_papers_setting_are_compared_with_it(asked, compared):
     """A result does not tell how much nearer was asked for: such a run must not stand beside a printed number."""
     defaults = {"K": "2", "RECORDS": 0, "C_PERCENT": 0, "PROFILE": "quick"}
     defaults |= {"MINERS": "", "TARGET": "", "WEIGHTS": "", "STORE": "../reports/store"}
-    offered = {name: notebooks.Parameter(default, "") for name, default in defaults.items()}
-    assert report._as_published(notebooks.Notebook(Path("04_attack.ipynb"), offered, asked, 1)) is compared
+    offered = {name: Parameter(default, "") for name, default in defaults.items()}
+    assert report._as_published(Notebook(Path("04_attack.ipynb"), offered, asked, 1)) is compared

@@ -1,6 +1,6 @@
 """Altair charts from aggregates and tidy results; they see nothing else. Each is titled with what it shows."""
 
-from privnb.reporting.charts.adversary import gains, hit, spans
+from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
 from privnb.reporting.charts.channel import known_attributes, leaks
 from privnb.reporting.charts.decision import efficient, which
@@ -10,6 +10,7 @@ from privnb.reporting.charts.grid import every_number, every_setting
 from privnb.reporting.charts.measures import bars, dots, lines
 from privnb.reporting.charts.owner import choices, declines
 from privnb.reporting.charts.people import people, uniqueness
+from privnb.reporting.charts.predictions import gains
 from privnb.reporting.charts.tables import table
 from privnb.reporting.charts.tradeoff import trade_off, two_critiques
 from privnb.reporting.charts.workload import compared, printed, statements

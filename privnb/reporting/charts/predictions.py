@@ -1,0 +1,77 @@
+"""Gains of the adversary, and how mined predictions change them."""
+
+from privnb.measures import facts
+from privnb.microdata import expect
+from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none, settings
+from privnb.reporting.charts.measures import ranges
+
+PREDICTIONS = {  # put into a release, by variant and control
+    ("with predictions", ""): "predictions in distinct rows",
+    ("with predictions", "random labels"): "control: random labels in distinct rows",
+    ("with all predictions", ""): "predictions for all people",
+    ("with all predictions", "random labels"): "control: random labels for all people",
+}
+
+
+def gains(results, measure):
+    """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
+
+    On the left the release's own gain, with what chance alone shows as black ticks; on the right what is added to it.
+    """
+    expect.these(results=results)
+    expect.strings(measure=measure)
+    title, unit = facts(measure).title, facts(measure).label
+    of_it = results[(results.measure == measure) & (results.miner == "")]
+    before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
+    if before.empty or after.empty:
+        return none(f"{measure} with predictions")
+    changed = settings(_changed(after, before)).assign(
+        kind=lambda r: [PREDICTIONS[pair] for pair in zip(r.variant, r.control, strict=True)]
+    )
+    released = settings(before).assign(kind="the release")
+    order = [kind for kind in PREDICTIONS.values() if kind in set(changed.kind)]
+    panels = []
+    for name, part in changed.groupby("miner_set", sort=False):
+        own = released[released.setting.isin(part.setting)]
+        height = alt.Step(max(20, 10 * len(order)), **{"for": "position"})
+        left = _released(own, unit).properties(width=WIDTH // 3, height=height)
+        right = ranges(part.assign(baseline=float("nan")), "kind", "change of the gain", order=order, labels=False)
+        both = alt.hconcat(left, right.properties(width=WIDTH * 2 // 3, height=height))
+        panels.append(both.properties(title=alt.Title(name, fontSize=12)) if name else both)
+    added, control = (changed.value[(changed.control != "") == of_control] for of_control in (False, True))
+    return finish(
+        alt.vconcat(*panels),
+        f"{title}: predictions change it by {added.min():+.4f} to {added.max():+.4f}, as many random labels by "
+        f"{control.min():+.4f} to {control.max():+.4f}",
+        f"Left: {unit}; black ticks: the same classes with values permuted at random. Right: what the worst miner's "
+        f"nearer predictions add, and as many random labels. Lines: {_draws(after)}.",
+    )
+
+
+def _changed(after, before):
+    """The rows of gains after an attack, less the release's own gain of the same setting and seed."""
+    keys = ["dataset", "sanitizer", "parameters", "seed", "target"]
+    own = after.merge(before[[*keys, "value"]], on=keys, how="left", suffixes=("", "_before")).value_before
+    rows = after.reset_index(drop=True)
+    rows[["value", "low", "high"]] = rows[["value", "low", "high"]].sub(own, axis=0)
+    return rows
+
+
+def _released(rows, unit):
+    columns = ["setting", "value", "baseline"]
+    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+        y=alt.Y("setting:N", sort=None, title=None)
+    )
+    return base.mark_bar(color=COLOURS[5], size=14).encode(
+        x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4))
+    ) + base.mark_tick(color="black", thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))
+
+
+def _draws(after):
+    """What the lines are: of one seed all draws of the control, else how sure a mean is."""
+    control, draws = after[after.control != ""], "from the smallest to the largest draw"
+    seeds = control.groupby(["sanitizer", "parameters", "variant", "miner_set"]).size()
+    if not len(seeds) or seeds.max() == 1:
+        return draws
+    said = f"95 % intervals of the mean over {seeds.max()} seeds"
+    return said if seeds.min() == seeds.max() else f"{said}; where there is one seed, {draws}"

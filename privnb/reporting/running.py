@@ -1,0 +1,248 @@
+"""Notebooks run with papermill, each in a process and a kernel of its own.
+
+A notebook that fails leaves a copy in `<destination>-failed/`, its failing cell marked. The copy holds a traceback,
+which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and no part of a
+report.
+"""
+
+import contextlib
+import functools
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from privnb.microdata import progress
+from privnb.reporting.notebooks import OWN, Notebook, ReportError
+
+SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
+ROOM = 2**20  # bytes: a disk with fewer is full
+
+
+def run(chosen, work, out, *, jobs, seconds=SECONDS):
+    """Run notebooks, `jobs` at a time; returns `{name: the executed notebook as JSON text}`, in the order of `chosen`.
+
+    `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
+    its `STORE` the folder `store` beside `out`, which outlives the run. The texts hold no times, no widget state and no
+    paths of this machine. Progress goes to stderr. The first failure stops the others and raises ReportError, which
+    names notebook, cell and error; the marked copy is then in `<out>-failed/`. To fail is also to give no sign of
+    progress for `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
+    """
+    for name in ("executed", "numbers", "notes"):
+        (work / name).mkdir()
+    environment = _environment(work)
+    bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
+    waiting, running, said, contents = list(chosen), [], set(), {}
+    theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                notebook = waiting.pop(0)
+                running.append(_Run(notebook, _start(notebook, work, out, environment, theirs), work))
+            for each in list(running):
+                code = each.process.poll()
+                each.listen()
+                bars.show(each.notebook.name, each.state)
+                for text in set(each.state.get("said", ())) - said:
+                    bars.say(text)
+                    said.add(text)
+                for path, digest in each.state.get("seen", ()):
+                    if contents.setdefault(path, digest) != digest:
+                        raise ReportError(
+                            f"{path} has changed since this run began: its pages would show two tables. No report was "
+                            "written. Run it again."
+                        )
+                reason = each.state.get(
+                    "error", f"Stopped: its process ended with status {code}, perhaps for want of memory"
+                )
+                if code is None and time.monotonic() - each.heard > seconds:
+                    _stop([each.process])
+                    code, reason = 1, f"TimeoutError: there was no sign of progress for {seconds} s"
+                if code is not None:
+                    running.remove(each)
+                    bars.end(each.notebook.name, "failed" if code else "done")
+                    if code:
+                        raise _failure(each, reason, work, out)
+            time.sleep(0.05)
+    finally:
+        _stop([each.process for each in running])
+        os.close(ours)
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # a terminal that is gone
+            bars.close()
+    return {notebook.name: _cleaned(notebook, work, out) for notebook in chosen}
+
+
+@dataclass
+class _Run:
+    """A notebook on its way: its process, what it last noted of itself, and when."""
+
+    notebook: Notebook
+    process: subprocess.Popen
+    work: Path
+    state: Mapping = field(default_factory=dict)
+    size: int = -1
+    heard: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
+
+    def listen(self):
+        notes = self.work / "notes" / self.notebook.name
+        size = notes.stat().st_size if notes.exists() else 0
+        if size != self.size:
+            self.size, self.state = size, progress.latest(notes)
+            self.heard = time.monotonic() if size else math.inf
+
+
+def _environment(work):
+    # One thread a kernel: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    kernel = work / "jupyter" / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    text = json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
+    (kernel / "kernel.json").write_text(text, encoding="utf-8")
+    return {
+        **os.environ,
+        "JUPYTER_PATH": str(work / "jupyter"),  # searched first: no kernel installed elsewhere gets in between
+        "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
+        "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
+        "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
+        "PYTHONHASHSEED": "0",
+        **dict.fromkeys(threads, "1"),
+    }
+
+
+def _start(notebook, work, out, environment, theirs):
+    own = {"OUT": work / "numbers", "STORE": store_folder(out)}
+    values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
+    copy = work / "executed" / notebook.path.name
+    return subprocess.Popen(
+        [sys.executable, "-m", "privnb.reporting.execution", notebook.path, copy, json.dumps(values)],
+        env=environment | {progress.FILE: str(work / "notes" / notebook.name)},
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _stop(processes):
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _failure(ended, reason, work, out):
+    """The error to raise for a notebook that failed for `reason`; leaves its marked copy beside `out`."""
+    import nbformat
+    from papermill.exceptions import PapermillExecutionError
+    from papermill.execute import raise_for_execution_errors, remove_error_markers
+
+    notebook = ended.notebook
+    copy = work / "executed" / notebook.path.name
+    if not copy.exists():
+        return ReportError(f"{notebook.path.name} could not be started: {_full(work, out) or reason}{_memory(reason)}")
+    try:
+        executed = remove_error_markers(nbformat.read(copy, 4))
+    except ValueError:  # cut short
+        return ReportError(f"{notebook.path.name} failed: {_full(work, out) or reason}. No report was written.")
+    name, _, message = reason.partition(": ")
+    if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
+        cell = next(cell for cell in executed.cells[ended.state["cell"] :] if cell.cell_type == "code")
+        error = nbformat.v4.new_output("error", ename=name, evalue=message, traceback=[reason])
+        cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
+    try:
+        raise_for_execution_errors(executed, str(copy))
+    except PapermillExecutionError as error:
+        cell = f"cell In [{error.exec_count or ' '}], which begins `{error.source.strip().splitlines()[0]}`"
+        reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
+    reason += _memory(reason)
+    failed = _failed_folder(out)
+    failed.mkdir(mode=0o700, exist_ok=True)
+    failed.chmod(0o700)
+    (failed / notebook.path.name).touch(0o600)
+    (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
+    return ReportError(
+        f"{notebook.path.name} failed in {cell}:\n{reason}\n"
+        f"Its partly executed copy, with that cell marked, is in {failed}. No report was written."
+    )
+
+
+def _full(work, out):
+    """Which disk has no room left, in words; "" if all have."""
+    places = (place for place in (work, (work / "tmp"), store_folder(out)) if place.exists())
+    full = [str(place.resolve()) for place in places if shutil.disk_usage(place).free < ROOM]
+    return f"there is no room left on the disk of {', '.join(full)}. Make room there" if full else ""
+
+
+def _memory(reason):
+    """What a kernel that dies, or cannot load a library, leaves unsaid."""
+    dead = re.search("DeadKernel|MemoryError|failed to map segment|Cannot allocate memory", reason)
+    return "\nPerhaps for want of memory. Try fewer at a time, with --jobs 1." if dead else ""
+
+
+def store_folder(out):
+    """Where the notebooks of a report at `out` keep finished evaluations: beside it, for a build replaces `out`."""
+    return out.with_name("store")
+
+
+def _failed_folder(out):
+    return out.with_name(f"{out.name}-failed")
+
+
+def forget_failures(chosen, out):
+    """Remove what earlier failures of these notebooks left beside `out`."""
+    with contextlib.suppress(OSError):
+        for notebook in chosen:
+            (_failed_folder(out) / notebook.path.name).unlink(missing_ok=True)
+        _failed_folder(out).rmdir()
+
+
+def _cleaned(notebook, work, out):
+    import nbformat
+
+    executed = nbformat.read(work / "executed" / notebook.path.name, 4)
+    for part in (executed, *executed.cells):
+        for key in ("papermill", "widgets"):
+            part.metadata.pop(key, None)
+    for position, cell in enumerate(executed.cells):
+        tags = cell.metadata.get("tags", [])
+        if {"injected-parameters", "papermill-error-cell-tag"} & set(tags):
+            cell.id = f"papermill-{position}"  # papermill's own is random
+        if "injected-parameters" in tags:
+            cell.source = re.sub(rf"^({'|'.join(OWN)}) = .*$", r'\1 = ""', cell.source, flags=re.MULTILINE)
+        if "interactive" in tags and cell.cell_type == "code":
+            cell.outputs = []  # a widget is nothing without its kernel
+    texts = functools.partial(_without_paths, notebook, work, out)
+    return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
+
+
+def _each_text(node, change):
+    if isinstance(node, dict):
+        return {key: _each_text(value, change) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_each_text(value, change) for value in node]
+    return change(node) if isinstance(node, str) else node
+
+
+def _without_paths(notebook, work, out, text):
+    places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
+    places |= {work: "report", store_folder(out): "store"}
+    dataset = Path(str(notebook.values.get("DATASET", "")))
+    if dataset.is_absolute():
+        places[dataset.parent] = "data"
+    for place in sorted(places, key=lambda place: len(place.parts), reverse=True):
+        if len(place.parts) > 1:  # never the root itself
+            start = r"(?:(?<![\w/])|(?<=\dm))"  # not inside a longer path; or after a colour, in a traceback
+            text = re.sub(rf"{start}{re.escape(str(place))}(?![\w-])", places[place], text)
+    return re.sub(r"/[\w/.-]*/ipykernel_\d+/\d+\.py", "cell", text)  # where a warning comes from
