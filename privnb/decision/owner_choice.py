@@ -53,7 +53,10 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     check_results("attacked", attacked)
     attacked = measured(attacked[attacked.measure == "anti_utility"])
     attacked = attacked.assign(feared=_named(attacked))
-    asked = check(scenarios, min_good, there=set(attacked.feared))
+    there = set(attacked.feared[(attacked[list(CRITERION)] == list(WORST)).all(axis=1)])
+    if not there:
+        raise ValueError("attacked has no anti-utility of a worst miner. Give the results of `studies.adversaries`.")
+    asked = check(scenarios, min_good, there=there)
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
     decline = decline.groupby(SETTING).value.mean()
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")

@@ -110,8 +110,8 @@ def points(results, *, privacy, utility, names=None):
         expect.kind("names", names, Mapping, instead="Give what a person calls each (sanitizer, parameters).")
     if results.dataset.nunique() != 1:
         raise ValueError(
-            f"a frontier is of one dataset, got {sorted(results.dataset.unique())}. Select one: releases of different "
-            "tables cannot replace each other."
+            f"a frontier is of one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}. Select "
+            "one: releases of different tables cannot replace each other."
         )
     wanted = {"privacy": privacy, "utility": utility}
     wanted = {axis: Loss(loss) if isinstance(loss, str) else loss for axis, loss in wanted.items()}
@@ -161,7 +161,7 @@ def _selected(results, loss):
     rows = results[(results.measure == loss.measure) & (results.control == "") & (results.variant == loss.variant)]
     rows = measured(rows)
     if rows.empty:
-        there = ", ".join(sorted(results.measure.unique()))
+        there = ", ".join(sorted(results.measure.unique())) or "no rows"
         raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
     usual = {"miner": "worst", "miner_set": ""}
     for column in ("scenario", "miner", "miner_set", "target"):

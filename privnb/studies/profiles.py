@@ -126,6 +126,6 @@ def together(parts):
     """All rows as one table; a miner of two sets is there once."""
     if not parts:
         raise ValueError("there is no sanitizer to run: give one or more.")
-    rows = join(*parts)
+    rows = check_results("parts", join(*parts))
     once = rows.assign(miner_set=rows.miner_set.mask(of_one_miner(rows), ""))
     return rows[~once.duplicated(KEY)].reset_index(drop=True)

@@ -41,7 +41,10 @@ ASKED = {  # every function that takes the limit
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
     "Costs": lambda limit: releases.Costs(fewest=limit),
     "Disclosure": lambda limit: disclosures.Disclosure("diagnosis", fewest=limit),
+    "Known": lambda limit: leakage.Known("diagnosis", fewest=limit),
     "Leakage": lambda limit: leakage.Leakage("diagnosis", fewest=limit),
+    "Nearer": lambda limit: nearer_predictions.Nearer("age", fewest=limit),
+    "Worth": lambda limit: leakage.Worth(pd.DataFrame(), "diagnosis", fewest=limit),
     "Losses": lambda limit: trade_off.Losses("diagnosis", fewest=limit),
     "example": lambda limit: evaluation.example(CLINIC, [KMember(10)], fewest=limit),
     "disclosure": lambda limit: disclosures.disclosure(CLINIC, [Identity()], fewest=limit),
@@ -68,7 +71,7 @@ NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, T
 @pytest.mark.parametrize("name", ASKED)
 def test_no_function_withholds_less_than_counts_of_one(name, limit, monkeypatch):
     for module in (releases, leakage, trade_off, nearer_predictions, studies.askari_2012.study, studies.sramka_2010):
-        for ran in ("row_builder", "evaluated", "mine"):
+        for ran in ("ask", "row_builder", "evaluated", "mine"):
             monkeypatch.setattr(module, ran, None, raising=False)  # nothing ran before it was refused
     with pytest.raises(ValueError, match="fewest must be a whole number from 2, got "):
         ASKED[name](limit)

@@ -274,8 +274,7 @@ def test_a_neutral_attribute_of_no_data_set_is_refused(sets):
 
 def test_every_number_of_the_paper_is_found(sets, here, monkeypatch):
     """A sample under the whole table's name, and a miner under the name of each of Weka's."""
-    for module in (cases, workload):
-        monkeypatch.setattr(module, "row_builder", _named(module.row_builder))
+    monkeypatch.setattr(cases, "row_builder", _named(cases.row_builder))
     table_2 = experiments.with_and_without(sets[-1:], profile="small", miners="majority", seeds=1)
     compared = experiments.figures(sets, profile="small", miners="majority", seeds=1)
     weka_rows = [
