@@ -7,10 +7,7 @@ import signal
 import sys
 import threading
 import traceback
-import webbrowser
 from pathlib import Path
-
-EXTENSIONS = ["@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8", "anywidget"]
 
 
 def main(arguments=None):
@@ -89,16 +86,17 @@ def app(args):
     """Show the explorer as a page: on this machine only, its token on, nothing asked of the network."""
     from traitlets.config import Config
 
+    from privnb.explorer.app import check_setting, served
     from privnb.reporting.notebooks import choose, notebooks_folder
 
     parameters, folder = dict(args.parameter), notebooks_folder()
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
     (notebook,) = choose(folder, ["09_explore"], parameters)
-    _check_setting(notebook)
+    check_setting(notebook)
     templates = Path(__file__).parent / "reporting" / "templates" / "app"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
-    page, settings = _page(notebook.asked)
+    page, settings = served(notebook.asked)
     page.launch_instance([str(notebook.path), *args.rest], config=Config(settings))
 
 
@@ -146,56 +144,6 @@ def lab_command(folder):
         "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]  # fmt: skip
     return command + ["--allow-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
-
-
-def _page(asked):
-    """Voila and its settings, for a notebook with the parameters `asked`. The kernel holds the records, so the page is
-    for who started it; Voila by itself lets anybody in."""
-    from nbformat.v4 import new_code_cell
-    from voila.app import Voila
-
-    def prepare(handler, *, notebook, cwd):
-        """The page's title, and the parameters asked for below the cell that has their defaults."""
-        _ = handler.xsrf_token  # to ask for it sets the cookie without which a closing page cannot end its kernel
-        cells = notebook.cells
-        notebook.metadata.title = cells[0].source.splitlines()[0].lstrip("# ")
-        place = next(i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", []))
-        cells.insert(place + 1, new_code_cell("\n".join(f"{k} = {v!r}" for k, v in asked.items())))
-
-    class Page(Voila):
-        def launch_browser(self):
-            """Voila opens its page without the token. A file holds it, since anybody sees a browser's arguments."""
-            way = Path(self.connection_dir) / "open.html"
-            way.write_text(f'<meta http-equiv="refresh" content="0; url={self.display_url}">', encoding="utf-8")
-            webbrowser.open(way.as_uri())
-
-    here = "'self' data: blob: 'unsafe-inline'"  # Lab and Vega need all of it
-    others = "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
-    return Page, {
-        "Voila": {
-            "ip": "127.0.0.1",
-            "auto_token": True,
-            "config_file_paths": [],
-            "tornado_settings": {
-                "allow_remote_access": False,  # else it answers to any name that leads here
-                "headers": {
-                    "Content-Security-Policy": f"default-src {here}; script-src {here} 'unsafe-eval'; {others}"
-                },
-            },
-        },
-        "VoilaConfiguration": {
-            "template": "privnb_app",
-            "allow_template_override": "NO",
-            "allow_theme_override": "NO",
-            "file_allowlist": [],
-            # Only what draws the page: any other extension of this JupyterLab may ask for parts that are not here.
-            "extension_allowlist": EXTENSIONS,
-            "prelaunch_hook": prepare,
-        },
-        "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb app` says why."},
-        # A page that closes ends its kernel; this ends what a lost browser leaves.
-        "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 60},
-    }
 
 
 def _parser():
@@ -246,20 +194,6 @@ def _add_parameters(command):
         help="set a parameter of the notebooks, such as -p K 25",
     )  # fmt: skip
     command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
-
-
-def _check_setting(notebook):
-    """Raise ValueError for parameters of the explorer that it would refuse, before a server starts."""
-    from privnb import explorer
-    from privnb.explorer.setting import checked
-    from privnb.microdata.dataset import load
-
-    given = notebook.values
-    bounds = (given[name] for name in ("K", "L", "T", "DELTA", "EPSILON"))
-    others = ("sanitizer", "quasi_identifiers", "sensitive", "miner", "scenario", "seed")
-    setting = explorer.asked(*bounds, **{name: given[name.upper()] for name in others})
-    with contextlib.chdir(notebook.path.parent):  # from where the notebook reads it
-        checked(setting, load(given["DATASET"], given["STUDY"] or None, records=given["RECORDS"] or None))
 
 
 def _dataset(name, notebooks):

@@ -205,7 +205,7 @@ def tried(arguments, project, monkeypatch, capsys):
 
     monkeypatch.chdir(project / "here")
     monkeypatch.setattr(report, "run", no)
-    monkeypatch.setattr(cli, "_page", no)
+    monkeypatch.setattr("privnb.explorer.app.served", no)
     before = {path: path.lstat().st_mtime_ns for path in project.rglob("*")}
     try:
         status = cli.main(arguments)

@@ -1,7 +1,8 @@
 """What a person does with one setting: asks, pins, sweeps, takes back, saves; and what follows of it.
 
 No widget is here: `Session` says when something is to be shown, and a subclass shows it (see `board`). Slow work is
-done in another process, see `work`; what is computed here takes a fraction of a second.
+done in another process, see `work`; what is computed here takes a fraction of a second. One module, for it is one state
+and what each act of a person does to it.
 """
 
 import asyncio

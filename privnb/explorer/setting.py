@@ -1,4 +1,7 @@
-"""What an analyst asks for at the board: one release, who would use it and who would attack it."""
+"""What an analyst asks for at the board: one release, who would use it and who would attack it.
+
+One module, for what may be asked, what is refused and what it is called follow from the same facts.
+"""
 
 from dataclasses import astuple, dataclass, replace
 from functools import cache, lru_cache

@@ -2,6 +2,8 @@
 
 Not multiprocessing's pools: those cannot kill a task, import the main script again, and start a tracker that ignores
 the signal to end, so that a kernel waits half a minute for it when a notebook is done.
+
+One module, for both ends of the pipe speak one language.
 """
 
 import asyncio
