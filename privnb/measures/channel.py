@@ -12,6 +12,7 @@ from functools import reduce
 
 import numpy as np
 
+from privnb.measures import exact
 from privnb.measures.base import measure
 from privnb.microdata import expect
 
@@ -23,7 +24,8 @@ def guess(channel):
     """
     expect.these(channel=channel)
     best = channel.largest(channel.joint)
-    hits = np.flatnonzero((channel.joint == best[channel.column]) & (channel.joint > 0))
+    likeliest = exact.each(lambda joint, best: (joint == best) & (joint > 0), channel.joint, best[channel.column])
+    hits = np.flatnonzero(likeliest)
     columns, first = np.unique(channel.column[hits], return_index=True)  # entries are in the order of inputs
     found = np.full(len(channel.outputs), -1)
     found[columns] = channel.row[hits[first]]
@@ -40,7 +42,7 @@ def error(channel, guesses):
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 2 and 4.
     """
     expect.vector("guesses", guesses, len(channel.outputs))
-    return 1 - channel.joint[np.asarray(guesses)[channel.column] == channel.row].sum()
+    return 1 - exact.total(channel.joint[np.asarray(guesses)[channel.column] == channel.row])
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
@@ -51,7 +53,7 @@ def prior_vulnerability(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1.
     """
-    return channel.prior.max()
+    return exact.largest(np.zeros(len(channel.prior), dtype=np.int64), channel.prior, 1)[0]
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="probability")
@@ -63,7 +65,7 @@ def posterior_vulnerability(channel):
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 5.
     """
-    return channel.largest(channel.joint).sum()
+    return exact.total(channel.largest(channel.joint))
 
 
 @measure(kind="privacy", better="higher", bounds=(0, 1), unit="probability")
@@ -89,7 +91,7 @@ def error_bounds(channel):
     Erratum: in sections 5.3 and 5.4 the letters m and n change places.
     """
     expect.these(channel=channel)
-    likeliest, occurring = prior_vulnerability(channel), int((channel.output_probability > 0).sum())
+    likeliest, occurring = prior_vulnerability(channel), int(np.count_nonzero(channel.output_probability))
     return max(0 * likeliest, 1 - occurring * likeliest), 1 - likeliest
 
 
@@ -171,7 +173,7 @@ def multiplicative_capacity(channel):
 
     Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
-    return channel.largest(channel.probability).sum()
+    return exact.total(channel.largest(channel.probability))
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1")
@@ -184,16 +186,15 @@ def additive_capacity(channel):
     Source: Alvim et al., "Additive and multiplicative notions of leakage, and their capacities", CSF 2014;
     Chatzikokolakis, "On the additive capacity problem for quantitative information flow", QEST 2018.
     """
-    independent = channel.prior[channel.row] * channel.output_probability[channel.column]
     # Both sides add up to 1, so half the absolute difference is what the joint probability has too much.
-    difference = channel.joint - independent
-    return difference[difference > 0].sum()
+    apart = channel.prior[channel.row], channel.output_probability[channel.column]
+    return exact.total(exact.each(lambda joint, p, q: np.maximum(joint - p * q, 0), channel.joint, *apart))
 
 
 def prior_gain(channel, gain):
     """What an adversary gains by their best action before anything is published; see `posterior_gain`."""
     expect.these(channel=channel)
-    return max((action * channel.prior).sum() for action in _actions(channel, gain))
+    return max(exact.total(action * channel.prior) for action in _actions(channel, gain))
 
 
 def posterior_gain(channel, gain):
@@ -205,7 +206,7 @@ def posterior_gain(channel, gain):
     """
     expect.these(channel=channel)
     gains = (channel.summed(action[channel.row] * channel.joint) for action in _actions(channel, gain))
-    return reduce(np.maximum, gains).sum()
+    return exact.total(reduce(np.maximum, gains))
 
 
 def expected_degradation(channel, before, after):
@@ -218,7 +219,7 @@ def expected_degradation(channel, before, after):
     expect.these(channel=channel)
     expect.vector("before", before, len(channel.inputs))
     expect.vector("after", after, len(channel.outputs))
-    return channel.prior.astype(np.float64) @ before - channel.output_probability.astype(np.float64) @ after
+    return _floats(channel.prior) @ before - _floats(channel.output_probability) @ after
 
 
 def _actions(channel, gain):
@@ -232,4 +233,8 @@ def _actions(channel, gain):
 def _entropy(probabilities):
     from scipy.special import entr
 
-    return float(entr(probabilities.astype(np.float64)).sum() / math.log(2))
+    return float(entr(_floats(probabilities)).sum() / math.log(2))
+
+
+def _floats(probabilities):
+    return exact.each(lambda values: values.astype(np.float64), probabilities)

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from privnb.measures import exact
 from privnb.microdata import expect
 
 
@@ -54,7 +55,12 @@ class Channel:
         return cls(inputs, outputs, row, column, matrix[row, column], _numbers("prior", prior))
 
     def __post_init__(self):
-        if (self.probability < 0).any() or (self.prior < 0).any():
+        shape = (len(self.inputs), len(self.outputs))
+        if len(self.row) and (self.row.max() >= shape[0] or self.column.max() >= shape[1]):
+            raise ValueError(f"the matrix is larger than {shape[0]} inputs by {shape[1]} outputs. Name each of them.")
+        if self.prior.shape != shape[:1]:
+            raise ValueError(f"the prior needs a probability for each of {shape[0]} inputs, got {self.prior.shape}.")
+        if any(exact.each(lambda value: value < 0, given).any() for given in (self.probability, self.prior)):
             raise ValueError("a probability of the matrix or the prior is below 0. Give probabilities.")
         kind = object if self.probability.dtype == self.prior.dtype == object else np.float64
         order = np.lexsort((self.row, self.column))
@@ -62,15 +68,11 @@ class Channel:
             object.__setattr__(self, name, getattr(self, name)[order])
         for name in ("probability", "prior"):
             object.__setattr__(self, name, getattr(self, name).astype(kind))
-        shape = (len(self.inputs), len(self.outputs))
-        if len(self.row) and (self.row.max() >= shape[0] or self.column.max() >= shape[1]):
-            raise ValueError(f"the matrix is larger than {shape[0]} inputs by {shape[1]} outputs. Name each of them.")
-        if self.prior.shape != shape[:1]:
-            raise ValueError(f"the prior needs a probability for each of {shape[0]} inputs, got {self.prior.shape}.")
-        sums = _sums(self.row, self.probability, len(self.inputs))
-        for what, total in (("row {} of the channel", sums), ("the prior", np.array([self.prior.sum()]))):
-            if not np.all(total == 1 if self.exact else np.isclose(total, 1, rtol=0, atol=1e-9)):
-                at = _furthest(total)
+        sums = exact.added(self.row, self.probability, len(self.inputs))
+        for what, total in (("row {} of the channel", sums), ("the prior", np.array([exact.total(self.prior)]))):
+            wrong = exact.each(lambda sums: np.abs(sums - 1) > (0 if self.exact else 1e-9), total)
+            if wrong.any():
+                at = int(wrong.argmax())
                 raise ValueError(f"{what.format(at)} adds up to {total[at]}, not to 1. Give probabilities.")
 
     def __repr__(self):
@@ -96,7 +98,7 @@ class Channel:
     @cached_property
     def joint(self):
         """P(T, T') of each entry, array (entries,)."""
-        return self.prior[self.row] * self.probability
+        return exact.each(np.multiply, self.prior[self.row], self.probability)
 
     @cached_property
     def output_probability(self):
@@ -112,7 +114,7 @@ class Channel:
         if not self.output_probability[output]:
             raise ValueError(f"output {output} is never published under this prior, so it tells nothing.")
         at = self.column == output
-        return _sums(self.row[at], self.joint[at], len(self.inputs)) / self.output_probability[output]
+        return exact.added(self.row[at], self.joint[at], len(self.inputs)) / self.output_probability[output]
 
     def believing(self, prior):
         """The same sanitizer against an adversary with other background knowledge: any prior over the inputs."""
@@ -130,11 +132,11 @@ class Channel:
 
     def summed(self, entries):
         """The sum for each output of one number an entry: array (m,), 0 where there is none."""
-        return _sums(self.column, entries, len(self.outputs))
+        return exact.added(self.column, entries, len(self.outputs))
 
     def largest(self, entries):
         """The largest for each output of one number an entry, none negative: array (m,), 0 where there is none."""
-        return _reduced(np.maximum, self.column, entries, len(self.outputs))
+        return exact.largest(self.column, entries, len(self.outputs))
 
 
 expect.word("channel", Channel, instead="Channel.of(matrix) makes one.")
@@ -161,21 +163,3 @@ def _numbers(name, given):
         return np.array([Fraction(str(value)) for value in values.ravel()], dtype=object).reshape(values.shape)
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"the {name} must be of numbers or fractions, got {expect.found(given)}.") from None
-
-
-def _sums(index, values, size):
-    """The sum of the values of each index below `size`; 0 where there is none."""
-    return _reduced(np.add, index, values, size)
-
-
-def _reduced(operation, index, values, size):
-    order = np.argsort(index, kind="stable")
-    held, starts = np.unique(index[order], return_index=True)
-    found = np.full(size, Fraction(0) if values.dtype == object else 0.0, values.dtype)
-    if len(held):
-        found[held] = operation.reduceat(values[order], starts)
-    return found
-
-
-def _furthest(sums):
-    return int(np.abs(sums - 1).argmax())

@@ -183,9 +183,11 @@ def column(name, value, length=None):
 
 def vector(name, value, length=None):
     """Raise ValueError unless `value` is a list, array or column of finite numbers, and of that length."""
-    items = value.tolist() if isinstance(value, np.ndarray | pd.Series) else value
-    lengths = [len(items)] if length is None and isinstance(items, list | tuple) else [length]
-    if not (isinstance(items, list | tuple) and len(items) in lengths and items and all(map(is_number, items))):
+    plain = isinstance(value, np.ndarray | pd.Series) and value.dtype.kind in "iuf"
+    items = value.tolist() if isinstance(value, np.ndarray | pd.Series) and not plain else value
+    listed = isinstance(items, list | tuple) or (plain and value.ndim == 1)
+    fits = listed and len(items) and length in (None, len(items))
+    if not (fits and (np.isfinite(items).all() if plain else all(map(is_number, items)))):
         many = "" if length is None else f"{length} "
         raise ValueError(f"{name} must be an array (n,) of {many}finite numbers, got {found(value)}.")
     return value

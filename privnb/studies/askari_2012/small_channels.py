@@ -150,7 +150,7 @@ def _rows(name, sanitizer, channel, knows=NOTHING, k=None):
     lowest, highest = measures.error_bounds(channel)
     row = partial(_row, name, sanitizer, k=k, knows=knows, target=TABLE)
     return [
-        row("releases", (channel.output_probability > 0).sum()),
+        row("releases", np.count_nonzero(channel.output_probability)),
         row("prior_vulnerability", before),
         row("prior_bayes_risk", 1 - before),
         row("posterior_vulnerability", after, baseline=before),
