@@ -92,17 +92,14 @@ def test_the_title_names_the_worst_pair_of_the_original():
         value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset) + 0.00001 * ("sex" in subset)
     )
     title, below = text(charts.known_attributes(most))
-    assert title.startswith("Who knows a person's age and sex guesses which row is theirs with probability 6.4%")
-    assert title.endswith("more than with any other pair")
-    assert "other pair" not in text(charts.known_attributes(sets()))[0], "age and town tell as much"
+    assert title.startswith("Age and sex tell most of a person's row: 6.41% of people under Identity")
     assert "without the release, 0.05%" in below
-    assert "their job" in text(charts.known_attributes(sets(), "sensitive"))[0]
+    assert "tell most of a person's job" in text(charts.known_attributes(sets(), "sensitive"))[0]
 
 
 def test_one_attribute_makes_no_pair():
     title, _ = text(charts.known_attributes(sets(names=("age",))))
-    assert "person's age guesses" in title
-    assert "pair" not in title
+    assert title.startswith("Age tells most of a person's row")
 
 
 def test_withheld_shares_are_not_drawn():
@@ -120,7 +117,7 @@ def test_a_share_that_misses_few_stands_at_its_bound():
     few = results.knows.isin(["age, sex", "age, town"])
     results.loc[few, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     title, below = text(charts.known_attributes(results))
-    assert title.endswith("guesses which row is theirs with probability at least 97%")
+    assert "tell most of a person's row: withheld under Identity" in title
     assert "only a bound is shown" in below
     assert "only a bound" not in text(charts.known_attributes(sets()))[1]
     point = drawn(charts.known_attributes(results), "point")[0][1]

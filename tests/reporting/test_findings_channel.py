@@ -134,7 +134,7 @@ def test_without_a_release_only_the_original_is_told():
 def test_one_attribute_and_what_is_withheld():
     results = sets()
     one = results[~results.knows.str.contains(",")]
-    assert finding(findings.revealing_attributes(one), "Age tell most of a person's row").value > 0
+    assert finding(findings.revealing_attributes(one), "Age tells most of a person's row").value > 0
     assert "as may be shown" in findings.revealing_attributes(results.assign(value=MISSING)).data
 
 

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none, percent, settings, told_apart
+from privnb.reporting.findings.channel import most_revealing
 from privnb.sanitizers.catalogue import group, groups
 
 MOST = 500  # rows of an aggregate
@@ -47,16 +49,12 @@ def known_attributes(results, secret="identity"):
         panels.append(
             panel.properties(width=WIDTH - 60, height=alt.Step(21), title=alt.Title(_named(setting), fontSize=12))
         )
-    first = rows[rows.setting == rows.setting.iloc[0]]
-    pairs = first[first["size"] == min(2, every)]
-    pair = pairs.loc[pairs.value.idxmax()]
-    alone = pair["size"] == 2 and len(pairs) > 1 and (pairs.value == pair.value).sum() == 1
+    found = most_revealing(results[results.measure == measure])
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared"),
-        f"Who knows a person's {_and(pair.names)} guesses {_secret(pair, secret)} with probability {pair.said}"
-        + (", more than with any other pair" if alone else ""),
+        found.title if found else f"{facts(measure).title} by what an adversary knows",
         "Ticks: sets of known attributes, by how many there are; diamonds: the set that tells most, named at the left. "
-        f"Dashed: without the release, {_said(pair.baseline)}."
+        f"Dashed: without the release, {_said(rows.baseline.iloc[0])}."
         + (" At least: where few people are guessed or missed, only a bound is shown." if rows.bound.any() else "")
         + (" Equal lengths are equal leakage in bits." if secret == "identity" else ""),
     )
@@ -175,10 +173,6 @@ def _thinned(rows):
     return kept
 
 
-def _secret(row, secret):
-    return "which row is theirs" if secret == "identity" else f"their {row.target}"
-
-
 def _known(row, every):
     """How a row of the chart is labelled: how many attributes are known, and which of them tell most."""
     if row.size_ == every:
@@ -192,8 +186,3 @@ def _said(share):
 
 def _named(setting):
     return {"Identity": "Original", "Suppress attributes=quasi-identifiers": "Suppress"}.get(setting, setting)
-
-
-def _and(names):
-    *first, last = names_in(names)
-    return f"{', '.join(first)} and {last}" if first else last

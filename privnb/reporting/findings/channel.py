@@ -178,24 +178,33 @@ def _aims(results):
 
 
 def _given_away(results):
-    """Of the original: the worst single attribute and pair, then all; identity first, then the sensitive value."""
-    for measure in ("identity_vulnerability", "sensitive_vulnerability"):
-        rows = _known(of(results, measure))
-        rows = rows[rows.knows != ""].assign(size=lambda r: r.knows.map(names_in).map(len))
-        original = rows[rows.sanitizer == "Identity"]
-        if original.empty:
-            continue
-        best = original.loc[original.groupby("size")["at"].idxmax()].set_index("size")
-        top = best.loc[2] if 2 in best.index else best.iloc[0]
-        ties = ((original["size"] == top.name) & (original["at"] == top["at"])).sum() > 1
-        secret = "a person's row" if measure == "identity_vulnerability" else f"a person's {top.target}"
-        others = beside(f"all {best.index.max()} attributes", best.iloc[2:].iloc[-1:])
-        # Labels that overlap do not say which cell is a person's, so that a release may tell less.
-        for row in sanitized(rows[rows.knows == top.knows]).itertuples():
-            others |= {f"at most, {setting_name(row)}": row.value if pd.notna(row.value) else row.high}
-        subject = f"{capitalized(listed(names_in(top.knows)))} tell most of {secret}"
-        note = "Other attributes tell as much." if ties else ""
-        yield Finding.of(top, subject, setting="Identity", beside=others, note=note)
+    """What tells most of a person's identity, then of their sensitive value."""
+    yield most_revealing(of(results, "identity_vulnerability"))
+    yield most_revealing(of(results, "sensitive_vulnerability"))
+
+
+def most_revealing(rows):
+    """Which two attributes of the original tell most, beside all of them and beside each release; None without it.
+
+    `rows`: of one measure, one row per release and set of known attributes.
+    """
+    rows = _known(rows[rows.knows != ""])
+    rows = rows.assign(size=rows.knows.map(names_in).map(len))
+    original = rows[rows.sanitizer == "Identity"]
+    if original.empty:
+        return None
+    best = original.loc[original.groupby("size")["at"].idxmax()].set_index("size")
+    top = best.loc[2] if 2 in best.index else best.iloc[0]
+    ties = ((original["size"] == top.name) & (original["at"] == top["at"])).sum() > 1
+    secret = "row" if top.measure == "identity_vulnerability" else top.target
+    others = beside(f"all {best.index.max()} attributes", best.iloc[2:].iloc[-1:])
+    # Labels that overlap do not say which cell is a person's, so that a release may tell less.
+    for row in sanitized(rows[rows.knows == top.knows]).itertuples():
+        others |= {f"at most, {setting_name(row)}": row.value if pd.notna(row.value) else row.high}
+    tell = "tells" if top.name == 1 else "tell"
+    subject = f"{capitalized(listed(names_in(top.knows)))} {tell} most of a person's {secret}"
+    note = "Other attributes tell as much." if ties else ""
+    return Finding.of(top, subject, setting="Identity", beside=others, note=note)
 
 
 def _family(results):
