@@ -1,6 +1,6 @@
-"""The board: controls, four panels that follow them, and the plane, drawn of what a `Session` knows.
+"""The board: controls, four panels that follow them, and the plane, drawn from what a `Session` knows.
 
-Widgets are told values and never redirect output: an `Output` widget can hang a notebook run by papermill.
+Widgets take values and never redirect output: an `Output` widget can hang a notebook run by papermill.
 """
 
 from functools import partial

@@ -20,7 +20,7 @@ NUMBER = Markup(
 
 
 def numbers(rows):
-    """A list of numbers, one an explained line. `rows`: those of tidy results, as tuples."""
+    """A list of numbers, one per explained line. `rows`: those of tidy results, as tuples."""
     lines = together(map(number, rows))
     return Markup('<ul class="privnb-numbers">{}</ul>').format(lines) if lines else Markup("")
 

@@ -38,7 +38,7 @@ def terms(dataset, setting, release):
     The rule: who knows of a person all that is not sensitive, quasi-identifiers *and* neutral columns, finds the rows
     that are alike in all of it, as released. A row that is alone so gives its sensitive values away, whatever k its
     labels keep: the release is refused. Cells with noise say of no row whose it is, so they do not count; exact columns
-    beside them do. Buckets have one row a person by design, and hide whose a sensitive value is: they are saved, and
+    beside them do. Buckets have one row per person by design, and hide whose a sensitive value is: they are saved, and
     the terms say it.
     """
     expect.these(dataset=dataset, setting=setting, release=release)

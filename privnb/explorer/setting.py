@@ -40,7 +40,7 @@ class Setting:
     every class keeps (`MODELS`; t by equal distances); 0: not asked for. `epsilon`: what noise spends on each
     attribute. `quasi_identifiers`: names separated by commas, empty: the dataset's; `sensitive`: one name, empty: the
     dataset's first. `miner`: who learns from the release, for its user and for its adversary; `scenario`: what the
-    owner fears, see `adversary.scenarios`. `seed` says the noise, the deals and the folds.
+    owner fears, see `nearer_predictions`. `seed` decides the noise, the random draws and the folds.
     """
 
     sanitizer: str = "Mondrian"

@@ -13,7 +13,7 @@ from privnb.studies.parameters import number, numbers
 from privnb.studies.profiles import evaluated, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
-GROUP = 5  # settings a task
+GROUP = 5  # settings per task
 FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
 # What is shown of each setting, lower is better: first what users lose.
 MEASURES = (
@@ -69,7 +69,7 @@ def _counted(dataset, settings):
 
 
 def steps(dataset, settings):
-    """What a menu and a slider offer of `settings`: a row each with `series` (sanitizer and the bound that varies),
+    """What a menu and a slider offer of `settings`: one row each, with `series` (sanitizer and the bound that varies),
     `setting` (what a person calls it), and `sanitizer` and `parameters` as results name it.
     """
     made = [sanitizer(setting, dataset) for setting in settings]

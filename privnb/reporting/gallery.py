@@ -59,8 +59,8 @@ MOST = 100  # people who are made up
 def made_up(dataset, people=3, *, rng=0):
     """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
 
-    Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: whoever
-    knows the seed does not know whose it was. A number that few people have is shown as the first of its public
+    Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: the
+    seed alone does not say whose a value was. A number that few people have is shown as the first of its public
     interval. Raises NobodyLeft where too few combinations are nobody's.
     """
     expect.these(dataset=dataset, rng=rng)
@@ -89,12 +89,12 @@ def _in_public(dataset, name):
     if not dataset.schema[name].numeric:
         return column
     codes, index, people = np.unique(domain.codes(column), return_inverse=True, return_counts=True)
-    told = np.where(people < LIMIT, domain.interval(codes)[0], codes)
-    return np.array([domain.value(code) for code in told])[index]
+    shown = np.where(people < LIMIT, domain.interval(codes)[0], codes)
+    return np.array([domain.value(code) for code in shown])[index]
 
 
 def side_by_side(dataset, sanitizers, *, people=3, rng=0):
-    """What each kind of sanitizer publishes for the same made-up people: one row an attribute, one column a kind.
+    """What each kind of sanitizer publishes for the same made-up people: one row per attribute, one column per kind.
 
     The people are added to the table, so that each stands in a class with real ones. A sanitizer that cannot do what
     was asked says so in its column. Where nobody can be made up: a sentence.

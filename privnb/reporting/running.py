@@ -100,7 +100,7 @@ class _Run:
 
 
 def _environment(work):
-    # One thread a kernel: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
+    # One thread per kernel: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     kernel = work / "jupyter" / "kernels" / "python3"
     kernel.mkdir(parents=True)

@@ -56,7 +56,7 @@ class Aggregate:
     def __post_init__(self):
         withholding.check(self.fewest)
         expect.kind("rows", self.rows, pd.DataFrame)
-        expect.kind("titles", self.titles, Mapping, instead="Give a title a column.")
+        expect.kind("titles", self.titles, Mapping, instead="Give a title per column.")
         missing = [name for name in self.titles if name not in self.rows]
         if missing:
             raise ValueError(f"the aggregate declares {missing}, which its rows lack ({', '.join(self.rows)}).")
@@ -98,7 +98,7 @@ def merge_small(counts, fewest=withholding.LIMIT):
 
 
 def setup():
-    """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once a notebook."""
+    """Make charts draw without a network in JupyterLab, in papermill runs and in pages. Call once per notebook."""
     alt.renderers.register("privnb", render)
     alt.renderers.enable("privnb")
     alt.data_transformers.enable("default", max_rows=500)

@@ -62,7 +62,7 @@ def known_attributes(results, secret="identity"):
 
 def leaks(results, attribute=""):
     """All sanitizers on one axis: how likely a guess is right before and after, whatever kind of release it is made
-    from. One panel a secret.
+    from. One panel per secret.
 
     `results`: rows of `leakage.leakage`. `attribute`: the quasi-identifier whose own value is guessed in the last
     panel, by default the first.

@@ -14,7 +14,7 @@ def which(table):
     check_choices(table)
     costs = ("; it costs " + table.costs).where(table.costs != "", "")
     titles = {"question": "the owner's question", "setting": "which release", **{axis: f"{axis} loss" for axis in AXES}}
-    return Aggregate(_told(table).assign(why=table.why + costs), titles | {"why": "why, and what it costs"})
+    return Aggregate(_written(table).assign(why=table.why + costs), titles | {"why": "why, and what it costs"})
 
 
 def efficient(releases):
@@ -24,7 +24,7 @@ def efficient(releases):
     if rows.empty:
         return none("efficient release")
     titles = {axis: axis_title(axis, rows) for axis in AXES}
-    return Aggregate(_told(rows), {"setting": "efficient release", **titles})
+    return Aggregate(_written(rows), {"setting": "efficient release", **titles})
 
 
 def axis_title(axis, releases):
@@ -34,13 +34,13 @@ def axis_title(axis, releases):
     return f"{said}, {unit} (lower is better)" if unit else f"{said} (lower is better)"
 
 
-def _told(rows):
+def _written(rows):
     """The rows with both losses as text, with their intervals."""
-    told = {
+    written = {
         axis: [_number(*bounds) for bounds in rows[[axis, f"{axis}_low", f"{axis}_high"]].itertuples(index=False)]
         for axis in AXES
     }
-    return rows.assign(**told)
+    return rows.assign(**written)
 
 
 def _number(value, low, high):

@@ -23,7 +23,7 @@ def every_setting(steps, results, planes, measures, *, start=""):
     """A chart whose menu and slider choose one setting of many: its numbers as bars against their baselines, and its
     place in each plane. Vega's own controls, so it works in JupyterLab and in a page without a kernel.
 
-    `steps`: DataFrame, one row a setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and
+    `steps`: DataFrame, one row per setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and
     `parameters` (as results name it), each series in the order of the slider. `results`: their numbers; a setting
     without any cannot be reached. `planes`: one or two results of `frontier.points`. `measures`: by name, of
     which lower is better. `start`: the setting chosen first, by default the first.
@@ -78,7 +78,7 @@ def _known(measures, results):
 
 
 def _numbered(steps, results, planes, measures):
-    """One row a setting: each measure with its baseline and in words, its losses in each plane, and a sentence."""
+    """One row per setting: each measure with its baseline and in words, its losses in each plane, and a sentence."""
     rows = steps.assign(row=range(len(steps)))
     for measure in measures:
         found = results[results.measure == measure].drop_duplicates(SETTING)

@@ -12,8 +12,8 @@ LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more 
 
 
 def declines(results):
-    """Utility decline by k and by epsilon: one line a miner with its interval, one panel a sanitizer, one row of panels
-    a set of miners.
+    """Utility decline by k and by epsilon: one line per miner with its interval, one panel per sanitizer, one row of
+    panels per set of miners.
 
     Dotted: the decline at which a miner is no better than the guess, 1 - baseline / original. Dashed, beside noise: the
     decline if the attributes that noise blurs are published as `*`.

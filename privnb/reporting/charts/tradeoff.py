@@ -56,7 +56,7 @@ def trade_off(results, measure="utility_loss"):
 
 
 def two_critiques(results):
-    """The direct comparison beside Li and Li's losses, one row a release: above, what an adversary and a researcher
+    """The direct comparison beside Li and Li's losses, one row per release: above, what an adversary and a researcher
     gain; below, the two losses as shares of the ends of their scales.
 
     `results`: rows of `experiments.trade_off` and `experiments.direct`.

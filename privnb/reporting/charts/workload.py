@@ -14,8 +14,8 @@ TICK = "M-.2,-1H.2V1H-.2Z"
 
 
 def compared(results):
-    """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel a data set
-    and workload.
+    """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel per data
+    set and workload.
 
     Black ticks: what the adversary would gain by chance, from the same classes with values permuted at random.
     """
