@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.cases import Case
 from privnb.evaluation.good_utility import good_rows
-from privnb.evaluation.predictions import miners_of, stream
+from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import join, row_builder, summary, tidy
 from privnb.evaluation.utilities import AntiUtility, GoodUtility, bad_rows
 from privnb.measures import mining
@@ -129,7 +130,7 @@ class Scenario:
         return [self._verdict(dataset, sanitizer, original, seed, fewest) for sanitizer in sanitizers]
 
     def _verdict(self, dataset, sanitizer, original, seed, fewest):
-        release = sanitizer.sanitize(dataset, rng=stream(seed, sanitizer, "sanitize"))
+        release = Case(dataset, sanitizer, seed).release
         good = self.good.scored(dataset, release, seed, sanitizer)
         bad = self.bad.scored(dataset, release, seed, sanitizer)
         delta, declines_most = mining.utility_preserving(original.utilities, good.utilities)

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from privnb.evaluation import disclosures, trade_off, workload
+from privnb.evaluation import disclosures, queries, trade_off, workload
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Linked, Question, answer
 from privnb.evaluation.predictions import miners_of
@@ -208,7 +208,7 @@ class _Plan:
         target = sensitive_name(self.dataset, None)
         # One for all, since it keeps what they have in common.
         losses = {"trade_off": trade_off.Losses(target), "linked": Linked(), "costs": Costs()}
-        losses["count_queries"] = trade_off.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
+        losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
         if not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)

@@ -95,7 +95,7 @@ def releases(dataset, chosen):
 def results(dataset):
     """`{dataset and evaluation: its results}`, the miners' among them."""
     from privnb import evaluation, sanitizers
-    from privnb.evaluation import disclosures, leakage, nearer_predictions, trade_off
+    from privnb.evaluation import disclosures, leakage, nearer_predictions, queries, trade_off
     from privnb.privacy_models import KAnonymity
 
     some = [
@@ -108,7 +108,7 @@ def results(dataset):
         "linked": evaluation.linked(dataset, some),
         "gains": evaluation.adversary_gains(dataset, [*released, some[3]]),
         "trade-off": trade_off.trade_off(dataset, some),
-        "COUNT queries": trade_off.count_queries(dataset, some, dimension=2),
+        "COUNT queries": queries.count_queries(dataset, some, dimension=2),
         "disclosure": disclosures.disclosure(dataset, [*released, some[3]]),
         "leakage": leakage.leakage(dataset, some),
         "known subsets": leakage.known_subsets(dataset, [*released, some[3]]),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rows import short
 
-from privnb.evaluation import disclosures, trade_off
+from privnb.evaluation import disclosures, queries, trade_off
 from privnb.measures.gains import accuracy_gain, class_counts
 from privnb.measures.queries import CountQueries, relative_errors
 from privnb.measures.tradeoff import privacy_losses, revealed_losses
@@ -191,15 +191,13 @@ def two_known(seed=0, people=400):
 
 def test_errors_are_those_of_the_queries():
     data, split = two_known(), Mondrian(KAnonymity(40))
-    found = trade_off.count_queries(
-        data, [Identity(), split, Bucketize(split)], dimension=2, selectivity=0.1, number=50
-    )
+    found = queries.count_queries(data, [Identity(), split, Bucketize(split)], dimension=2, selectivity=0.1, number=50)
     rows = found[found.target == "qd=2, sel=0.1"].set_index(["measure", "sanitizer"])
     assert rows.value["queries", "Identity"] == 50
-    queries = CountQueries.of(data, "health", 2, 0.1, rng=[1, 2], number=50)
+    drawn = CountQueries.of(data, "health", 2, 0.1, rng=[1, 2], number=50)
     for sanitizer, trivial in ((split, Suppress()), (Bucketize(split), Bucketize(Suppress()))):
-        errors = relative_errors(queries, sanitizer.sanitize(data, rng=0))
-        base = relative_errors(queries, trivial.sanitize(data, rng=0))
+        errors = relative_errors(drawn, sanitizer.sanitize(data, rng=0))
+        base = relative_errors(drawn, trivial.sanitize(data, rng=0))
         average = rows.loc["average_relative_error", type(sanitizer).__name__]
         assert average.value == pytest.approx(errors.mean())
         assert average.baseline == pytest.approx(base.mean())
@@ -211,20 +209,20 @@ def test_errors_are_those_of_the_queries():
 
 def test_other_seeds_ask_other_queries():
     first, again, other = (
-        trade_off.count_queries(two_known(), [Suppress()], dimension=1, number=40, seed=seed) for seed in (1, 1, 2)
+        queries.count_queries(two_known(), [Suppress()], dimension=1, number=40, seed=seed) for seed in (1, 1, 2)
     )
     pd.testing.assert_frame_equal(first, again)
     assert first.value.tolist() != other.value.tolist()
 
 
 def test_queries_that_cannot_be_asked_say_so():
-    found = trade_off.count_queries(two_known(), [Suppress()], dimension=3)
+    found = queries.count_queries(two_known(), [Suppress()], dimension=3)
     assert found[["measure", "value", "target"]].values.tolist() == [["queries", 0, "qd=3, sel=0.05"]]
 
 
 def test_too_few_queries_that_count_somebody_tell_nothing():
     """Read to the letter each attribute names one value: nearly all queries of four people count nobody."""
-    found = trade_off.count_queries(
+    found = queries.count_queries(
         two_known(people=20), [Suppress()], dimension=2, selectivity=0.01, number=12, reading="literal"
     )
     assert found.measure.tolist() == ["queries", "empty_queries"]

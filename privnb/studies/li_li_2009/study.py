@@ -1,15 +1,16 @@
 """The experiments of Li and Li 2009, sections 3 and 5, on any dataset."""
 
 import tomllib
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation import queries
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.results import join, over_seeds, row, tidy
+from privnb.evaluation.results import join, main_parameter, over_seeds, row, tidy
 from privnb.measures import tradeoff
 from privnb.measures.base import state
 from privnb.measures.queries import READINGS
@@ -129,7 +130,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
 
 
 def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0, store=""):
-    """Figure 3: `losses.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
+    """Figure 3: `queries.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
     selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
 
     `seeds`: other queries each; 0 for the profile's.
@@ -137,7 +138,7 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
     _check_number(number)
     seeds = repeated(seeds, profile_of(profile).queries)
-    ask = partial(losses.count_queries, losses.on_lines(dataset), number=number)
+    ask = partial(queries.count_queries, losses.on_lines(dataset), number=number)
     there = len(dataset.schema.quasi_identifiers)
     dimension = min(DIMENSION, there)
     varied = [(dimension, s) for s in SELECTIVITIES] + [(d, SELECTIVITY) for d in DIMENSIONS if d <= there]
@@ -212,14 +213,9 @@ def asked(results, by="", form="Bucketize"):
 def queries_of(results):
     """The `dimension` and `selectivity` of the COUNT queries that rows of results are of; NaN for others: DataFrame."""
     asked = [(d, s) for d in range(1, DIMENSIONS[-1] + 1) for s in SELECTIVITIES]
-    kinds = {losses.queries_name(*each): each for each in asked}
+    kinds = {queries.queries_name(*each): each for each in asked}
     found = [kinds.get(target, (float("nan"), float("nan"))) for target in results.target]
     return pd.DataFrame(found, columns=["dimension", "selectivity"], index=results.index)
-
-
-def _bound(partition):
-    """The number that a partition's privacy model asks for, the first of its fields."""
-    return getattr(partition.models[0], fields(partition.models[0])[0].name)
 
 
 def _check(dataset, partitions, **others):
@@ -234,7 +230,7 @@ def _both(partitions):
 
 def _overall(dataset, found, partitions):
     """What holds of all releases of a form together."""
-    bounds = {letter: map(str, map(_bound, each)) for letter, each in partitions.items()}
+    bounds = {letter: [str(main_parameter(one)[1]) for one in each] for letter, each in partitions.items()}
     every = ", ".join(f"{letter}={' '.join(values)}" for letter, values in bounds.items())
     rows, scale = [], found[found.measure == "revealed_loss"].value.min()
     for form in FORMS:
