@@ -38,10 +38,10 @@ def test_each_number_stands_beside_its_baseline(measured):
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
     good = of(measured, "good_utility", sanitizer="Mondrian")
     assert report.data.startswith("**Mondrian k=20** is the release.")
-    assert finding(report, "Nobody can be linked").value == of(measured, "k_achieved").value
-    guessed = finding(report, "guesses the sensitive value of more people right")
+    assert finding(report, "k achieved").value == of(measured, "k_achieved").value
+    guessed = finding(report, "Accuracy gain")
     assert (guessed.value, guessed.beside["by chance"]) == (gain.value, gain.baseline)
-    row = finding(report, "finds a person's row")
+    row = finding(report, "Row traced to its person")
     assert (row.value, row.beside["without it"]) == (found.value, found.baseline)
     predicted = finding(report, f"rightly predicts the {good.target}")
     assert (predicted.value, predicted.low, predicted.high) == (good.value, good.low, good.high)
@@ -53,7 +53,7 @@ def test_each_number_stands_beside_its_baseline(measured):
 
 def test_fewer_than_chance_is_said_so(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert "more people right: -3.00% of people" in said(worse)
+    assert "Accuracy gain: -3.00% of people" in said(worse)
 
 
 def test_what_is_withheld_is_no_number(measured):
@@ -62,8 +62,8 @@ def test_what_is_withheld_is_no_number(measured):
     hidden.loc[hidden.measure == "identity_vulnerability", ["value", "low", "high"]] = [np.nan, 0.97, 0.99]
     text = said(hidden)
     assert "nan" not in text
-    assert "more people right: withheld**" in text
-    assert "finds a person's row: 97.00% to 99.00% of people (withheld)" in text
+    assert "Accuracy gain: withheld**" in text
+    assert "Row traced to its person: 97.00% to 99.00% of people (withheld)" in text
 
 
 def test_what_was_not_measured_is_not_claimed(clinic):
@@ -88,7 +88,7 @@ def test_every_kind_of_release_has_its_sentences(kind, clinic):
     text = said(explorer.counted(clinic, setting).results)
     assert text.startswith(f"**{kind}")
     assert "nan" not in text
-    assert ("Noise moves a number" in text) == (kind == "LaplaceNoise")
+    assert ("Mean absolute error" in text) == (kind == "LaplaceNoise")
 
 
 def test_what_cannot_be_reached_says_why():

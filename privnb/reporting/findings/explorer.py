@@ -7,15 +7,10 @@ from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, beside, report
 from privnb.reporting.findings.rows import of, setting_name
 
-# What is said of a release by counts: its measures and what each is the number of.
-COUNTED = {
-    "k_achieved": "Nobody can be linked to fewer released records than",
-    "certainty_penalty": "A published cell may stand for",
-    "mean_absolute_error": "Noise moves a number on average by",
-    "change_rate": "Noise changes a category",
-    "accuracy_gain": "An adversary who knows all quasi-identifiers guesses the sensitive value of more people right",
-    "identity_vulnerability": "That adversary finds a person's row",
-}
+# What is said of a release by counts.
+COUNTED = (
+    "k_achieved", "certainty_penalty", "mean_absolute_error", "change_rate", "accuracy_gain", "identity_vulnerability",
+)  # fmt: skip
 
 
 def one_setting(results, refused=""):
@@ -29,15 +24,20 @@ def one_setting(results, refused=""):
     # What was counted is of the release that was asked for; the miner is shown the ends as well.
     asked = results.sanitizer.iloc[0]
     own = results[results.sanitizer == asked]
-    counted = own[own.measure.isin([*COUNTED]) & (own.miner == "")].drop_duplicates("measure")
+    counted = own[own.measure.isin(COUNTED) & (own.miner == "")].drop_duplicates("measure")
     return report(
         f"{B}{setting_name(own.iloc[0])}{B} is the release.",
-        [Finding.of(row, COUNTED[row.measure], setting="") for _, row in counted.iterrows()],
+        [_counted(row) for _, row in counted.iterrows()],
         _kept(results, asked),
         _nearer(own),
         "That is one release, before these readers. Another adversary may reach more: no number here says that it is "
         "safe.",
     )
+
+
+def _counted(row):
+    stated = facts(row.measure)
+    return Finding.of(row, stated.title, setting="", note=stated.sentence)
 
 
 def _kept(results, asked):
