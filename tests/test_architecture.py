@@ -80,10 +80,7 @@ def test_a_column_that_is_taken_apart_is_seen():
     assert [name for _, name in parsed(ast.parse(told))] == ["parameters", "parameters", "miner", "target"]
 
 
-NAMED = [path for path in FILES if path.parts[-2:] != ("charts", "frontier.py")]  # which shortens settings as text
-
-
-@pytest.mark.parametrize("path", NAMED, ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_what_a_number_is_stands_in_columns_and_not_in_names(path):
     """`results.COLUMNS` say which; the names of Weka's miners are read where they are made, in `miners.weka`."""
     assert list(parsed(ast.parse(path.read_text(encoding="utf-8")))) == []

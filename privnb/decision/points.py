@@ -2,6 +2,7 @@
 
 Privacy and utility cannot be compared with each other, but two releases can: one is more efficient than another if it
 is as good in both and better in one. Source: Li and Li, KDD 2009, section 4 (after Modern Portfolio Theory).
+Long, since what a point is and what dominates it share every rule on intervals, bounds and seeds.
 """
 
 from collections.abc import Mapping

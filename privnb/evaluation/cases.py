@@ -2,6 +2,7 @@
 
 A question turns a case, one release and what it was made of, into rows of results. Each release is made once, and all
 that is asked is asked of it; with a store, what was answered before is read instead.
+Long, since it is the one way through: case, question, loop.
 """
 
 import inspect

@@ -2,6 +2,7 @@
 
 Each person is the input of a channel: see `measures.vulnerability`. A generalization tells their cells, a bucketization
 their bucket, noise a random row. The baseline is always the prior vulnerability, the best guess without the release.
+Long, since its three questions read one channel per release, and withhold by the same rules.
 """
 
 from dataclasses import dataclass

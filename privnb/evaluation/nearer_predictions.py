@@ -1,5 +1,6 @@
 """What an adversary with ready-made miners gains from a release: nearer predictions, beside what chance alone gives,
 and whom they hit (Sramka et al. 2010, section 4.4, Table 2). Counts of few people are withheld.
+Long, since what is withheld depends on all the controls beside it.
 """
 
 from dataclasses import dataclass

@@ -3,6 +3,7 @@
 A run killed at any moment goes on where it stopped, with the same numbers to the last digit. Only tidy results and
 single numbers are kept, never records, releases or guesses about persons. (joblib's Memory keeps whatever a function
 returns, pickles its key, so that a column's dtype changes it, and notices a change of that one function only.)
+Long, since keys, files and worker processes must agree on what an entry is.
 """
 
 import concurrent.futures

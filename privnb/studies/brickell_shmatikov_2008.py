@@ -1,4 +1,7 @@
-"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers."""
+"""The experiments of Brickell and Shmatikov 2008, section 6, on any dataset; and the same for other sanitizers.
+
+Long, since its tables and figures share data sets, sets of miners and U_base.
+"""
 
 from functools import partial
 from typing import NamedTuple

@@ -1,6 +1,7 @@
 """All sanitizers of the package over their parameters, measured for the efficient frontier (Li and Li 2009, section 4).
 
 Each release is measured on privacy and on utility, so that any pair of measures can be the axes of one chart.
+Long, since the grid and the search along one parameter make one plan of evaluations.
 """
 
 from collections.abc import Mapping

@@ -28,6 +28,8 @@ Tolerances are absolute, in the unit of the printed number, rounded down, and ne
 - Li and Li: one unit of the last digit for Q, since printed shares may be adjusted to sum to 1; half of one for the
   `U_loss` of the trivial release; one for the end of an axis.
 
+Long, since the tolerances stand beside the code that keeps them.
+
 The shares are those found by re-running the papers with other tools before this package was written.
 """
 
