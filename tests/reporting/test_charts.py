@@ -320,7 +320,7 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
     assert points(chart) == {
         ("KMember k=2", "worst miner"): 0.6,
         ("KMember k=2", "average miner"): 0.4,
-        ("KMember k=2", "fusion: vote"): 0.55,
+        ("KMember k=2", "vote of all miners"): 0.55,
         ("KMember k=2", "each person's worst miner"): 0.8,
         ("KMember k=2|controls", "guess without the release"): 0.2,
         ("KMember k=2|controls", "ZeroR"): 0.3,

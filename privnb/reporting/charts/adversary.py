@@ -6,17 +6,19 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, axis, finish, intervals, none, settings
 from privnb.reporting.findings.adversary import beyond_controls, subgroups
 from privnb.reporting.findings.base import Finding, extremes
+from privnb.reporting.findings.rows import CRITERIA
 
 # Upright ticks; those of equal value are told apart by their height too.
 TALL, MIDDLE, LOW = (f"M-.22,-{h}H.22V{h}H-.22Z" for h in (1.4, 1, 0.6))
 # What is drawn of each set of miners, and the controls of the main one: name in the legend, shape, colour.
-MINERS = {
-    "average": ("average miner", "circle", COLOURS[0]),
-    "worst": ("worst miner", "triangle-right", COLOURS[1]),
-    "worst by person": ("each person's worst miner", "cross", COLOURS[3]),
-    "fusion: vote": ("fusion: vote", "square", COLOURS[2]),
-    "fusion: stacked": ("fusion: stacked", "diamond", COLOURS[4]),
+MARKS = {
+    "average": ("circle", COLOURS[0]),
+    "worst": ("triangle-right", COLOURS[1]),
+    "worst by person": ("cross", COLOURS[3]),
+    "fusion: vote": ("square", COLOURS[2]),
+    "fusion: stacked": ("diamond", COLOURS[4]),
 }
+MINERS = {kind: (CRITERIA[kind], *mark) for kind, mark in MARKS.items()}
 CONTROLS = {
     "baseline": ("guess without the release", TALL, "black"),
     "ZeroR": ("ZeroR", MIDDLE, COLOURS[5]),
