@@ -19,11 +19,28 @@ PAGES = ("form", "actions", "state", "published", "kept", "gained", "place", "li
 
 
 def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", source=""):
-    """The board of a dataset, from `setting` on: a `Board`, which a notebook shows.
+    """The board of a dataset, which a notebook shows.
 
-    `pins`: the file beside the notebook that keeps pinned settings; `store`: a folder for mined results, or empty;
-    `source`: what `load` was given as the dataset's name, needed where that is the path of a description file.
-    Raises ValueError for a setting that means nothing.
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+        Where the board starts.
+    pins : str or Path
+        The file beside the notebook that keeps pinned settings.
+    store : str
+        A folder for mined results, or empty.
+    source : str
+        What `load` was given as the dataset's name, needed where that is the path of a description file.
+
+    Returns
+    -------
+    Board
+
+    Raises
+    ------
+    ValueError
+        For a setting that means nothing.
     """
     setting = Setting() if setting is None else setting
     expect.these(dataset=dataset, setting=setting, store=store, source=source)

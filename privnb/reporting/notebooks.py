@@ -66,11 +66,21 @@ def _numbered(folder):
 
 
 def choose(folder, names=None, parameters=None):
-    """The notebooks of `folder` named in `names` (None: all), in order, with `parameters` typed by their defaults.
+    """The notebooks of a folder that are asked for, in order, with their parameters.
 
-    `names`: file names with or without `.ipynb`. `parameters`: `{name: value}`, values typed or as text; each goes to
-    all the notebooks that have it. Raises ReportError for an unknown notebook, a parameter that none of the chosen
-    has, a value that is not of its default's type, and one that `CHECKS` refuse.
+    Parameters
+    ----------
+    folder : str or Path
+    names : list of str
+        File names with or without `.ipynb`; None: all.
+    parameters : dict
+        `{name: value}`, typed or as text; each goes to all the notebooks that have it.
+
+    Raises
+    ------
+    ReportError
+        For an unknown notebook, a parameter that none of the chosen has, a value that is not of its default's type, and
+        a value that `CHECKS` refuse.
     """
     known = _numbered(Path(folder).resolve())
     wanted = [str(name).removesuffix(".ipynb") for name in names] if names else list(known)
