@@ -8,6 +8,7 @@ import pytest
 
 from privnb.attacks import MinerInference
 from privnb.evaluation import predictions as mined
+from privnb.evaluation.attributes import published_name
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
@@ -100,11 +101,11 @@ def test_a_release_that_miners_do_not_read_is_refused(adult):
 
 
 def test_only_what_is_published_can_be_mined(adult):
-    assert mined.published_name(adult, "age") == "age"
+    assert published_name(adult, "age") == "age"
     roles = {attribute.name: attribute.role for attribute in adult.schema.attributes} | {"age": Role.IDENTIFIER}
     hidden = Dataset("hidden", adult.table, adult.schema.with_roles(roles), adult.hierarchies)
     with pytest.raises(ValueError, match=r"'age' is not published\. Choose one of workclass"):
-        mined.published_name(hidden, "age")
+        published_name(hidden, "age")
 
 
 # What fails

@@ -273,7 +273,7 @@ def test_neutral_columns_that_single_somebody_out_beside_the_labels_are_refused(
     setting = Setting(kind, k=10)
     said, refused = terms(costs, setting, of_board(costs, setting))
     assert "It has neutral columns as they are: cost. Nothing is promised of them." in said
-    assert "Nearly everybody has a value of their own in cost, pay: who knows it finds them." in said
+    assert "Nearly everybody has a value of their own in cost, pay: an adversary who knows it finds them." in said
     assert "by its labels together with cost, somebody's record stands alone. Let an adversary know" in refused
     with pytest.raises(ValueError, match="its labels together with cost"):
         save(costs, setting, tmp_path)

@@ -137,12 +137,18 @@ def test_rows_and_buckets_say_nothing_of_the_tables_order():
         release = sanitizer.sanitize(data, rng=1)
         published, key = release.publish()
         assert level(key)
-        assert level(published.table["bucket"].to_numpy()[places(data, published)])
-        numbers = release.table["bucket"].to_numpy(), published.table["bucket"].to_numpy()[places(data, published)]
-        pairs = pd.DataFrame(dict(zip(("drawn", "published"), numbers, strict=True))).drop_duplicates()
+        drawn = release.table["bucket"].to_numpy()
+        shown = published.table["bucket"].to_numpy()[places(data, published)]
+        pairs = pd.DataFrame({"drawn": drawn, "published": shown, "place": range(len(data))}).groupby(
+            ["drawn", "published"]
+        )
+        pairs = pairs["place"].mean().reset_index()  # one draw per bucket, whose records may stand close together
+        assert level(pairs.sort_values("place")["published"])
         assert pairs["drawn"].is_unique
         assert pairs["published"].is_unique
-        assert alike(*pairs.to_numpy().T) <= MOST, "a seeded release's numbers, which anybody can draw again"
+        assert alike(pairs["drawn"], pairs["published"]) <= MOST, (
+            "a seeded release's numbers, which anybody can draw again"
+        )
         assert published.buckets.equals(published.buckets.sort_values(["attribute", "bucket", "value"]))
 
 
