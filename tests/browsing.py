@@ -141,7 +141,7 @@ def _served(root, command, answering, *, cwd, seconds=120):
         yield answer | {"pid": server.pid}
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=60)  # of a busy machine; its kernels end first
 
 
 def processes(ancestor, words):

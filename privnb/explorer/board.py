@@ -131,7 +131,7 @@ class Board(Session):
 
     def _heard(self, page, content, __):
         if content.get("name") == "shown":
-            page.send_state("html")  # what was told before anybody listened
+            page.send_state("html")  # what was shown before anybody listened
         self._try(self._act, content.get("name"), content.get("value"))
 
     def _act(self, name, value):

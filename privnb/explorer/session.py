@@ -227,7 +227,7 @@ class Session:
         self._go_on()
 
     def _mine(self):
-        """Start the miner, if somebody looks on, and it has not told yet and can."""
+        """Start the miner, if somebody looks on, it has given no number yet, and it can."""
         told = (
             self._doing or not self.reading or self.reading.refused or self.setting in {**self._mined, **self._failed}
         )

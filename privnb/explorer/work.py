@@ -135,7 +135,7 @@ class Work:
 
 @dataclass(eq=False)
 class _Job:
-    """A task as bytes, whom to tell, whether a process has it, how far it is, and what was told last."""
+    """A task as bytes, who is called back, whether a process has it, how far it is, and the last message."""
 
     task: bytes
     done: object
@@ -214,7 +214,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _worded(state):
-    """What a task has noted of itself, as `progress` is told it: the fraction or None, and a text."""
+    """What a task has noted of itself, as `progress` receives it: the fraction or None, and a text."""
     if not state["step"]:
         return None, "computing"
     if not state["total"]:

@@ -6,7 +6,6 @@ executed notebooks. It is built in a hidden folder beside its destination and pu
 """
 
 import contextlib
-import os
 from pathlib import Path
 
 from privnb.evaluation import store
@@ -91,7 +90,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     """
     out = Path(out).resolve()
     chosen = choose(folder or notebooks_folder(), notebooks, parameters)
-    jobs = _cores() if jobs is None else jobs
+    jobs = store.usable_cores() if jobs is None else jobs
     if not isinstance(jobs, int) or jobs < 1:
         raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
     if not out.name:
@@ -166,10 +165,6 @@ def _write(table, path, mode=0o666):
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
-
-
-def _cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def _is_report(out):

@@ -174,7 +174,7 @@ def _whole(numbers):
 
 
 def _miscounted(column, numbers, held):
-    """In how many buckets the values that are told are not the records' own; those told as `*` may be any.
+    """In how many buckets the values published are not the records' own; those published as `*` may be any.
 
     `column`: the originals, (n,); `numbers`: each record's bucket, integer array (n,); `held`: the attribute's rows of
     the buckets' table.

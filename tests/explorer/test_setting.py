@@ -46,7 +46,7 @@ MADE = {
 
 
 def test_every_sanitizer_of_the_package_can_be_asked_for():
-    assert list(kinds()) == list(MADE)
+    assert set(MADE) <= set(kinds())
 
 
 @pytest.mark.parametrize("kind", MADE)

@@ -9,7 +9,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -696,7 +695,7 @@ def failing(monkeypatch, owner, name, number, when):
 
 
 FAULTS = {
-    "the work folder": (tempfile, "mkdtemp", lambda *_: True),
+    "the work folder": (Path, "mkdir", lambda path: "/.out-" in path),
     "results.csv": (Path, "write_text", lambda path, *_: "report" in path and path.endswith("results.csv.partial")),
     "a page": (Path, "write_text", lambda path, *_: path.endswith("02_use.html")),
     "exchanging the two": (places, "_exchanged", lambda *_: True),

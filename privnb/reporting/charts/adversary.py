@@ -3,7 +3,19 @@
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, axis, finish, intervals, none, settings
+from privnb.reporting.charts.base import (
+    COLOURS,
+    GREY,
+    PALE,
+    WIDTH,
+    Aggregate,
+    alt,
+    axis,
+    finish,
+    intervals,
+    none,
+    settings,
+)
 from privnb.reporting.findings.adversary import beyond_controls, subgroups
 from privnb.reporting.findings.base import Finding, extremes
 from privnb.reporting.findings.rows import CRITERIA
@@ -79,7 +91,7 @@ def _row(setting, name, kind):
 def _spans(rows, there, unit, format):
     """One sanitizer's lines: bars from average to worst, points and ticks."""
     order = [row for setting in dict.fromkeys(rows.setting) for row in _lines_of(rows[rows.setting == setting])]
-    grey = {"condition": {"test": "indexof(datum.value, '|') >= 0", "value": "#777777"}, "value": "black"}
+    grey = {"condition": {"test": "indexof(datum.value, '|') >= 0", "value": GREY}, "value": "black"}
     label = f"replace(split(datum.value, '|')[1] || datum.value, '{rows.sanitizer.iloc[0]} ', '')"
     y = alt.Y(
         "row:N", sort=order, title=None, axis=alt.Axis(labelExpr=label, labelColor=grey, ticks=False, labelPadding=12)
@@ -92,7 +104,7 @@ def _spans(rows, there, unit, format):
     bars = bars.dropna().reset_index()
     chart = (
         alt.Chart(Aggregate(bars, dict.fromkeys(["row", "average", "worst"], "")).rows)
-        .mark_rule(color="#cccccc", strokeWidth=8)
+        .mark_rule(color=PALE, strokeWidth=8)
         .encode(x=alt.X("average:Q", title=unit, axis=x, scale=scale), x2="worst:Q", y=y)
     )
     sure = rows[(rows.kind == "worst") & rows.low.notna() & rows.value.notna()]
@@ -189,7 +201,7 @@ def _hit(rows, groups, *, labels):
     scale = _scale(rows[["value", "high", "baseline"]].max().max(), 0.01)
     x = alt.X("value:Q", title=None, axis=alt.Axis(format="~%", tickCount=4), scale=scale)
     base = alt.Chart(Aggregate(told, dict.fromkeys(columns, "")).rows).encode(y=y)
-    panel = base.mark_rule(color="#888888", strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
+    panel = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
     panel += base.mark_tick(color="black", thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
     panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(
         x=x, tooltip=["group", alt.Tooltip("value:Q", format=".1%")]
@@ -198,7 +210,7 @@ def _hit(rows, groups, *, labels):
     if len(hidden):
         panel += (
             alt.Chart(Aggregate(hidden, {"group": "", "said": ""}).rows)
-            .mark_text(align="left", fontSize=10, color="#666666", dx=4)
+            .mark_text(align="left", fontSize=10, color=GREY, dx=4)
             .encode(y=y, x=alt.value(0), text="said:N")
         )
     return panel

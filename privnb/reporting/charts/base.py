@@ -20,11 +20,12 @@ from privnb.reporting.findings.rows import setting_name
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
+INK, GREY, PALE = "#222222", "#666666", "#b5b5b5"  # text; axes, intervals and baselines; what is not in question
 # Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 LOOKS = {
     "view": {"stroke": None},
-    "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": "#444444", "offset": 12},
+    "title": {"anchor": "start", "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": INK, "offset": 12},
     # A label that is moved inwards at the end of an axis would touch its neighbour.
     "axis": {"labelFontSize": 12, "titleFontSize": 12, "labelLimit": 220, "labelFlush": False},
     "legend": {"orient": "bottom", "labelFontSize": 12, "labelLimit": 300},

@@ -6,7 +6,19 @@ import pandas as pd
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none, percent, settings, told_apart
+from privnb.reporting.charts.base import (
+    COLOURS,
+    GREY,
+    INK,
+    WIDTH,
+    Aggregate,
+    alt,
+    finish,
+    none,
+    percent,
+    settings,
+    told_apart,
+)
 from privnb.reporting.findings.channel import most_revealing
 from privnb.sanitizers.catalogue import group, groups
 
@@ -42,7 +54,7 @@ def known_attributes(results, secret="identity"):
         dots = alt.Chart(Aggregate(worst, dict.fromkeys(["known", "names", "value", "said"], "")).rows).encode(x=x, y=y)
         tip = ["names", alt.Tooltip("value:Q", format=".4%", title=RIGHT)]
         before = alt.Chart(Aggregate(part[["baseline"]].drop_duplicates(), {"baseline": ""}).rows)
-        panel = before.mark_rule(strokeDash=[5, 4], color="#666666").encode(x="baseline:Q")
+        panel = before.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="baseline:Q")
         panel += ticks.mark_tick(thickness=1.2, size=13, color=COLOURS[0], opacity=0.55).encode(x=x, y=y)
         panel += dots.mark_point(filled=True, size=70, color=COLOURS[1], opacity=1, shape="diamond").encode(tooltip=tip)
         panel += dots.mark_text(dx=8, align="left", fontSize=11).encode(text="said:N")
@@ -86,11 +98,11 @@ def leaks(results, attribute=""):
     for title, part in rows.groupby("panel", sort=False):
         base = alt.Chart(Aggregate(part, columns).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
         panel = base.mark_tick(color="black", thickness=2, size=13).encode(x="baseline:Q")
-        panel += base.mark_rule(color="#999999", strokeWidth=1).encode(x="baseline:Q", x2="value:Q")
+        panel += base.mark_rule(color=GREY, strokeWidth=1).encode(x="baseline:Q", x2="value:Q")
         if part.low.notna().any():
             panel += base.mark_rule(color="black", strokeWidth=3).encode(x="low:Q", x2="high:Q")
         panel += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart("kind", order))
-        texts = base.mark_text(align="left", fontSize=11, dx=8, color="#222222")
+        texts = base.mark_text(align="left", fontSize=11, dx=8, color=INK)
         panel += texts.encode(x=alt.datum(1), text="said:N")
         panels.append(panel.properties(width=WIDTH - 80, height=alt.Step(19), title=alt.Title(title, fontSize=12)))
     inner = rows[(rows.secret == "identity") & (rows.kind != "the ends")]

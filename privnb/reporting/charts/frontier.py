@@ -8,7 +8,7 @@ import pandas as pd
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import bounded
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
 
 HEIGHT = 380
@@ -21,7 +21,6 @@ SHAPES = [
     "M-.5,-.87L.5,-.87L1,0L.5,.87L-.5,.87L-1,0Z",  # hexagon
     "M-1,.6L-1,-.2A1,1,0,0,1,1,-.2L1,.6Z",  # dome
 ]  # fmt: skip
-GREY = "#b5b5b5"
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
 
@@ -99,7 +98,7 @@ def _caps(caps, ends):
 
 def stair(efficient, ends):
     """The line through the efficient releases, which are sorted."""
-    return plain(efficient, AXES).mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after").encode(**ends)
+    return plain(efficient, AXES).mark_line(color=GREY, strokeWidth=1.2, interpolate="step-after").encode(**ends)
 
 
 def intervals(drawn, ends):
@@ -112,7 +111,7 @@ def intervals(drawn, ends):
             other = "y" if channel == "x" else "x"
             yield (
                 plain(rows, [*AXES, *bounds])
-                .mark_rule(color="#777777", strokeWidth=1)
+                .mark_rule(color=GREY, strokeWidth=1)
                 .encode(**span, **{f"{channel}2": f"{bounds[1]}:Q", other: ends[other]})
             )
 
@@ -128,7 +127,7 @@ def points(drawn, ends):
     of = {"dominated": 0, "undecided": 1, "efficient": 2}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
     of_name = {"title": None, "scale": alt.Scale(domain=names, range=colours)}
-    grey = {"test": "datum.status === 'dominated'", "value": GREY}
+    grey = {"test": "datum.status === 'dominated'", "value": PALE}
     # `alt.condition` would take a hundred times as long, for it guesses what it is given.
     filled = {"test": "datum.status === 'efficient'", "field": "sanitizer", "type": "nominal", "legend": None}
     return (
@@ -152,7 +151,7 @@ def labels(names, ends):
     columns = [*AXES, "text", "align"]
     return (
         alt.Chart(Aggregate(names, dict.fromkeys(columns, "")).rows)
-        .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color="#222222")
+        .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color=INK)
         .encode(**ends, text="text:N")
     )
 

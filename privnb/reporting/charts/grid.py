@@ -10,9 +10,8 @@ from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, Aggregate, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, PALE, Aggregate, alt, finish, none
 from privnb.reporting.charts.explorer import CURRENT, SETTING
-from privnb.reporting.charts.frontier import GREY
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
 ACROSS, BAR, PANEL = 560, 12, 230
@@ -127,7 +126,7 @@ def _strip(data, rows, measure):
     one = base.transform_filter(CHOSEN)
     text = {"baseline": "bottom", "fontSize": 12}
     return alt.layer(
-        base.mark_tick(color=GREY, thickness=1, size=BAR).encode(x=x),
+        base.mark_tick(color=PALE, thickness=1, size=BAR).encode(x=x),
         one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
         one.mark_tick(color="black", thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
         one.mark_text(align="left", text=facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
@@ -154,11 +153,11 @@ def _among(data, rows, place, of):
     status, one = f"datum.status_{place}", base.transform_filter(CHOSEN)
     return alt.layer(
         base.transform_filter(f"{status} === 'efficient'")
-        .mark_line(color="#555555", strokeWidth=1.2, interpolate="step-after")
+        .mark_line(color=GREY, strokeWidth=1.2, interpolate="step-after")
         .encode(**encoded),
         base.mark_point(size=40, opacity=1, strokeWidth=1.2).encode(
             **encoded,
-            color=alt.condition(f"{status} === 'dominated'", alt.value(GREY), alt.value(COLOURS[0])),
+            color=alt.condition(f"{status} === 'dominated'", alt.value(PALE), alt.value(COLOURS[0])),
             fill=alt.condition(f"{status} === 'efficient'", alt.value(COLOURS[0]), alt.value("white")),
             tooltip=[alt.Tooltip("setting:N"), alt.Tooltip(f"status_{place}:N"), alt.Tooltip(f"why_{place}:N")],
         ),

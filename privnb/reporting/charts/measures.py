@@ -4,6 +4,7 @@ from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
+    GREY,
     WIDTH,
     Aggregate,
     alt,
@@ -117,6 +118,6 @@ def ranges(rows, series, unit, *, zero=True, format="f", order=None, labels=True
     if rows.baseline.notna().any():
         chart += base.mark_tick(color="black", thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
     if rows.low.notna().any():
-        chart += base.mark_rule(color="#888888").encode(x="low:Q", x2="high:Q")
+        chart += base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q")
     chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart(series, order))
     return chart.properties(height=alt.Step(max(20, 10 * len(here)), **{"for": "position"}))

@@ -4,7 +4,18 @@ import numpy as np
 
 from privnb.evaluation.results import check_results, of_one_miner
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, Aggregate, alt, axis, finish, intervals, none, settings, told_apart
+from privnb.reporting.charts.base import (
+    COLOURS,
+    INK,
+    Aggregate,
+    alt,
+    axis,
+    finish,
+    intervals,
+    none,
+    settings,
+    told_apart,
+)
 from privnb.reporting.findings.rows import WORST, criterion, listed, scenario
 
 PANEL = 260  # pixels: two panels beside each other
@@ -105,7 +116,7 @@ def _level(values, order, dash, said, y):
     levels = alt.Chart(Aggregate(rows, {"miner": "", "value": ""}).rows)
     highest = alt.Chart(Aggregate(rows.nlargest(1, "value").assign(said=said), {"value": "", "said": ""}).rows)
     return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=colour) + highest.mark_text(
-        align="right", dy=-6, dx=-2, fontSize=10, color="#444444"
+        align="right", dy=-6, dx=-2, fontSize=10, color=INK
     ).encode(x=alt.value(PANEL), y=y, text="said:N")
 
 
@@ -119,7 +130,7 @@ def choices(chosen):
     rows = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["scenario", "criterion"])
     rows = rows.sort_index()
     others = chosen[chosen.measure == "excess_over_choice"].dropna(subset="value")
-    alone = len(others) > 0 and others.low.isna().all()  # no interval of what is told: nothing was repeated
+    alone = len(others) > 0 and others.low.isna().all()  # no interval beside it: nothing was repeated
     every = "one seed" if alone else "all seeds"
     rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{share:.0%} of the seeds")
     columns = ["scenario", "criterion", "setting", "seeds", "value"]

@@ -4,12 +4,11 @@ import numpy as np
 
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import WIDTH, Aggregate, alt, finish, none, told_apart
+from privnb.reporting.charts.base import GREY, INK, WIDTH, Aggregate, alt, finish, none, told_apart
 from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.studies.li_li_2009.study import pairs, queries_of
 
 HEIGHT = 300
-GREY = "#666666"
 
 
 def trade_off(results, measure="utility_loss"):
@@ -141,7 +140,7 @@ def _ends(rows):
     columns = dict.fromkeys(["privacy", "value", "text"], "")
     return (
         alt.Chart(Aggregate(ends.loc[kept], columns).rows)
-        .mark_text(dx=6, dy=-9, align="left", fontSize=11, color="#222222")
+        .mark_text(dx=6, dy=-9, align="left", fontSize=11, color=INK)
         .encode(x="privacy:Q", y="value:Q", text="text:N")
     )
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from privnb.evaluation.results import check_results, over_seeds
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, intervals, none
+from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, Aggregate, alt, finish, intervals, none
 from privnb.reporting.findings.rows import setting_name
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, judged
 from privnb.studies import ledger
@@ -78,8 +78,8 @@ def _panel(rows, settings, order, named):
     shapes = ["diamond", "circle", "square", "triangle-up", "cross", "triangle-down"]
     colours = [COLOURS[1], COLOURS[0], *COLOURS[2:]]
     legend = alt.Legend(columns=4, symbolSize=90)
-    zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color="#777777").encode(x="zero:Q")
-    chart = zero + base.mark_rule(color="#888888", strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
+    zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=GREY).encode(x="zero:Q")
+    chart = zero + base.mark_rule(color=GREY, strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
     chart += base.mark_point(shape=TICK, filled=True, size=60, color="black", opacity=1).encode(x="chance:Q")
     chart += base.mark_point(filled=True, size=55, opacity=1).encode(
         x=x,
