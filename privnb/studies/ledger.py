@@ -33,6 +33,7 @@ Long, since the tolerances stand beside the code that keeps them.
 The shares are those found by re-running the papers with other tools before this package was written.
 """
 
+from collections import Counter
 from decimal import ROUND_HALF_UP, Decimal
 from math import isclose, isfinite, nan
 from pathlib import Path
@@ -76,7 +77,7 @@ def compare(results, published=None):
     """
     published = read_published() if published is None else published
     _check(published)
-    cases = _by_case(results)
+    cases = _by_case(results, published)
     return pd.DataFrame([_row(entry, cases) for entry in published.to_dict("records")], columns=COLUMNS)
 
 
@@ -131,10 +132,11 @@ def _settled(value):
     return Decimal(f"{round(float(value), 12) + 0.0:.10g}")
 
 
-def _by_case(results):
+def _by_case(results, published):
     """The results as `{case: {(set, miner): frame of (version, seed, value, status)}}`.
 
-    Cases are tuples in the order of `CASE`, single miners are of no set.
+    Cases are tuples in the order of `CASE`: those that are `published`, and those that say why there is no number.
+    Single miners are of no set.
 
     A version of Weka stands in the frame instead of the miner's name, "Weka trees.J48".
     """
@@ -160,8 +162,9 @@ def _by_case(results):
             f"the results hold two values for {', '.join(filter(None, setting))}, seed {seed}. "
             "Give each run a seed of its own, or drop one of them."
         )
+    asked = pd.MultiIndex.from_frame(rows[list(CASE)]).isin(pd.MultiIndex.from_frame(published[list(CASE)]))
     cases = {}
-    for case, group in rows.groupby(list(CASE), sort=False):
+    for case, group in rows[asked | rows["status"].isin(REASONS)].groupby(list(CASE), sort=False):
         if len(versions := sorted(set(group["version"]) - {""})) > 1:
             raise ValueError(
                 f"the results hold Weka {' and '.join(versions)} for {', '.join(filter(None, case))}. "
@@ -253,19 +256,20 @@ def _check(published):
             f"the printed numbers need the columns {', '.join(PUBLISHED_COLUMNS)}, "
             f"but have {', '.join(published.columns)}. Correct the header of published.csv."
         )
-    for (source, item), rows in published.groupby(["source", "item"], sort=False):
-        row, fault = rows.iloc[0], ""
+    often = Counter(zip(published["source"], published["item"], strict=True))
+    for row in published.to_dict("records"):
+        source, item, fault = row["source"], row["item"], ""
         if source not in SOURCES:
             fault = f"the source is unknown. Use one of {', '.join(SOURCES)}."
-        elif len(rows) > 1:
-            fault = f"there are {len(rows)} rows of this item. Keep one."
+        elif often[source, item] > 1:
+            fault = f"there are {often[source, item]} rows of this item. Keep one."
         elif not _is_number(row["published"]):
             fault = f"published is {row['published']!r}. Print the digits without thousands separators or unit."
         elif not (_is_number(row["tolerance"]) and float(row["tolerance"]) >= 0):
             fault = f"the tolerance is {row['tolerance']!r}. Use a number, 0 or more."
         elif row["unit"] not in ("", "%"):
             fault = f"the unit is {row['unit']!r}. Leave it empty or use %."
-        elif any(row[list(SELECTOR)]) and not all(row[["dataset", "sanitizer", "measure"]]):
+        elif any(row[name] for name in SELECTOR) and not all(row[name] for name in ("dataset", "sanitizer", "measure")):
             fault = "the selector is incomplete. Name dataset, sanitizer and measure, or leave all of it empty."
         if fault:
             raise ValueError(f"printed number {source} {item}: {fault}")

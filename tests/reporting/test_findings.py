@@ -64,8 +64,9 @@ def test_who_stands_out():
             ("Identity", "", "unique", "", "age, sex, town", 0.4, 0.35, 0.45, 0),
         )
     )
-    found = finding(said, "Of 1,000 people unique by their 3 quasi-identifiers")
+    found = finding(said, "Unique by all 3 quasi-identifiers")
     assert (found.value, found.low, found.high) == (0.4, 0.35, 0.45)
+    assert found.number == "40.0% of 1,000 people"
     assert found.beside["by age and town alone"] == 0.2
 
 

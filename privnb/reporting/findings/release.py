@@ -13,8 +13,9 @@ def uniqueness(results):
     pairs = unique[unique.known == min(2, whole.known)].dropna(subset="value").nlargest(1, "value")
     yield Finding.of(
         whole,
-        f"Of {records:,.0f} people unique by their {whole.known} quasi-identifiers",
+        f"Unique by all {whole.known} quasi-identifiers",
         beside={f"by {listed(names_in(row.knows))} alone": row.value for row in pairs.itertuples()},
+        format=f"{{:.1%}} of {records:,.0f} people",
         setting="",
         note="An adversary who knows these finds their record in the original.",
     )
