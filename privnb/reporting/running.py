@@ -223,7 +223,7 @@ def _cleaned(notebook, work, out):
             cell.source = re.sub(rf"^({'|'.join(OWN)}) = .*$", r'\1 = ""', cell.source, flags=re.MULTILINE)
         if "interactive" in tags and cell.cell_type == "code":
             cell.outputs = []  # a widget is nothing without its kernel
-    texts = functools.partial(_without_paths, notebook, work, out)
+    texts = functools.partial(_without_paths, _places(notebook, work, out))
     return nbformat.writes(nbformat.from_dict(_each_text(executed, texts)), version=4)
 
 
@@ -235,14 +235,21 @@ def _each_text(node, change):
     return change(node) if isinstance(node, str) else node
 
 
-def _without_paths(notebook, work, out, text):
+def _places(notebook, work, out):
+    """What stands for each folder of this machine, `{path: words}`, the longest path first."""
     places = {Path.home(): "~", notebook.path.parent.parent: ".", Path(sys.prefix): "python"}
     places |= {work: "report", store_folder(out): "store"}
     dataset = Path(str(notebook.values.get("DATASET", "")))
     if dataset.is_absolute():
         places[dataset.parent] = "data"
-    for place in sorted(places, key=lambda place: len(place.parts), reverse=True):
-        if len(place.parts) > 1:  # never the root itself
+    order = sorted(places, key=lambda place: len(place.parts), reverse=True)
+    return {str(place): places[place] for place in order if len(place.parts) > 1}  # never the root itself
+
+
+def _without_paths(places, text):
+    for place, words in places.items():
+        if place in text:
             start = r"(?:(?<![\w/])|(?<=\dm))"  # not inside a longer path; or after a colour, in a traceback
-            text = re.sub(rf"{start}{re.escape(str(place))}(?![\w-])", places[place], text)
-    return re.sub(r"/[\w/.-]*/ipykernel_\d+/\d+\.py", "cell", text)  # where a warning comes from
+            text = re.sub(rf"{start}{re.escape(place)}(?![\w-])", words, text)
+    # Where a warning comes from.
+    return re.sub(r"/[\w/.-]*/ipykernel_\d+/\d+\.py", "cell", text) if "/ipykernel_" in text else text
