@@ -3,6 +3,8 @@
 A notebook that fails leaves a copy in `<destination>-failed/`, its failing cell marked. The copy holds a traceback,
 which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and no part of a
 report.
+
+One module, since what is run, watched, stopped and cleaned is the same process and its one work folder.
 """
 
 import contextlib
