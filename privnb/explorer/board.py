@@ -113,12 +113,12 @@ class Board(Session):
             how = "counting …" if busy else "no numbers."
         elif self.reading.refused:
             how = "cannot be reached."
-        told = f"{called(self.setting)}: {how}"
+        status = f"{called(self.setting)}: {how}"
         fraction, text = self._progress if self._doing else (None, "")
         doing = f"{DOING[self._doing]}: {text}" if self._doing else ""
         marks = panels.marks(self.setting, self.reading, self.mined)
         again = self.setting in self._failed or (self.fault and not self.reading)
-        self._put("state", controls.state(told, marks, busy, doing, fraction, self.fault, again))
+        self._put("state", controls.state(status, marks, busy, doing, fraction, self.fault, again))
 
     def _take(self):
         if self.reading.refused:

@@ -32,7 +32,7 @@ ACTIONS = Markup(
 )
 STATE = Markup(
     '<div class="privnb-state" data-busy="{busy}" data-working="{working}">'
-    '<span class="privnb-status" role="status" {marks}>{told}</span><span class="privnb-doing">{doing}</span>{again}'
+    '<span class="privnb-status" role="status" {marks}>{status}</span><span class="privnb-doing">{doing}</span>{again}'
     "{fault}</div>"
 )
 
@@ -71,8 +71,8 @@ def actions(letters, letter, *, pinned, undo):
     )
 
 
-def state(told, marks, busy, doing, fraction, fault, again):
-    """What goes on. `told`: of the numbers; `marks`: the same for machines; `doing`: beside the interface, `fraction`
+def state(status, marks, busy, doing, fraction, fault, again):
+    """What goes on. `status`: of the numbers; `marks`: the same for machines; `doing`: beside the interface, `fraction`
     of it done, or None; `fault`: what went wrong; `again`: whether something can be started anew.
     """
     done = attribute("value", "" if fraction is None else f"{fraction:.3f}")
@@ -81,7 +81,7 @@ def state(told, marks, busy, doing, fraction, fault, again):
         busy=str(bool(busy)).lower(),
         working=str(bool(doing)).lower(),
         marks=marks,
-        told=told,
+        status=status,
         doing=together([doing, bar, button("cancel", "Cancel")]) if doing else "",
         again=button("again", "Try again") if again else "",
         fault=Markup('<p class="privnb-trouble" role="alert">{}</p>').format(fault) if fault else "",

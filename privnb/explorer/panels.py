@@ -121,14 +121,14 @@ def _says_kept(mined, sanitizer):
     right = mined[mined.measure == "good_utility"].drop_duplicates("sanitizer").set_index("sanitizer").value
     if sanitizer not in right:
         return ""
-    told = [
+    parts = [
         f"{abs(more):,.0f} people {'more' if more > 0 else 'fewer'} than from the {said}"
         if more
         else f"as many as from the {said}"
         for end, said in (("Identity", "original"), ("Suppress", "trivial release"))
         if end != sanitizer and pd.notna(more := right[sanitizer] - right[end])
     ]
-    return f"The miner is right about {' and '.join(told)}." if told else ""
+    return f"The miner is right about {' and '.join(parts)}." if parts else ""
 
 
 def _says_gained(results):

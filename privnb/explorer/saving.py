@@ -69,7 +69,7 @@ def terms(dataset, setting, release):
         ),
     ]
     refused = _refused(release, exposed(setting, dataset), [*known, *neutral])
-    return Terms(tuple(text for told, text in said if told), refused)
+    return Terms(tuple(text for holds, text in said if holds), refused)
 
 
 def _values(release, name):

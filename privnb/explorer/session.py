@@ -228,14 +228,14 @@ class Session:
 
     def _mine(self):
         """Start the miner, if somebody looks on, it has given no number yet, and it can."""
-        told = (
+        settled = (
             self._doing or not self.reading or self.reading.refused or self.setting in {**self._mined, **self._failed}
         )
-        if self._open and not told and len(unmined(self.setting, self.dataset)) < 2:
+        if self._open and not settled and len(unmined(self.setting, self.dataset)) < 2:
             task = partial(mined, self.dataset, self.setting, self.store)
-            self._start("miner", task, partial(self._told, self.setting))
+            self._start("miner", task, partial(self._mined_by, self.setting))
 
-    def _told(self, setting, results):
+    def _mined_by(self, setting, results):
         self._doing, self._mined[setting] = "", results
         self._draw()
 
@@ -245,7 +245,7 @@ class Session:
 
         def later(call):
             # Not at once: `work` holds a lock of its own while it calls.
-            return lambda *told: asyncio.get_running_loop().call_soon(self._try, self._in_turn, turn, call, *told)
+            return lambda *message: asyncio.get_running_loop().call_soon(self._try, self._in_turn, turn, call, *message)
 
         if self._doing in ASKED:
             self.fault = f"{DOING[self._doing]}: ended by what was asked for since."
@@ -258,9 +258,9 @@ class Session:
         self.work.start(task, done=later(done), failed=later(self._ended), progress=later(self._going))
         self._state()
 
-    def _in_turn(self, turn, call, *told):
+    def _in_turn(self, turn, call, *message):
         if turn is self._turn:
-            call(*told)
+            call(*message)
 
     def _saved(self, paths):
         places = [os.path.relpath(path) for path in paths]
@@ -268,8 +268,8 @@ class Session:
         self._draw()
         self._go_on()
 
-    def _going(self, *told):
-        self._progress = told
+    def _going(self, *message):
+        self._progress = message
         self._state()
 
     def _stop(self):

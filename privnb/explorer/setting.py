@@ -144,8 +144,8 @@ def unmined(setting, dataset):
     expect.these(setting=setting, dataset=dataset)
     setting, treatment, reasons = checked(setting, dataset), setting.kind.treatment, {}
     if treatment == "bucketized":
-        told = "Miners do not read buckets: whose sensitive value is whose is not told."
-        return {"user": told, "adversary": told}
+        why = "Miners do not read buckets, which hide whose a sensitive value is."
+        return {"user": why, "adversary": why}
     if dataset.schema[setting.sensitive].numeric:
         reasons["user"] = f"'{setting.sensitive}' is a number, seldom predicted exactly. Choose a category to predict."
     target = attacked(setting, dataset)
@@ -230,7 +230,7 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
 
 def exposed(setting, dataset):
     """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown. Of
-    buckets not the sensitive one: whose its values are is not told.
+    buckets not the sensitive one: they hide whose its values are.
     """
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)

@@ -143,13 +143,13 @@ class _Job:
     progress: object
     begun: bool = False
     state: dict = field(default_factory=lambda: {"step": ""})
-    told: object = None
+    message: object = None
 
     def tell(self):
-        told = _worded(self.state) if self.begun else (None, STARTING)
-        if told != self.told:
-            self.told = told
-            self.progress(*told)
+        message = _worded(self.state) if self.begun else (None, STARTING)
+        if message != self.message:
+            self.message = message
+            self.progress(*message)
 
 
 class _Worker:

@@ -1,4 +1,4 @@
-"""What a release lets a researcher say about any group of people who are told by values of their quasi-identifiers.
+"""What a release lets a researcher say about any group of people who are named by values of their quasi-identifiers.
 
 By the uniform-distribution assumption (Li and Li, KDD 2009, sections 4.2 and 6): within a released cell every value is
 equally likely, and so is, for each person of a bucket, every sensitive value of the bucket. Groups are the questions of
@@ -91,7 +91,7 @@ def codes_of(dataset, name, hierarchy):
     """
     if hierarchy.size > POSITIONS:
         raise ValueError(
-            f"'{name}' has {hierarchy.size:,} possible values, and groups can be told of at most {POSITIONS:,}. Give "
+            f"'{name}' has {hierarchy.size:,} possible values, and groups can be named by at most {POSITIONS:,}. Give "
             "its public domain a coarser step."
         )
     return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.table[name])
@@ -101,7 +101,7 @@ def values_asked(dataset, sensitive):
     """The sensitive values that occur, sorted. Raises ValueError for a quasi-identifier and for too many values."""
     if dataset.schema[sensitive].name in dataset.schema.quasi_identifiers:
         raise ValueError(
-            f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are told by it. Ask for the values of a "
+            f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are named by it. Ask for the values of a "
             "sensitive or neutral attribute."
         )
     values = coded(dataset.table[sensitive])[1]

@@ -133,8 +133,8 @@ def suppress(cells, margins, limit=LIMIT):
     linked, shown = _linked(near), {}
     for name, people in cells.items():
         known = {**shown, name: people}
-        told = [margin.beside(known) for margin in near[name] if margin.whole in known or margin.whole not in cells]
-        if few(people, limit) or any(few(margin.left(cells), limit) for margin in told):
+        sums = [margin.beside(known) for margin in near[name] if margin.whole in known or margin.whole not in cells]
+        if few(people, limit) or any(few(margin.left(cells), limit) for margin in sums):
             continue
         if not _follows(known, cells, linked[name], limit):
             shown = known

@@ -182,11 +182,11 @@ class FullDomain(ModelBasedSanitizer):
         note = f"Every quasi-identifier is *: no other levels keep the models and lose less with {limit:,} suppressed."
         ways = []
         for a, labels in enumerate(lattice.labels):
-            told = np.flatnonzero((labels != SUPPRESSED).any(axis=1))
-            if len(told):
-                levels = (*found.best.levels[:a], told[-1], *found.best.levels[a + 1 :])
+            finer = np.flatnonzero((labels != SUPPRESSED).any(axis=1))
+            if len(finer):
+                levels = (*found.best.levels[:a], finer[-1], *found.best.levels[a + 1 :])
                 classes, suppressed = _suppressed(lattice, np.ravel_multi_index(levels, lattice.shape), records)
-                ways.append((int(classes.sizes[suppressed].sum()), a, int(told[-1]), classes))
+                ways.append((int(classes.sizes[suppressed].sum()), a, int(finer[-1]), classes))
         needed, a, level, classes = min(ways, key=lambda way: way[:3])
         # A note is published: it says nothing of fewer than ten people, so neither the worst class nor an exact need.
         reason = lattice.requirement.refusal(lattice.class_of_rows(classes), len(classes.sizes)).split(": the worst")[0]

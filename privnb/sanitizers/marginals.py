@@ -220,8 +220,8 @@ def probabilities(marginals, rows):
     """
     expect.these(marginals=marginals)
     expect.kind("rows", rows, pd.DataFrame, instead="One row a person, one column an attribute.")
-    told = dict.fromkeys(name for table in marginals.tables for name in table if name != "count")
-    expect.table("rows", rows, told, "They are in the marginals.")
+    held = dict.fromkeys(name for table in marginals.tables for name in table if name != "count")
+    expect.table("rows", rows, held, "They are in the marginals.")
     together = Together([CountTable.read(table) for table in marginals.tables], marginals.hierarchies)
     return _likely(together, marginals.hierarchies, rows)
 
@@ -324,9 +324,9 @@ def _likely(together, hierarchies, rows, where=()):
     else:
         places = range(len(together.tables))
         likely = together.likely([where[i] if i in where else together.located(i, positions) for i in places])
-    told = {name for table in together.tables for name in table.names}
+    held = {name for table in together.tables for name in table.names}
     # One division by a whole number: several would round differently in each order of the attributes.
-    return likely / float(prod(hierarchies[name].size for name in rows if name not in told))
+    return likely / float(prod(hierarchies[name].size for name in rows if name not in held))
 
 
 def _hierarchies(schema, given):

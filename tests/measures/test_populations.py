@@ -210,7 +210,7 @@ def test_what_cannot_be_asked_is_refused(monkeypatch):
             LargePopulations.of(data, "disease", support)
     with pytest.raises(SchemaError, match="has no attribute 'wage'"):
         LargePopulations.of(data, "wage")
-    with pytest.raises(ValueError, match="'town' is a quasi-identifier of 'toy': groups are told by it"):
+    with pytest.raises(ValueError, match="'town' is a quasi-identifier of 'toy': groups are named by it"):
         LargePopulations.of(data, "town")
     with pytest.raises(ValueError, match=r"has 40 people \(100\.0% of all\)\. Lower the support"):
         LargePopulations.of(data, "disease", 1)
@@ -228,7 +228,7 @@ def test_what_cannot_be_asked_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"3 values of 'disease' occur, too many .* \(at most 2\)"):
         LargePopulations.of(data, "disease")
     monkeypatch.setattr(reconstruction, "POSITIONS", 7)
-    with pytest.raises(ValueError, match="8 possible values, and groups can be told of at most 7"):
+    with pytest.raises(ValueError, match="8 possible values, and groups can be named by at most 7"):
         LargePopulations.of(Dataset("toy", data.table.assign(disease="flu"), SCHEMA, HIERARCHIES), "disease")
 
 

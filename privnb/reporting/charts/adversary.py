@@ -190,7 +190,7 @@ def _hit(rows, groups, *, labels):
     """The panel of one setting."""
     columns = ["group", "value", "low", "high", "baseline"]
     rows = rows.assign(said="withheld")
-    told = rows.dropna(subset="value")
+    shown = rows.dropna(subset="value")
     y = alt.Y(
         "group:N",
         sort=groups,
@@ -200,7 +200,7 @@ def _hit(rows, groups, *, labels):
     )
     scale = _scale(rows[["value", "high", "baseline"]].max().max(), 0.01)
     x = alt.X("value:Q", title=None, axis=alt.Axis(format="~%", tickCount=4), scale=scale)
-    base = alt.Chart(Aggregate(told, dict.fromkeys(columns, "")).rows).encode(y=y)
+    base = alt.Chart(Aggregate(shown, dict.fromkeys(columns, "")).rows).encode(y=y)
     panel = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
     panel += base.mark_tick(color="black", thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
     panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(

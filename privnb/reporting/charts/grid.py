@@ -81,9 +81,9 @@ def _numbered(steps, results, planes, measures):
     rows = steps.assign(row=range(len(steps)))
     for measure in measures:
         found = results[results.measure == measure].drop_duplicates(SETTING)
-        told = [_told(*pair) for pair in zip(found.value, found.baseline, strict=True)]
-        found = found[[*SETTING, "value", "baseline"]].assign(told=told)
-        found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_told"]
+        texts = [_worded(*pair) for pair in zip(found.value, found.baseline, strict=True)]
+        found = found[[*SETTING, "value", "baseline"]].assign(text=texts)
+        found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_text"]
         rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one").fillna(
             {found.columns[-1]: "not counted"}
         )
@@ -95,16 +95,16 @@ def _numbered(steps, results, planes, measures):
     of = [f" (step {here} of {all})" if all > 1 else "" for here, all in zip(step, size, strict=True)]
     missing = rows[[*measures]].isna().all(axis=1)
     rows["heading"] = rows.setting + of + np.where(missing, ": this table cannot be sanitized so", "")
-    told = rows[[f"{measure}_told" for measure in measures]]
+    worded = rows[[f"{measure}_text" for measure in measures]]
     rows["said"] = [
         "\n".join([name, *(f"{title}: {text}" for title, text in zip(measures.values(), texts, strict=True))])
-        for name, texts in zip(rows.heading, told.itertuples(index=False), strict=True)
+        for name, texts in zip(rows.heading, worded.itertuples(index=False), strict=True)
     ]
     rows = rows.drop(columns="parameters").replace([np.inf, -np.inf], np.nan)
     return Aggregate(rows, dict.fromkeys(rows, "")).rows
 
 
-def _told(value, baseline):
+def _worded(value, baseline):
     if pd.isna(value):
         return "withheld"
     return f"{value:.3g}" + ("" if pd.isna(baseline) else f" (baseline {baseline:.3g})")
@@ -131,7 +131,7 @@ def _strip(data, rows, measure):
         one.mark_tick(color="black", thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
         one.mark_text(align="left", text=facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
         one.mark_text(align="right", fontWeight="bold", **text).encode(
-            x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_told:N"
+            x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_text:N"
         ),
     )
 
@@ -188,7 +188,7 @@ def every_number(steps, results, measures):
         raise ValueError("measures must name one measure or more, got none.")
     measures = _known(measures, results)
     rows = _numbered(steps, results, [], measures)
-    columns = {"setting": "", **{f"{measure}_told": title for measure, title in measures.items()}}
+    columns = {"setting": "", **{f"{measure}_text": title for measure, title in measures.items()}}
     folded = [
         f"<details><summary>{html.escape(series)}: {len(part)} setting{'s' * (len(part) > 1)}</summary>"
         + part[[*columns]].rename(columns=columns).to_html(index=False, border=0)

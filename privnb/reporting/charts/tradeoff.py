@@ -169,8 +169,8 @@ def _explained(scale, rows, seeds):
         )
     trivial = rows.baseline.drop_duplicates().dropna()
     if len(trivial) == 1:
-        told = "all people in one bucket" if set(rows.form) == {"in buckets"} else "no quasi-identifiers at all"
-        said.append(f"Dashed, level: {told}, {trivial.iloc[0]:.3g}.")
+        end = "all people in one bucket" if set(rows.form) == {"in buckets"} else "no quasi-identifiers at all"
+        said.append(f"Dashed, level: {end}, {trivial.iloc[0]:.3g}.")
     if rows.low.notna().any():
         over = f"{seeds} draws of the queries" if seeds > 1 else "the queries"
         said.append(f"Thin upright lines: 95 % intervals over {over}.")

@@ -219,7 +219,7 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
                     if found == 0:
                         worth[a] = 0
                     elif how.choose == _GAIN:
-                        worth[a] = 2 + _told(rows, part, b, e, found)
+                        worth[a] = 2 + _known_of_target(rows, part, b, e, found)
                     else:
                         stamp += 1
                         lows, highs = np.empty((found, attributes), np.int64), np.empty((found, attributes), np.int64)
@@ -466,7 +466,7 @@ def _unevenness(counts):
 
 
 @njit(cache=True)
-def _told(rows, part, b, e, parts):
+def _known_of_target(rows, part, b, e, parts):
     """What the written cut leaves unknown about the target, scaled to -1 (everything) to 0 (nothing)."""
     counts = np.zeros((parts, rows.targets), np.int64)
     total = 0

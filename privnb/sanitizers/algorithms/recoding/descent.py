@@ -80,12 +80,12 @@ def _worth(table, members, part, sizes, total):
     for i in range(len(members)):
         point = table.points[members[i]]
         widen(low[part[i]], high[part[i]], point, point)
-    saved, weight, told = total, np.int64(0), 0.0
+    saved, weight, entropy = total, np.int64(0), 0.0
     for p in range(len(sizes)):
         saved -= sizes[p] * box_cost(table, low[p], high[p])
         weight += sizes[p]
-        told -= sizes[p] * np.log(sizes[p])
-    return saved / (told + weight * np.log(weight))
+        entropy -= sizes[p] * np.log(sizes[p])
+    return saved / (entropy + weight * np.log(weight))
 
 
 @njit(cache=True)
