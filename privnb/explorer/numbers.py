@@ -158,8 +158,8 @@ def _reading(dataset, setting):
         shown = release.show(rng=stream(setting.seed, made, "show"))
     found = rows(data, setting, made, release)
     exact = ", ".join(names)
-    unknown = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
+    as_is = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
     unknown = release.treated("perturbed", "synthetic")
     absent = f"What classes tell is not counted: {release.without_classes}." if unknown else ""
-    note = " ".join(filter(None, [release.provenance.note, unknown, absent]))
+    note = " ".join(filter(None, [release.provenance.note, as_is, absent]))
     return Reading(setting, found, class_sizes(release), shown, note, terms(dataset, setting, release))

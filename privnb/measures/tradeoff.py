@@ -68,8 +68,9 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     The largest of `privacy_losses`. How to read it: `revealed_losses` says what somebody loses whose value becomes
     known for certain, on Adult's occupation from 0.488 to 0.692 by Jensen-Shannon. Nobody can lose more than the higher
     end. Below the lower end nobody's value is known for certain; above, somebody's may be, or a class may only make a
-    rare value likely. The ends belong to the commonest and the rarest value, but by the earth mover's distance, where it
-    counts how far a value lies from the others. In nats for the first two of `DISTANCES`, a share of 1 for the others.
+    rare value likely. The ends belong to the commonest and the rarest value, but by the earth mover's distance, where
+    it counts how far a value lies from the others. In nats for the first two of `DISTANCES`, a share of 1 for the
+    others.
 
     Source: Li and Li, KDD 2009, section 4.1, P_loss; its reading: section 5.1.
     """

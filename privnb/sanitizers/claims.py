@@ -180,13 +180,12 @@ def _miscounted(column, numbers, held):
     the buckets' table.
     """
     codes, values = pd.factorize(np.asarray(column))
-    codes, hidden = pd.Index(values).get_indexer(held["value"]), len(values)
-    codes[codes < 0] = np.where(
-        held["value"][codes < 0] == SUPPRESSED, hidden, hidden + 1
-    )  # the last is nobody's value
+    named, hidden = pd.Index(values).get_indexer(held["value"]), len(values)
+    other = named < 0
+    named[other] = np.where(held["value"][other] == SUPPRESSED, hidden, hidden + 1)  # the last is nobody's value
     shape, wrong = (int(numbers.max()) + 1, hidden + 2), 0
     counted = tabulated_in_parts(numbers, codes, shape)
-    stated = tabulated_in_parts(held["bucket"].to_numpy(), codes, shape, held["count"].to_numpy())
+    stated = tabulated_in_parts(held["bucket"].to_numpy(), named, shape, held["count"].to_numpy())
     for here, said in zip(counted, stated, strict=True):
         more = (said > here) & (np.arange(shape[1]) != hidden)
         wrong += (more.any(axis=1) | (said.sum(axis=1) != here.sum(axis=1))).sum()
