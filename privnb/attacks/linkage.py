@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from privnb.attacks.base import Attack
 from privnb.microdata import expect
-from privnb.microdata.counts import combinations
+from privnb.microdata.counts import combinations, factorized
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.generalization import text
 from privnb.microdata.names import name_list
@@ -184,7 +183,7 @@ def _cells(published, name, column):
     """
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)
-    codes, cells = pd.factorize(column)
+    codes, cells = factorized(column)
     labels = [c if isinstance(c, str) else text(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
     return codes, [generalization.runs(label) for label in labels]
 

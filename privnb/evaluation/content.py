@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from privnb.microdata.counts import factorized
 from privnb.microdata.dataset import Dataset
 
 # Packages whose version stands for their code.
@@ -112,7 +113,7 @@ def _column(values):
     cells[pd.isna(cells)] = None
     if pd.api.types.infer_dtype(cells, skipna=True) != "string":  # 1, 1.0 and True are equal, but not the same
         return sealed(b"cells", shape, *map(content, cells))
-    codes, distinct = pd.factorize(cells)
+    codes, distinct = factorized(cells)
     return sealed(b"texts", shape, codes.astype(np.int64).tobytes(), content([str(text) for text in distinct]))
 
 

@@ -22,11 +22,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from privnb.measures.base import measure
 from privnb.microdata import expect
-from privnb.microdata.counts import class_value_counts
+from privnb.microdata.counts import class_value_counts, factorized
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
 from privnb.microdata.hierarchy.generalization import OnALine, text
 from privnb.microdata.treatment import TRUE, UNTRUE, Unreadable
@@ -258,7 +257,7 @@ def kl_divergence(dataset, release):
     gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
     for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
         hierarchy = release.hierarchies.get(name) or flat(schema[name])
-        codes, labels = _factorized(release.table[name])
+        codes, labels = factorized(release.table[name])
         gained += np.bincount(codes) @ [_log_values(hierarchy, label) for label in labels] / len(release)
     for name in (name for name in changed if name not in release.table):
         shared = _grouped(release.classes, [dataset.table[name]])
@@ -385,7 +384,7 @@ def _mean(release, price, *known):
     """
     (sizes, labels), total = _labels(release), 0.0
     for name in labels:
-        codes, distinct = _factorized(labels[name])
+        codes, distinct = factorized(labels[name])
         facts, hierarchy = [each[name] for each in known], release.hierarchies[name]
         total += np.bincount(codes, weights=sizes) @ [price(hierarchy, label, *facts) for label in distinct]
     return float(total / len(release) / len(labels))
@@ -434,11 +433,6 @@ def _log_count(codes):
 def _grouped(codes, columns):
     """Records alike in `codes` and in all columns share a number from 0: integer array (n,)."""
     for column in columns:
-        own, distinct = _factorized(column)
-        codes = _factorized(codes * max(len(distinct), 1) + own)[0]
+        own, distinct = factorized(column)
+        codes = factorized(codes * max(len(distinct), 1) + own)[0]
     return codes
-
-
-def _factorized(column):
-    # No missing values: a schema refuses them, and a missing cell is no label. Text is slow but for plain arrays.
-    return pd.factorize(np.asarray(column))

@@ -16,6 +16,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.measures import conditions
 from privnb.measures.base import measure
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 
 
 def exact_match(predicted, true):
@@ -328,7 +329,7 @@ def _step(hierarchy):
 
 def lengths(labels, hierarchy, *, numeric):
     """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
-    codes, distinct = pd.factorize(np.asarray(labels, dtype=object))
+    codes, distinct = factorized(np.asarray(labels, dtype=object))
     if numeric:
         low, high = np.array([hierarchy.bounds(label) for label in distinct]).reshape(-1, 2).T
         return (high - low + _step(hierarchy))[codes]
@@ -338,7 +339,7 @@ def lengths(labels, hierarchy, *, numeric):
 def _lengths(labels, true, hierarchy):
     """The length of each label, float array (n,), and whether it covers the true value, boolean array (n,)."""
     # A missing label is no label, which the hierarchy says; as code -1 it would pass for the last one.
-    codes, distinct = pd.factorize(np.asarray(labels, dtype=object), use_na_sentinel=False)
+    codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
     distinct = distinct.astype(str)
     if not is_numeric_dtype(true):
         members = hierarchy.members(distinct)

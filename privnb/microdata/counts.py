@@ -46,16 +46,33 @@ def coded(column):
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes, values = column.cat.codes.to_numpy(), column.cat.categories.to_numpy(dtype=object)
         occurs, codes = np.unique(codes, return_inverse=True)  # not every category need occur
-        values = np.append(values, np.nan)[occurs]  # the code of a missing value is -1
+        rank, values = factorized(np.append(values, np.nan)[occurs], sort=True)  # the code of a missing value is -1
+        codes = rank[codes]
     else:
-        codes, values = pd.factorize(np.asarray(column))
-        if codes.min(initial=0) < 0:  # so found, missing values take no pass of their own
-            codes[codes < 0] = len(values)
-            values = np.append(values.astype(object), np.nan)
-    rank = pd.factorize(values, sort=True, use_na_sentinel=False)[0]
-    ordered = np.empty_like(values)
-    ordered[rank] = values
-    return rank[codes], ordered
+        codes, values = factorized(column, sort=True)
+    if codes.min(initial=0) < 0:  # so found, missing values take no pass of their own
+        codes[codes < 0] = len(values)
+        values = np.append(values.astype(object), np.nan)
+    return codes, values
+
+
+def factorized(values, **options):
+    """What `pd.factorize(np.asarray(values), **options)` gives, sooner where equal texts are one object, as in tables
+    that were read and in columns of labels: each object is then read once, and not each cell.
+
+    >>> codes, distinct = factorized(["b", "a", "b"])
+    >>> codes.tolist(), distinct.tolist()
+    ([0, 1, 0], ['b', 'a'])
+    """
+    values = np.asarray(values)
+    if values.dtype != object or not len(values):
+        return pd.factorize(values, **options)
+    addresses = np.frombuffer(np.ascontiguousarray(values), dtype=np.intp)
+    number, objects = pd.factorize(addresses)
+    place = np.empty(len(objects), dtype=np.intp)
+    place[number] = np.arange(len(values))
+    codes, distinct = pd.factorize(values[place], **options)
+    return codes[number], distinct
 
 
 def distinct_codes(columns, widths):

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, expect, names
+from privnb.microdata.counts import factorized
 
 
 class SchemaError(ValueError):
@@ -43,7 +44,9 @@ def numbers(column):
     """
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column
-    read = pd.to_numeric(column.astype(object), errors="coerce")
+    index, distinct = factorized(column)
+    read = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
+    read = read.reindex(index).set_axis(column.index).rename(column.name)  # the index of a missing value is -1
     return column.astype(object).where(read.isna(), read) if read.isna().any() else read
 
 
@@ -122,10 +125,11 @@ class Numbers:
 
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
-        numbers = pd.to_numeric(column, errors="coerce")
+        index, distinct = factorized(column)
+        numbers = pd.to_numeric(pd.Series(distinct), errors="coerce")
         steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
         fits = steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
-        return column[~fits]
+        return column[~np.append(fits, False)[index]]  # the index of a missing value is -1
 
     @staticmethod
     def _on_a_step(steps):

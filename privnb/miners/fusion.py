@@ -7,6 +7,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 from privnb.miners.estimators import NaiveBayes
 from privnb.miners.miner import able, check_encoded, check_miners, cross_val_predictions
 
@@ -27,7 +28,7 @@ def vote(guesses):
     guesses = np.column_stack([np.asarray(each) for each in guesses])
     if is_numeric_dtype(guesses.dtype):
         return np.median(guesses, axis=1)
-    codes, labels = pd.factorize(guesses.ravel(), sort=True)
+    codes, labels = factorized(guesses.ravel(), sort=True)
     codes = codes.reshape(guesses.shape)
     times = sum((codes == codes[:, [column]]).astype(int) for column in range(codes.shape[1]))
     times[codes < 0] = 0  # code -1 is None
@@ -96,7 +97,7 @@ def stacking(members, encoded, target):
     guesses = [cross_val_predictions(member, encoded, shown, folds=folds) for member in members]
     if is_numeric_dtype(target.dtype):
         return _line(guesses, shown)
-    shown, labels = pd.factorize(shown.astype(str), sort=True)
+    shown, labels = factorized(shown.astype(str), sort=True)
     known = np.unique(target.astype(str))
     bayes = NaiveBayes().fit(_nominal(guesses, known), shown)
     return lambda guesses: np.asarray(labels, dtype=object)[bayes.predict(_nominal(guesses, known))]

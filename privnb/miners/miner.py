@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 from privnb.miners.encoding import Encoded
 
 
@@ -59,7 +60,7 @@ class Miner:
         if is_numeric_dtype(target):
             model, learned, values = self.regressor, target.to_numpy(dtype=float), None
         else:
-            learned, values = pd.factorize(target.astype(str), sort=True)
+            learned, values = factorized(target.astype(str), sort=True)
             # Some estimators refuse to learn a single label, which everything else would answer with.
             model = self.classifier if len(values) > 1 else _Constant()
             values = np.asarray(values, dtype=object)
@@ -141,7 +142,7 @@ def fold_numbers(target, folds, seed):
     target = np.asarray(target)
     order = np.random.default_rng(seed).permutation(len(target))
     if not is_numeric_dtype(target):
-        order = order[np.argsort(pd.factorize(target, sort=True)[0][order], kind="stable")]
+        order = order[np.argsort(factorized(target, sort=True)[0][order], kind="stable")]
     fold = np.empty(len(target), dtype=int)
     fold[order] = np.arange(len(target)) % folds
     return fold

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 from privnb.privacy_models import FrequencyDiversity
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import bucketized
@@ -53,7 +53,7 @@ class Anatomy(Sanitizer):
                 f"{self!r}: '{self.sensitive}' is no sensitive attribute of '{dataset.name}'; those are "
                 f"{', '.join(others) or 'none'}. Name one, or give it that role."
             )
-        codes, values = pd.factorize(table[self.sensitive], sort=True)
+        codes, values = factorized(table[self.sensitive], sort=True)
         self._check(codes, values)
         source = np.random.default_rng(rng)
         rows, facts = bucketized(dataset, table, _groups(codes, self.l, source), source)

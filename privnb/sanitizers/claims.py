@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, tabulated_in_parts
+from privnb.microdata.counts import coded, factorized, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine, text
 from privnb.microdata.schema import Role, SchemaError, commonest
@@ -179,7 +179,7 @@ def _miscounted(column, numbers, held):
     `column`: the originals, (n,); `numbers`: each record's bucket, integer array (n,); `held`: the attribute's rows of
     the buckets' table.
     """
-    codes, values = pd.factorize(np.asarray(column))
+    codes, values = factorized(column)
     named, hidden = pd.Index(values).get_indexer(held["value"]), len(values)
     other = named < 0
     named[other] = np.where(held["value"][other] == SUPPRESSED, hidden, hidden + 1)  # the last is nobody's value

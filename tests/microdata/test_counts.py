@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.microdata.counts import class_value_counts, combinations
+from privnb.microdata.counts import class_value_counts, combinations, factorized
 
 COLUMNS = {
     "number": st.sampled_from([1.0, 2.5, -3.0, np.nan]),
@@ -53,6 +53,23 @@ def test_neither_index_nor_order_matters(rows, random):
     pd.testing.assert_frame_equal(other.values, found.values)
     assert other.multiplicities.tolist() == found.multiplicities.tolist()
     assert other.index.tolist() == found.index[order].tolist()
+
+
+ONE = ["a", "b", "ab", None, np.nan, 1, 1.0, "1", 2.5, float("nan")]  # each of them one object, however often it stands
+CELLS = st.one_of(st.sampled_from(ONE), st.sampled_from(["a", "b", "x" * 9]).map(lambda text: "".join(list(text))))
+
+
+@given(
+    st.lists(CELLS, max_size=30),
+    st.sampled_from([{}, {"sort": True}, {"use_na_sentinel": False}]),
+    st.sampled_from([slice(None), slice(None, None, -2)]),
+)
+def test_factorized_is_as_pandas_does_it(cells, options, some):
+    """With equal cells that are one object, and with equal ones that are several."""
+    cells = np.array([*cells, None], dtype=object)[:-1][some]
+    (codes, distinct), (expected, values) = factorized(cells, **options), pd.factorize(cells, **options)
+    assert codes.tolist() == expected.tolist()
+    assert list(map(repr, distinct)) == list(map(repr, values))
 
 
 def test_many_columns_of_many_values_do_not_overflow():

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 from privnb.microdata.schema import SchemaError, commonest
 
 SUPPRESSED = "*"  # the root of every hierarchy
@@ -60,7 +61,7 @@ class Generalization:
         if isinstance(values.dtype, pd.CategoricalDtype):
             index, distinct = values.cat.codes.to_numpy(), values.cat.categories
         else:
-            index, distinct = pd.factorize(values)
+            index, distinct = factorized(values)
         codes = np.append(self._place(distinct), -1)[index]  # the index of a missing value is -1
         if codes.min(initial=0) < 0:
             lost = values[codes < 0].astype(object)
@@ -133,7 +134,7 @@ class OfItsValues(OnALine):
         `labels`: array (n,). `shared`: the positions that many people share, integer array. Whatever a label covered,
         it covers still; labels may overlap. Raises SchemaError for an unknown label.
         """
-        index, distinct = pd.factorize(labels)
+        index, distinct = factorized(labels)
         names = np.array([text(label) for label in distinct], dtype=object)  # beside labels, numbers are text, too
         ends = np.array([self.ends(name) for name in names], dtype=np.int64).reshape(-1, 2)
         outer = np.where(np.isin(ends, shared), ends, np.column_stack(self._outwards(*ends.T, shared)))
