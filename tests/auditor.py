@@ -37,7 +37,12 @@ def follows(cells, margins, withheld, limit):
         "constraints": [LinearConstraint(matrix, to, to)] if equations else [],
     }
     few = [place for place, (_, people, _) in enumerate(counts) if 0 < people < limit]
-    return list(dict.fromkeys(counts[place][0] for place in few if _end(place, 1, asked) == _end(place, -1, asked)))
+    true, free = np.array([people for _, people, _ in counts]), np.zeros(len(counts), bool)
+    for place, sign in ((place, sign) for place in few for sign in (1, -1)):
+        if not free[place]:
+            # The true counts are allowed, so whatever differs in another solution does not follow.
+            free |= _other(place, sign, asked, true)
+    return list(dict.fromkeys(counts[place][0] for place in few if not free[place]))
 
 
 def _known(people, withheld, limit):
@@ -46,10 +51,10 @@ def _known(people, withheld, limit):
     return (1, limit - 1) if 0 < people < limit else (limit if people else 0, np.inf)
 
 
-def _end(place, sign, asked):
-    """The least (sign 1) or greatest (-1) value of one count."""
-    ones = np.zeros(len(asked["integrality"]))
+def _other(place, sign, asked, true):
+    """Which counts are not the `true` ones where one of them is the least (sign 1) or the greatest (-1)."""
+    ones = np.zeros(len(true))
     ones[place] = sign
     found = milp(ones, **asked)
     assert found.status in (0, 3, 4), found.message
-    return round(sign * found.fun) if found.status == 0 else sign * -np.inf
+    return np.round(found.x) != true if found.status == 0 else ones != 0
