@@ -32,7 +32,8 @@ def test_without_cuts_there_are_round_numbers_of_the_public_domain(domain, grain
     assert cuts.grain(numbers) == grain
     assert numbers.cuts[:3] == some
     assert len(numbers.cuts) <= 20
-    first, last = numbers.interval(np.arange(numbers.codes(numbers.high) + 1))
+    every = numbers.codes(numbers.high) + 1
+    first, last = numbers.interval(np.linspace(0, every - 1, min(every, 10**6)).astype(int))
     assert (first < last).all()
 
 

@@ -85,7 +85,15 @@ def draw(results):
 
 @pytest.fixture(scope="module", params=["many seeds", "one seed"])
 def drawn(results, request):
-    return draw(results if request.param == "many seeds" else one_seed(results))
+    made = draw(results if request.param == "many seeds" else one_seed(results))
+    return {name: chart.to_dict() for name, chart in made.items()}
+
+
+@pytest.fixture(scope="module")
+def svgs(drawn):
+    import vl_convert
+
+    return {name: vl_convert.vegalite_to_svg(spec) for name, spec in drawn.items()}
 
 
 NAMES = [
@@ -95,17 +103,15 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_titled_described_and_small(drawn, name):
-    spec = drawn[name].to_dict()
+    spec = drawn[name]
     assert spec["title"]
     assert len(spec["description"]) > 40
     assert all(len(rows) <= 90 for rows in spec["datasets"].values())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_draws_without_a_network(drawn, name):
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(drawn[name].to_dict())
+def test_draws_without_a_network(svgs, name):
+    svg = svgs[name]
     assert svg.startswith("<svg")
     # An empty plot has axes but no marks.
     assert svg.count("<path") > 10
@@ -114,19 +120,17 @@ def test_draws_without_a_network(drawn, name):
 
 
 @pytest.mark.parametrize("name", ["dots", "declines", "spans", "gains"])
-def test_one_legend_for_colour_and_shape(drawn, name):
-    import vl_convert
-
-    assert vl_convert.vegalite_to_svg(drawn[name].to_dict()).count("role-legend-entry") == 1
+def test_one_legend_for_colour_and_shape(svgs, name):
+    assert svgs[name].count("role-legend-entry") == 1
 
 
 def test_no_chart_counts_fewer_than_ten_people(drawn):
-    for rows in drawn["people"].to_dict()["datasets"].values():
+    for rows in drawn["people"]["datasets"].values():
         assert min(row["people"] for row in rows) >= 10
 
 
 def test_the_renderer_serves_lab_and_pages(drawn):
-    bundle, _ = render(drawn["people"].to_dict())
+    bundle, _ = render(drawn["people"])
     assert set(bundle) == {charts.V5, "image/svg+xml", "text/plain"}
     assert json.dumps(bundle[charts.V5])
     assert bundle[charts.V5]["$schema"].endswith("v5.json")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta, binomtest, poisson, spearmanr
 
@@ -71,19 +72,21 @@ def recovered(truth, in_bucket, buckets, l, seed):  # noqa: E741
     pairs["r"] = pairs["r"].fillna(pairs["count"] - 1)  # whoever was left over is the last by lot
     fit = beta.logpdf(pairs["lot"], pairs["r"] + 1, pairs["count"] - pairs["r"])
     groups = [*pairs.groupby("bucket").indices.values()]
+    value, lot, count = pd.factorize(pairs["value"])[0], pairs["lot"].to_numpy(), pairs["count"].to_numpy()
+    slot = value * len(truth) + pairs["r"].to_numpy(dtype=int)
+    near = np.full(len(counts) * len(truth), np.nan)
     for _ in range(6):
         named = []
         for rows in groups:
             size = int(len(rows) ** 0.5)
             one, other = linear_sum_assignment(fit[rows].reshape(size, size), maximize=True)
             named += [*rows[one * size + other]]
-        found = pairs.loc[named].sort_values(["value", "r"])
-        near = found.groupby("value")["lot"].transform(lambda lot: lot.rolling(9, center=True, min_periods=1).median())
-        near = pairs[["value", "r"]].merge(found.assign(near=near)[["value", "r", "near"]], "left", ["value", "r"])[
-            "near"
-        ]
-        fit = -np.minimum(np.abs(pairs["lot"] - near) * pairs["count"], 30).to_numpy()
-    return (found["value"].to_numpy() == np.asarray(truth)[found["person"]]).mean()
+        found = np.array(named)[np.argsort(slot[named])]
+        for rows in np.split(found, np.flatnonzero(np.diff(value[found])) + 1):
+            nine = sliding_window_view(np.pad(lot[rows], 4, constant_values=np.nan), 9)
+            near[slot[rows]] = np.nanmedian(nine, axis=1)
+        fit = -np.minimum(np.abs(lot - near[slot]) * count, 30)
+    return (pairs["value"].to_numpy()[found] == np.asarray(truth)[pairs["person"].to_numpy()[found]]).mean()
 
 
 @pytest.mark.parametrize(("l", "known"), [(2, 0.8), (5, 0.45)])
