@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ from privnb.evaluation.store import Store, run
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
-QUICK = 'test_store.module.LIBRARIES = ("pandas",)'  # the tasks of scripts need no other, and those take seconds
+# The tasks of scripts need no more, which takes seconds.
+QUICK = 'test_store.module.LIBRARIES = ("privnb.evaluation.releases",)'
 LOG = "TEST_STORE_LOG"  # a file that counts the evaluations; no argument, which would be part of the key
 
 
@@ -81,6 +83,10 @@ def worker(number):
 
 def threads():
     return int(os.environ["OMP_NUM_THREADS"])
+
+
+def loaded():
+    return "privnb.evaluation.preloaded" in sys.modules
 
 
 def main(folder, number):
@@ -398,6 +404,14 @@ def test_workers_start_once_and_take_the_missing_tasks_in_the_order_given(calls,
     before = len(calls())
     run([partial(step, n) for n in (9, 7, 1, 8, 0)], store, jobs=1)
     assert calls()[before:] == ["9", "1", "8", "0"]
+
+
+def test_workers_begin_with_what_takes_seconds_and_no_module_of_an_owner(calls, store, monkeypatch):
+    """Which may have changed since the server of the workers started, and what it then makes would bear a wrong key."""
+    asked, real = [], BaseContext.set_forkserver_preload
+    monkeypatch.setattr(BaseContext, "set_forkserver_preload", lambda *given: asked.append(given[1]) or real(*given))
+    assert run([partial(costs, load(CLINIC), [Identity()]), partial(loaded)], store, jobs=1)[1] is True
+    assert asked == [["privnb.evaluation.preloaded", "privnb.evaluation.releases"]]
 
 
 def test_workers_have_one_thread_and_leave_the_environment_as_it_was(store, monkeypatch):

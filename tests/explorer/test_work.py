@@ -67,7 +67,7 @@ def pool(log):
     """A task that has processes of its own, each of which logs its number."""
     from privnb.evaluation import store
 
-    store.LIBRARIES = ("pandas",)  # the tasks need no other, and those take seconds
+    store.LIBRARIES = ("privnb.evaluation.store",)  # the tasks need no more, which takes seconds
     store.run([partial(slow, log, items) for items in (1201, 1202)], store.Store(f"{log}-store"), jobs=2)
 
 
