@@ -4,7 +4,22 @@ from privnb.microdata import expect
 
 
 def published_name(dataset, name):
-    """`name`, if a release of the dataset holds that attribute; raises ValueError otherwise."""
+    """`name`, if a release of the dataset holds that attribute.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Where it is not published.
+    """
     expect.these(dataset=dataset)
     if dataset.schema[name].name not in dataset.schema.published:
         raise ValueError(f"'{name}' is not published. Choose one of {', '.join(dataset.schema.published)}.")
@@ -12,7 +27,23 @@ def published_name(dataset, name):
 
 
 def sensitive_name(dataset, name):
-    """`name`, or without one the first sensitive attribute; raises ValueError unless it is published."""
+    """`name`, or without one the first sensitive attribute.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str or None
+        Empty or None: the first sensitive attribute.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Where it is not published, or there is none.
+    """
     expect.these(dataset=dataset, sensitive=name)
     if not name and not dataset.schema.sensitive:
         raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
@@ -20,7 +51,22 @@ def sensitive_name(dataset, name):
 
 
 def secret_name(dataset, name):
-    """`sensitive_name` of what is no quasi-identifier; raises ValueError for one, for the adversary knows it."""
+    """`sensitive_name` of what is no quasi-identifier.
+
+    Parameters
+    ----------
+    dataset, name
+        As of `sensitive_name`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a quasi-identifier too, for the adversary knows it.
+    """
     name = sensitive_name(dataset, name)
     if name in dataset.schema.quasi_identifiers:
         raise ValueError(f"'{name}' is a quasi-identifier of '{dataset.name}': it is known and no secret. Ask another.")

@@ -53,10 +53,19 @@ def trivial():
 
 
 def sanitizations(sensitive, workload):
-    """The fifteen of Table 3 and Figures 1 to 4, in the order of the table, for a data set's two attributes by name.
+    """The fifteen of Table 3 and Figures 1 to 4, in the order of the table.
 
     Of Mondrian's variants the one that an independent study found to come nearest to the table: cuts by information
     gain on `workload`, numbers at the largest threshold below the median. No variant known gives its digits.
+
+    Parameters
+    ----------
+    sensitive, workload : str
+        The data set's two attributes.
+
+    Returns
+    -------
+    list of Sanitizer
     """
     expect.these(sensitive=sensitive)
     models = [
@@ -73,6 +82,16 @@ def released(dataset, sanitizer, seed=1):
     """The release of a sanitizer; where even all records together break one of its models, the trivial release.
 
     The convention behind Table 3's l = 15, which 14 values cannot have: no split is allowed, so all are one class.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizer : Sanitizer
+    seed : int
+
+    Returns
+    -------
+    Release
     """
     expect.these(dataset=dataset, sanitizer=sanitizer, seed=seed)
     return stand_in(Case(dataset, sanitizer, seed))
@@ -92,20 +111,33 @@ def stand_in(case):
 def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed=1, fewest=withholding.LIMIT):
     """What each release tells an adversary of the sensitive attribute (Table 3; the adversary of Figures 1 to 4).
 
-    `knows`: neutral attributes that they know of a person beside the quasi-identifiers: names separated by commas, or
-    "all"; empty for the paper's adversary. Their gains are then over what the release without quasi-identifiers tells
-    them. `seed` says the noise and the order of the records.
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    knows : str
+        Neutral attributes that they know of a person beside the quasi-identifiers: names separated by commas, or "all";
+        empty for the paper's adversary. Their gains are then over what the release without quasi-identifiers tells
+        them.
+    miners : str
+        Who else attacks, beside the exact adversary who guesses the commonest value of a class; empty: nobody. They are
+        asked for people as they know them: for their class's cells, or for their own quasi-identifiers where noise
+        leaves no classes. A noisy release is refused without miners; a bucketized one they do not read.
+    seed : int
+        Of the noise and the order of the records.
+    fewest : int
+        Counts below are withheld.
 
-    Rows, baseline: the same classes with the values dealt out at random: `accuracy_gain` (A_acc), `knowledge_gain`
-    (A_know), `largest_disclosure` and `largest_quotient` (the class with the largest A_diff, A_quot; the latter is
-    infinite unless each class has all values), and `information_gain` (nats), which Lemma 1 keeps below every delta of
-    a delta-disclosure-private release, so at most at `largest_quotient`. `posterior_accuracy`: people guessed right, as
-    a share; baseline: those guessed without the release.
-
-    `miners`: who else attacks, beside the exact adversary who guesses the commonest value of a class: `accuracy_gain`
-    of each miner that learns from the release. They are asked for people as they know them: for their class's cells,
-    or for their own quasi-identifiers where noise leaves no classes. A noisy release is refused without miners; a
-    bucketized one they do not read.
+    Returns
+    -------
+    DataFrame
+        Rows, baseline: the same classes with the values dealt out at random: `accuracy_gain` (A_acc), also of each
+        miner, `knowledge_gain` (A_know), `largest_disclosure` and `largest_quotient` (the class with the largest
+        A_diff, A_quot; the latter is infinite unless each class has all values), and `information_gain` (nats), which
+        Lemma 1 keeps below every delta of a delta-disclosure-private release, so at most at `largest_quotient`.
+        `posterior_accuracy`: people guessed right, as a share; baseline: those guessed without the release.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
     expect.these(fewest=fewest)
@@ -150,10 +182,19 @@ class Disclosure(Question):
 def information_shares(dataset, sanitizers):
     """Which share of an attribute's information each set of other published attributes holds, for all of them.
 
-    Rows `information_share` of `target` "a4" for who `knows` "a1, a3": 0 (they tell nothing of it) to 1 (they tell it
-    exactly). Of sensitive and neutral attributes, from every set of others that the release does not suppress. For
-    tables that are a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything by
-    chance. Section 7, where data have both privacy and utility.
+    For tables that are a distribution, such as all outcomes of an experiment: of a sample, a large set tells everything
+    by chance. Section 7, where data have both privacy and utility.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+
+    Returns
+    -------
+    DataFrame
+        Rows `information_share` of `target` "a4" for who `knows` "a1, a3": 0 (they tell nothing of it) to 1 (they tell
+        it exactly). Of sensitive and neutral attributes, from every set of others that the release does not suppress.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers)
     return reached(ask(dataset, [(sanitizer, 1, [Shares()]) for sanitizer in sanitizers], description="information"))

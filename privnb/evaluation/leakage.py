@@ -109,16 +109,29 @@ state(
 def known_subsets(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
     """What someone can tell of a person of whom they know some quasi-identifiers, for every set of these.
 
-    Rows for each set, in `knows`: `identity_vulnerability`, how likely a guess at the person's row is right (rows found
-    / people; baseline: a row at random); `sensitive_vulnerability`, how likely a guess at their sensitive value is;
-    baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1
-    to 3, and all.
-
     They know the person's values and so their released cells. Where labels of one attribute overlap, values do not say
     which cell is theirs: then the rows are at most what they tell, the lesser of what the cells and what the original
     tells. Where cells lead to several buckets, they guess the value that is likeliest if any of a bucket's may be
-    anybody's in it: who learns more from all the buckets may do better. Shares of fewer than `fewest` people, and of
-    all but so few, have only bounds. Noise leaves no groups: its row says so in `status` and `reason`.
+    anybody's in it: who learns more from all the buckets may do better.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    seed : int
+        Of the noise.
+    fewest : int
+        Shares of fewer people, and of all but so few, have only bounds.
+
+    Returns
+    -------
+    DataFrame
+        Rows for each set, in `knows`: `identity_vulnerability`, how likely a guess at the person's row is right (rows
+        found / people; baseline: a row at random); `sensitive_vulnerability`, how likely a guess at their sensitive
+        value is; baseline: the commonest value. Of more than 10 quasi-identifiers only sets of 1 to 3, and all. Noise
+        leaves no groups: its row says so in `status` and `reason`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     question = Known(secret_name(dataset, sensitive), fewest)
@@ -237,7 +250,20 @@ def check_price(price):
 
 
 def priced(dataset, sanitizers, *, price=1.0, sensitive=None, seed=1, fewest=withholding.LIMIT):
-    """`worth` to who gains 1 by a right guess and pays `price`, 0 or more, for a wrong one, or keeps silent."""
+    """`worth` to who gains 1 by a right guess and pays `price` for a wrong one, or keeps silent.
+
+    Parameters
+    ----------
+    dataset, sanitizers, sensitive, seed, fewest
+        As of `leakage`.
+    price : float
+        Of a wrong guess, 0 or more.
+
+    Returns
+    -------
+    DataFrame
+        Rows `expected_gain`, as of `worth`.
+    """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed, fewest=fewest)
     check_price(price)
     name = secret_name(dataset, sensitive)
@@ -251,9 +277,11 @@ def worth(dataset, sanitizers, gain, *, sensitive=None, seed=1, fewest=withholdi
 
     Parameters
     ----------
+    dataset, sanitizers, sensitive, seed, fewest
+        As of `leakage`.
     gain : DataFrame
         One row per guess (or any other action), one column per value of the attribute: what each guess gains for each
-        true value, in any unit. Others as of `leakage`.
+        true value, in any unit.
 
     Returns
     -------

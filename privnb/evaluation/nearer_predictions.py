@@ -57,12 +57,31 @@ def anti_utility(
 ):
     """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
 
-    `seed` says the noise and the order of the records. Each miner learns from the release and predicts the released
-    records themselves. Rows `anti_utility` of each scenario, see `scenarios`, in people, with the guess without the
-    release as baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls:
-    ZeroR, the worst miner's guesses dealt to the people at random ("permuted"), and its guesses of people whom it did
-    not learn from ("held-out"). Rows `nearer_share`: whom the worst miner of scenario A hits, by `group`. Of Weka's
-    miners, which are run one by one, their own rows alone, or a row whose `status` says why there is none.
+    Each miner learns from the release and predicts the released records themselves.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizer : Sanitizer
+    miners : str
+        A set of miners by name, or some miners, separated by commas. Of Weka's, run one by one, there are only their
+        own rows, or one whose `status` says why there is none.
+    target : str, optional
+        The first numeric quasi-identifier, or else the first one, if None.
+    c, share, weights
+        As of `scenarios`.
+    seed : int
+        Of the noise and the order of the records.
+    fewest : int
+        Counts below are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Rows `anti_utility` of each scenario, see `scenarios`, in people, with the guess without the release as
+        baseline: of each miner; of two fusions of them; of each person's own worst miner; and of three controls: ZeroR,
+        the worst miner's guesses dealt to the people at random ("permuted"), and its guesses of people whom it did not
+        learn from ("held-out"). Rows `nearer_share`: whom the worst miner of scenario A hits, by `group`.
     """
     expect.these(
         dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, share=share, seed=seed, fewest=fewest
@@ -153,12 +172,29 @@ def _apart(results, fewest):
 
 
 def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
-    """What the owner fears, by scenario and variant: `{(scenario, variant): AntiUtility}` (section 4.4).
+    """What the owner fears, by scenario and variant (section 4.4).
 
-    A: everybody, any prediction that is `c` %-nearer (0-100). B: everybody, exact predictions. C: as A, of a `share` of
-    the `n` people, chosen by lot, the same for all sanitizers. W, if there are `weights`: as A, with the interest
-    weights of `mining.interest_of`. Variant "distinct" of A and C: each distinct released record counted once, by the
-    first person of it, as the paper's numbers suggest that it did.
+    Parameters
+    ----------
+    target : str
+        The attribute that predictions come nearer to.
+    n : int
+        People in the table.
+    c : float
+        How much nearer, in per cent, 0 to 100.
+    share : float
+        Of the people whom C protects, above 0 to 1.
+    weights : str
+        Interest weights of W, as `mining.interest_of` reads them; empty: no W.
+    seed : int
+        Of the lot that chooses C's people, the same for all sanitizers.
+
+    Returns
+    -------
+    dict of (scenario, variant) to AntiUtility
+        A: everybody, any prediction that is `c` %-nearer. B: everybody, exact predictions. C: as A, of a share of the
+        people. W: as A, with interest weights. Variant "distinct" of A and C: each distinct released record counted
+        once, by the first person of it, as the paper's numbers suggest that it did.
     """
     expect.these(share=share, seed=seed)
     expect.text("target", target, "the attribute that predictions come nearer to")

@@ -44,7 +44,18 @@ def describe(dataset):
 
 
 def people_by(dataset, name):
-    """How many people have each value of `name`, numbers in some twenty equal steps: Series of people by label."""
+    """How many people have each value of `name`, numbers in some twenty equal steps.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str
+
+    Returns
+    -------
+    Series
+        People by label: numbers in their order, categories from the commonest on.
+    """
     expect.these(dataset=dataset)
     if not dataset.schema[name].numeric:
         counts = dataset.table[name].value_counts().sort_index()  # of equals not the one that a record names first
@@ -53,8 +64,19 @@ def people_by(dataset, name):
 
 
 def groups(dataset, name, about=10):
-    """The group of each person by an attribute: its category, or for numbers one of `about` equal steps, such as
-    "20-29". Series (n,), ordered where it is of numbers.
+    """The group of each person by an attribute.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str
+    about : int
+        How many equal steps numbers have, roughly.
+
+    Returns
+    -------
+    Series
+        (n,): the category, or of numbers a step such as "20-29", ordered.
     """
     expect.these(dataset=dataset)
     expect.whole("about", about, 1)
@@ -83,10 +105,21 @@ def subsets_of(names):
 
 
 def uniqueness(dataset, *, fewest=withholding.LIMIT):
-    """Share of people whom a set of quasi-identifiers singles out, for every set, which stands in `knows`.
+    """Share of people whom a set of quasi-identifiers singles out, for every set.
 
-    A share of fewer than `fewest` people, or of all but so few, has no value, only bounds. Who stands out by some
-    attributes does so by more: a share has neither where another set's would tell so few by it.
+    Who stands out by some attributes does so by more: a share has neither value nor bounds where another set's would
+    tell too few by it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fewest : int
+        A share of fewer people, or of all but so few, has no value, only bounds.
+
+    Returns
+    -------
+    DataFrame
+        Rows `unique` (0 to 1), one per set, which stands in `knows`.
     """
     expect.these(dataset=dataset, fewest=fewest)
     row = row_builder(dataset, Identity(), "")

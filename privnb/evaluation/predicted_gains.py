@@ -22,15 +22,34 @@ FIRST = "with predictions"  # those of the first record of each distinct release
 
 
 def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner_set=""):
-    """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into
-    the release (Table 3).
+    """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into the
+    release (Table 3).
 
-    Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
-    record of each distinct released row, the count that fits the paper; "with all predictions", those of all people;
-    and of either the control "random labels": the same labels dealt at random to as many records whose own label is
-    longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty lies above).
     An increase that the control shows as well is no evidence of an attack.
-    `miner_set`: the name that rows give the miners; with one, the release's own gains are left out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizer : Sanitizer
+    miners : str
+        A set of miners by name, or some miners, separated by commas.
+    target : str, optional
+        The first numeric quasi-identifier, or else the first one, if None.
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    seed : int
+        Of the noise and the order of the records.
+    miner_set : str
+        The name that rows give the miners; with one, the release's own gains are left out.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `accuracy_gain` and `knowledge_gain`: of the release; of variant "with predictions", those of the first
+        record of each distinct released row, the count that fits the paper; "with all predictions", those of all
+        people; and of either the control "random labels": the same labels dealt at random to as many records whose own
+        label is longer, right or wrong (the mean of 39 draws, with the smallest and the largest: by chance one in forty
+        lies above).
     """
     expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
     expect.kind("miner_set", miner_set, str)

@@ -26,12 +26,26 @@ def count_queries(
 ):
     """How far off releases answer random COUNT queries: the points of Figure 3.
 
-    `dimension`, `selectivity`, `number`, `reading`: see `queries.CountQueries.of`; `seed` says which queries, the same
-    for all sanitizers. Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95 % interval over queries,
-    and `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
-    people in one bucket. Of the original, `queries`: how many were drawn, 0 where the table has fewer quasi-identifiers
-    or too many values to ask for; `empty_queries`: how many count nobody, which have no relative error. Of fewer than
-    ten others nothing is shown. A sanitizer whose privacy models cannot be kept has no row.
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        One whose privacy models cannot be kept has no row.
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    dimension, selectivity, number, reading
+        See `CountQueries.of`.
+    seed : int
+        Which queries, the same for all sanitizers.
+
+    Returns
+    -------
+    DataFrame
+        Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95 % interval over queries, and
+        `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
+        people in one bucket. Of the original, `queries`: how many were drawn, 0 where the table has fewer
+        quasi-identifiers or too many values to ask for; `empty_queries`: how many count nobody, which have no relative
+        error. Of fewer than ten others nothing is shown.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seed=seed)
     expect.whole("dimension", dimension, 1)

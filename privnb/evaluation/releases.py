@@ -20,8 +20,19 @@ from privnb.sanitizers.catalogue import ends
 
 
 def tells_few(release, sensitive, fewest=withholding.LIMIT):
-    """Whether a number of the worst-off class could tell how many people have a sensitive value that fewer than
-    `fewest` have: the table has such a value, and the release a class of so few.
+    """Whether a number of the worst-off class could tell how many people have a sensitive value that few people have:
+    the table has such a value, and the release a class of so few.
+
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    fewest : int
+        Fewer people are few.
+
+    Returns
+    -------
+    bool
     """
     expect.these(release=release, sensitive=sensitive, fewest=fewest)
     classes, values = release.by_class(sensitive)
@@ -29,7 +40,19 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
 
 
 def example(dataset, sanitizers, *, fewest=withholding.LIMIT):
-    """A dozen rows of the first release whose rows stand for `fewest` people or more each; a sentence without one."""
+    """A dozen rows of the first release whose rows stand for `fewest` people or more each.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    fewest : int
+
+    Returns
+    -------
+    DataFrame or str
+        A sentence where there is no such release.
+    """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     for sanitizer in sanitizers:
         if not sanitizer.randomized:
@@ -117,18 +140,42 @@ class Costs(Question):
 
 
 def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
-    """What each sanitizer publishes and costs: classes or buckets, k, suppressed records, certainty penalty or
-    how far noise moves a number and how often it changes a category.
+    """What each sanitizer publishes and costs.
 
-    The k of a bucketized release is that of its exact quasi-identifiers, and its certainty penalty is 0: what it costs
-    is the link to the sensitive values, which no penalty of cells counts.
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    fewest : int
+        Counts below are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results: classes or buckets and their median size, k, suppressed records and certainty penalty; of noise
+        how far it moves a number and how often it changes a category. The k of a bucketized release is that of its
+        exact quasi-identifiers, and its certainty penalty is 0: what it costs is the link to the sensitive values,
+        which no penalty of cells counts.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     return reached(evaluate(dataset, sanitizers, measures=[Costs(fewest)]))
 
 
 def linked(dataset, sanitizers, *, seeds=1):
-    """How often an adversary who knows all quasi-identifiers links a person to the right released row."""
+    """How often an adversary who knows all quasi-identifiers links a person to the right released row.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    seeds : int
+        Repeats of what is random.
+
+    Returns
+    -------
+    DataFrame
+        Rows `reidentification_rate` (0 to 1); baseline: a row at random.
+    """
     return reached(evaluate(dataset, sanitizers, attacks=[Linkage()], seeds=seeds))
 
 
@@ -144,8 +191,21 @@ class Gains(Question):
 
 
 def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
-    """Brickell and Shmatikov's accuracy and knowledge gain of each release; baseline: the same classes, values dealt
-    at random.
+    """Brickell and Shmatikov's accuracy and knowledge gain of each release.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    seeds : int
+        Repeats of what is random.
+
+    Returns
+    -------
+    DataFrame
+        Rows `accuracy_gain` and `knowledge_gain`; baseline: the same classes, values dealt at random.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds)
     question = Gains(sensitive_name(dataset, sensitive))

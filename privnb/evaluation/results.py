@@ -134,12 +134,25 @@ def of_one_miner(results):
 
 
 def summary(results, miner_set="", *, averages=True):
-    """The worst case over miners, and their average, of each sanitizer, seed, measure and target: rows of miner
-    `worst` and `average`, of that `miner_set`.
+    """The worst case over miners, and their average, of each sanitizer, seed, measure and target.
 
-    `results`: rows of all the miners of one set, and of no other, where the worst is the highest. A worst case whose
-    value is withheld keeps its bounds; an average that would tell a withheld number has no value, but the bounds that
-    follow from those that are shown. Where a withheld number has no bounds, it may be the worst, and nothing is shown.
+    A worst case whose value is withheld keeps its bounds; an average that would tell a withheld number has no value,
+    but the bounds that follow from those that are shown. Where a withheld number has no bounds, it may be the worst,
+    and nothing is shown.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results of all the miners of one set, and of no other, where the worst is the highest.
+    miner_set : str
+        The name that rows give the set; empty for the main one.
+    averages : bool
+        Whether averages are given too.
+
+    Returns
+    -------
+    DataFrame
+        Rows of miner `worst` and `average`, of that `miner_set`.
     """
     expect.these(results=results)
     expect.kind("miner_set", miner_set, str)
@@ -193,6 +206,20 @@ def _mean(part):
 def withheld(results, fewest, of=np.inf):
     """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
     persons. A baseline that is one keeps nothing.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    fewest : int
+        Counts below are withheld.
+    of : int, or infinite
+        How many people could be counted; infinite: not known.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     expect.these(results=results, fewest=fewest)
     if not (isinstance(of, float) and of == np.inf):

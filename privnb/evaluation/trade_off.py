@@ -73,17 +73,34 @@ def trade_off(
 ):
     """Privacy loss and utility loss of each release: the points of Figure 2.
 
-    `distance`: one of `tradeoff.DISTANCES`, named in `variant` unless it is the paper's; `support`: how large large
-    populations are, minSup; `hierarchies`: whose nodes tell them, where not the dataset's own; `seed` says the noise
-    and the deals.
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    distance : str
+        One of `tradeoff.DISTANCES`, named in `variant` unless it is the paper's.
+    support : float
+        How large large populations are, minSup: a share of the records above 0.
+    hierarchies : dict of str to Generalization, optional
+        Whose nodes tell them, by attribute, where not the dataset's own.
+    seed : int
+        Of the noise and the deals.
+    fewest : int
+        A share of fewer people has only bounds.
 
-    Rows: `classes`, how many equivalence classes or buckets there are: of status "not possible" if even all records
-    together break a privacy model, and then no other row. `privacy_loss`, of the worst-off person (P_loss), and
-    `mean_privacy_loss`; baseline: the same classes with the sensitive values dealt out at random, mean of ten deals.
-    `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest, is
-    disclosed for certain; of fewer than `fewest` people it has only bounds. `utility_loss` (U_loss); baseline: the
-    release without quasi-identifiers. `worse_than_trivial`: share of large populations that the release is more wrong
-    about than that one. Noise has no rows of privacy loss, and a table without large populations none of utility loss.
+    Returns
+    -------
+    DataFrame
+        - `classes`, how many equivalence classes or buckets there are: of status "not possible" if even all records
+          together break a privacy model, and then no other row.
+        - `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline: the same classes with the
+          sensitive values dealt out at random, mean of ten deals. Noise has neither.
+        - `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest,
+          is disclosed for certain.
+        - `utility_loss` (U_loss); baseline: the release without quasi-identifiers. `worse_than_trivial`: share of large
+          populations that the release is more wrong about than that one. Neither in a table without large populations.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, support=support, seed=seed, fewest=fewest)
     expect.these(hierarchies=hierarchies)
@@ -143,9 +160,18 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     """How the losses are to be read: what somebody loses whose sensitive value is disclosed for certain, and how many
     large populations there are.
 
-    Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, in `group`, rising by
-    loss; values of fewer than `fewest` people are withheld, together with as many others as hide
-    them. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
+    Parameters
+    ----------
+    dataset, sensitive, distance, support
+        As of `trade_off`.
+    fewest : int
+        Values of fewer people are withheld, together with as many others as hide them.
+
+    Returns
+    -------
+    DataFrame
+        Rows of the original: `sensitive_share` (Q of section 5.1) and `revealed_loss` of each value, in `group`, rising
+        by loss. `large_populations`: 0 where no group is so large, or a sensitive attribute has too many values.
     """
     expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
@@ -168,10 +194,28 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
     researcher gains.
 
-    Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `disclosures.disclosure`; and,
-    where the sensitive attribute has categories, `workload_utility` and `workload_gain` of a researcher who predicts
-    it without neutral attributes, see `workload.utility_gain`. Releases that a table cannot give are left out. Source:
-    Li and Li, section 3.1.
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        Those that the table cannot have are left out.
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    miners : str
+        The researcher's: a set by name, or some miners, separated by commas.
+    seed : int
+        Of the noise, the order of the records and the folds.
+    folds : int
+        Of the cross-validation, from 2.
+
+    Returns
+    -------
+    DataFrame
+        Of each generalized release the adversary's `accuracy_gain` and `knowledge_gain`, see `disclosures.disclosure`;
+        and, where the sensitive attribute has categories, `workload_utility` and `workload_gain` of a researcher who
+        predicts it without neutral attributes, see `workload.utility_gain`.
+
+    Source: Li and Li, section 3.1.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
     sensitive = secret_name(dataset, sensitive)
@@ -206,8 +250,18 @@ def on_lines(dataset):
 
 
 def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
-    """`LargePopulations` of the dataset, or None where no group is so large, or where the sensitive attribute has too
-    many values to ask for.
+    """The large populations of a dataset.
+
+    Parameters
+    ----------
+    dataset, support, hierarchies
+        As of `trade_off`.
+    sensitive : str
+
+    Returns
+    -------
+    LargePopulations or None
+        None where no group is so large, or where the sensitive attribute has too many values to ask for.
     """
     expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
     dataset.schema[sensitive]  # refuses a name that does not exist

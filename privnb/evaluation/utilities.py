@@ -149,15 +149,25 @@ class _Idea:
 
 @dataclass(frozen=True, eq=False)
 class GoodUtility(_Idea):
-    """What an honest user does with a release: guess `targets`, to be right.
+    """What an honest user does with a release: guess `targets`, to be right. Section 2.3.
 
-    `targets`: names of columns separated by commas, judged by exact match, or `{name: error}` with an error
-    implication function each: `error(predicted, true)` gives an array (n,), high where there is no error. `weights`: w,
-    the interest in each person, array (n,) in the dataset's order or a function of the original table that gives one;
-    None: 1. `miners`: the set L, see `miners.reference_set`. `folds`: each person is guessed by miners that learned
-    from the other folds, or, with None, by miners that learned from everybody, the paper's M(S(DB), S(x)). `how`:
-    "sum", "any" or "all" of several targets. Its baseline is the best single answer for everybody, ZeroR for exact
-    match. Section 2.3.
+    Its baseline is the best single answer for everybody, ZeroR for exact match.
+
+    Parameters
+    ----------
+    targets : str, or dict of str to function
+        Names of columns separated by commas, judged by exact match, or an error implication function of each:
+        `error(predicted, true)` gives an array (n,), high where there is no error.
+    weights : array or function, optional
+        w, the interest in each person, (n,) in the dataset's order, or a function of the original table that gives it;
+        None: 1.
+    miners : str
+        The set L, see `miners.reference_set`.
+    folds : int or None
+        Each person is guessed by miners that learned from the other folds, or, with None, by miners that learned from
+        everybody, the paper's M(S(DB), S(x)).
+    how : str
+        "sum", "any" or "all" of several targets.
     """
 
     folds: int | None = 10
@@ -184,15 +194,25 @@ class GoodUtility(_Idea):
 
 @dataclass(frozen=True, eq=False)
 class AntiUtility(_Idea):
-    """What an adversary does with a release: guess `targets`, to know more than was released.
+    """What an adversary does with a release: guess `targets`, to know more than was released. Section 2.4.
 
-    As `GoodUtility`, but `{name: reduction}` has error reduction functions, `reduction(predicted, released, true,
-    hierarchy=...)`; a name alone is judged by `mining.nearer` with c = 0, and `partial(mining.nearer, c=50)` asks for
-    more. `weights`: v, the wish to protect each person, array (n,) or a function of the original and the released
-    table, such as `lambda table, released: mining.first_occurrences(released)` for distinct records. `miners`: the
-    reference set M. `folds`: None, for the adversary learns from whom they attack; a number gives the control, miners
-    that never saw the attacked people. Its baseline is the guess without the release of
-    `MinerInference.baseline`. Section 2.4.
+    Its baseline is the guess without the release of `MinerInference.baseline`.
+
+    Parameters
+    ----------
+    targets : str, or dict of str to function
+        Names of columns separated by commas, judged by `mining.nearer` with c = 0, or an error reduction function of
+        each, `reduction(predicted, released, true, hierarchy=...)`; `partial(mining.nearer, c=50)` asks for more.
+    weights : array or function, optional
+        v, the wish to protect each person, (n,), or a function of the original and the released table, such as `lambda
+        table, released: mining.first_occurrences(released)` for distinct records; None: 1.
+    miners : str
+        The reference set M.
+    folds : int or None
+        None, for the adversary learns from whom they attack; a number gives the control, miners that never saw the
+        attacked people.
+    how : str
+        As of `GoodUtility`.
     """
 
     miners: str = "five"

@@ -71,10 +71,19 @@ class Verdict:
         )
 
     def acceptable(self, min_good, max_bad):
-        """The owner's decision, an `Acceptance`: true if every miner of L keeps enough and no miner of M gets too much.
+        """The owner's decision: true if every miner of L keeps enough and no miner of M gets too much. Section 2.1.
 
-        `min_good`: the smallest share of the original's good utility to keep, 1 - delta, 0..1. `max_bad`: the largest
-        anti-utility of any one miner, in the scenario's unit (people, where guesses count 0 or 1). Section 2.1.
+        Parameters
+        ----------
+        min_good : float
+            The smallest share of the original's good utility to keep, 1 - delta, 0 to 1.
+        max_bad : float
+            The largest anti-utility of any one miner, in the scenario's unit (people, where guesses count 0 or 1);
+            infinite: no cap.
+
+        Returns
+        -------
+        Acceptance
         """
         # A cap may be infinite: then none is set.
         numbers = expect.is_number(min_good) and (
@@ -103,7 +112,13 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """What an owner wants of a release and fears from it; `judge` says where a sanitizer stands. Section 2."""
+    """What an owner wants of a release and fears from it; `judge` says where a sanitizer stands. Section 2.
+
+    Parameters
+    ----------
+    good : GoodUtility
+    bad : AntiUtility
+    """
 
     good: GoodUtility
     bad: AntiUtility
@@ -113,16 +128,45 @@ class Scenario:
         expect.kind("bad", self.bad, AntiUtility)
 
     def judge(self, dataset, sanitizer, *, rng=1, fewest=withholding.LIMIT):
-        """The `Verdict` on one sanitizer. `rng`: int seed or Generator; the noise of a seed is that of `evaluation`.
+        """The `Verdict` on one sanitizer.
 
-        Raises ValueError where a miner's good utility on the original is not positive, since no decline is defined
-        then, and for a release that miners do not read.
+        Parameters
+        ----------
+        dataset : Dataset
+        sanitizer : Sanitizer
+        rng : int or Generator
+            The noise of a seed is that of `evaluation`.
+        fewest : int
+            Counts below are withheld in the verdict's table.
+
+        Returns
+        -------
+        Verdict
+
+        Raises
+        ------
+        ValueError
+            Where a miner's good utility on the original is not positive, since no decline is defined then, and for a
+            release that miners do not read.
         """
         expect.these(sanitizer=sanitizer)
         return self.compare(dataset, [sanitizer], rng=rng, fewest=fewest)[0]
 
     def compare(self, dataset, sanitizers, *, rng=1, fewest=withholding.LIMIT):
-        """The verdicts on several sanitizers, in their order; the original is mined once."""
+        """The verdicts on several sanitizers; the original is mined once.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        sanitizers : list of Sanitizer
+        rng, fewest
+            As of `judge`.
+
+        Returns
+        -------
+        list of Verdict
+            In the order of the sanitizers.
+        """
         expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng, fewest=fewest)
         seed = int(rng) if isinstance(rng, int | np.integer) else int(np.random.default_rng(rng).integers(2**32))
         as_is = Identity()

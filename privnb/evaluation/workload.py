@@ -52,12 +52,30 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     """Share of people whose `target` miners predict rightly from each release, in cross-validation: U_san(w) of section
     5; U_max for the original.
 
-    Table 2 is `evaluation.ends()`, the original and the one without quasi-identifiers, for each target. `neutral`: the
-    neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones, by name; "all", or empty
-    for none. `seed` says the noise, the order of the records and the folds. Rows `workload_utility` of each miner,
-    with a 95 % interval; baseline: the commonest value. Where a release withholds the target, that is all that anybody
-    can guess, from the table of its own that it is in. Or, in `status`, why a miner has no guess: of a
-    bucketized release none has, for miners do not read those.
+    Table 2 is `evaluation.ends()`, the original and the one without quasi-identifiers, for each target.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    target : str
+        A sensitive or neutral attribute of categories.
+    miners : str
+        A set of miners by name, or some miners, separated by commas.
+    neutral : str
+        The neutral attributes that the researcher uses beside quasi-identifiers and sensitive ones: names separated by
+        commas; "all", or empty for none.
+    seed : int
+        Of the noise, the order of the records and the folds.
+    folds : int
+        Of the cross-validation, from 2.
+
+    Returns
+    -------
+    DataFrame
+        Rows `workload_utility` (0 to 1) of each miner, with a 95 % interval; baseline: the commonest value. Where a
+        release withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or,
+        in `status`, why a miner has no guess: of a bucketized release none has, for miners do not read those.
     """
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
@@ -132,13 +150,22 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     """What each release adds to a researcher's utility: U_san(w) - U_base(w) of section 5 (the researcher of Figures 1
     to 4).
 
-    U_base is that of the best miner from the better trivial sanitization. Rows as `utility` has, for the original and
-    both trivial sanitizations too, and `workload_gain`: a share of people, with a 95 % interval, each person compared
-    with themselves; baseline: 0, the trivial sanitization's. That of the original is all that there is to gain.
-    Parameters as of `utility`.
+    U_base is that of the best miner from the better trivial sanitization.
 
-    `over`: the trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers
-    than `sanitizers` are mined, so that parts of a large comparison are made apart, each with intervals as exact.
+    Parameters
+    ----------
+    dataset, sanitizers, target, miners, neutral, seed, folds
+        As of `utility`.
+    over : (Sanitizer, str), optional
+        The trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers than
+        `sanitizers` are mined, so that parts of a large comparison are made apart, each with intervals as exact.
+
+    Returns
+    -------
+    DataFrame
+        Rows as `utility` has, for the original and both trivial sanitizations too, and `workload_gain`: a share of
+        people, with a 95 % interval, each person compared with themselves; baseline: 0, the trivial sanitization's.
+        That of the original is all that there is to gain.
     """
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
