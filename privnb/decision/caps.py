@@ -28,9 +28,21 @@ def knee(releases):
 
 
 def caps(privacy=0, utility=0):
-    """An owner's caps as `choices` takes them: the most loss accepted of each axis, or None where it is 0.
+    """An owner's caps as `choices` takes them: `{"privacy_cap": ..., "utility_cap": ...}`.
 
-    `{"privacy_cap": ..., "utility_cap": ...}`. Raises ValueError for what is no finite number of at least 0.
+    Parameters
+    ----------
+    privacy, utility : float
+        The most loss accepted of each axis; 0: no cap.
+
+    Returns
+    -------
+    dict of str to float or None
+
+    Raises
+    ------
+    ValueError
+        For what is no finite number of at least 0.
 
     >>> caps(0.1)
     {'privacy_cap': 0.1, 'utility_cap': None}
@@ -47,12 +59,24 @@ def caps(privacy=0, utility=0):
 def choices(releases, *, privacy_cap=None, utility_cap=None):
     """Which release, why, and what it costs: one row per question that an owner may ask.
 
-    `privacy_cap`: the most privacy loss that the owner accepts; the least utility loss under it is looked for.
-    `utility_cap`: the other way round. Of a randomised release the upper bound of its interval counts, of a withheld
-    number its upper bound; a release of too few seeds keeps no cap, nor does one whose loss is known from below only,
-    which is no end of the frontier either. Equal ones: the smaller other loss, then the first.
-    Beside the caps stand the knee and the ends of the frontier. Columns: `question`, `setting` ("none" if no release
-    fits), both losses with their bounds as in `points`, `why` and `costs` (against the ends).
+    Of a randomised release the upper bound of its interval counts, of a withheld number its upper bound; a release of
+    too few seeds keeps no cap, nor does one whose loss is known from below only, which is no end of the frontier
+    either. Equal ones: the smaller other loss, then the first.
+
+    Parameters
+    ----------
+    releases : DataFrame
+        Of `points`.
+    privacy_cap : float, optional
+        The most privacy loss that the owner accepts; the least utility loss under it is looked for.
+    utility_cap : float, optional
+        The other way round.
+
+    Returns
+    -------
+    DataFrame
+        Beside the caps the knee and the ends of the frontier. Columns: `question`, `setting` ("none" if no release
+        fits), both losses with their bounds as in `points`, `why` and `costs` (against the ends).
     """
     expect.these(releases=releases)
     for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
@@ -135,7 +159,20 @@ def check_choices(table):
 
 
 def sentences(table, releases):
-    """`choices` in plain words, beside what the frontier is made of: a list of sentences."""
+    """`choices` in plain words, beside what the frontier is made of.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of `choices`.
+    releases : DataFrame
+        Of `points`.
+
+    Returns
+    -------
+    list of str
+        A sentence or more each.
+    """
     check_choices(table)
     expect.these(releases=releases)
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)

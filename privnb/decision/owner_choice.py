@@ -37,17 +37,29 @@ state(
 def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     """Of the sanitizers that keep enough good utility, the one that gives adversaries least, by several criteria.
 
-    `kept`: rows `utility_decline` of `experiments.users`; enough is a largest decline, averaged over seeds, of at most
-    1 - `min_good` (0..1). `attacked`: rows of `studies.adversaries`. A criterion is a row of these: the worst
-    miner of a set, the average, a fusion, each person's own worst miner; or, with a `control`, the people that the
-    worst miner gains beyond it: beyond the "guess" without the release, or beyond its guesses dealt at random
-    ("permuted"), 0 where there are none. Of equal sanitizers the one with the smaller decline is chosen; a withheld
-    count stands at its upper bound.
+    A criterion is a row of `attacked`: the worst miner of a set, the average, a fusion, each person's own worst miner;
+    or, with a `control`, the people that the worst miner gains beyond it: beyond the "guess" without the release, or
+    beyond its guesses dealt at random ("permuted"), 0 where there are none. Of equal sanitizers the one with the
+    smaller decline is chosen; a withheld count stands at its upper bound.
 
-    Rows `chosen`, by `scenario`, `miner_set`, `miner` and `control`: the share of the seeds in which it is this
-    sanitizer; and `excess_over_choice`: for how many more people the worst miner comes nearer under each other
-    acceptable sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by seed.
-    No rows where no sanitizer is acceptable.
+    Parameters
+    ----------
+    kept : DataFrame
+        Rows `utility_decline` of `studies.users`.
+    attacked : DataFrame
+        Rows of `studies.adversaries`.
+    min_good : float
+        Enough is a largest decline, averaged over seeds, of at most 1 - `min_good` (0 to 1).
+    scenarios : str
+        Those to choose by, separated by commas, such as "A, C_distinct".
+
+    Returns
+    -------
+    DataFrame
+        Rows `chosen`, by `scenario`, `miner_set`, `miner` and `control`: the share of the seeds in which it is this
+        sanitizer; and `excess_over_choice`: for how many more people the worst miner comes nearer under each other
+        acceptable sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by
+        seed. No rows where no sanitizer is acceptable.
     """
     check_results("kept", kept)
     check_results("attacked", attacked)
@@ -83,8 +95,23 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
 def check(scenarios, min_good, *, weights="", there=None):
     """The names of the scenarios asked for, in their order. Before an hour of mining, for what comes after it.
 
-    `there`: those to choose from; without them, those that the adversary has with these `weights`. Raises ValueError
-    for another name, for a `min_good` that is no share, and for `weights` that `mining.interest_of` cannot read.
+    Parameters
+    ----------
+    scenarios, min_good
+        As of `chosen`.
+    weights : str
+        Interest weights, as `mining.interest_of` reads them; empty: no scenario W.
+    there : set of str, optional
+        Those to choose from; None: those that the adversary has with these weights.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        For another name, for a `min_good` that is no share, and for weights that `mining.interest_of` cannot read.
     """
     expect.kind("scenarios", scenarios, str)
     expect.kind("weights", weights, str)

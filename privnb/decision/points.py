@@ -42,9 +42,15 @@ expect.WORDS["releases"] = check_points
 class Loss:
     """What an axis shows: one measure of the results, as a loss: lower is better.
 
-    `scenario`, `miner`, `target`: whose rows; None: the only one there is, of several miners the `worst` of the main
-    set. A measure of which higher is better counts down from `best`; None: from the best of the releases at hand.
-    `variant`: how it is measured.
+    Parameters
+    ----------
+    measure : str
+    miner, target, scenario : str, optional
+        Whose rows; None: the only one there is, of several miners the `worst` of the main set.
+    best : float, optional
+        What a measure of which higher is better counts down from; None: the best of the releases at hand.
+    variant : str
+        How it is measured.
     """
 
     measure: str

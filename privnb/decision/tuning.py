@@ -42,11 +42,27 @@ class Tuned:
 
 
 def grid(low, high, size, *, scale="log"):
-    """`size` values of a parameter from `low` to `high`, evenly spread: by ratio (scale "log") or distance ("linear").
+    """Values of a parameter from `low` to `high`, evenly spread.
 
-    Whole numbers where both ends are, else numbers of four digits; fewer values if some would be the same. Raises
-    ValueError for ends that make no grid, and where they are so near that `tune` could not search: of fewer than 32
-    values all can be evaluated.
+    Parameters
+    ----------
+    low, high : float
+        Values are whole numbers where both ends are, else numbers of four digits.
+    size : int
+        How many values, 2 to 1,000,000; fewer if some would be the same.
+    scale : str
+        "log": spread evenly by ratio; "linear": by distance.
+
+    Returns
+    -------
+    list of float or int
+        Rising.
+
+    Raises
+    ------
+    ValueError
+        For ends that make no grid, and where they are so near that `tune` could not search: of fewer than 32 values all
+        can be evaluated.
 
     >>> grid(2, 64, 6)
     [2, 4, 8, 16, 32, 64]
@@ -75,12 +91,7 @@ def grid(low, high, size, *, scale="log"):
 
 
 def tune(evaluate, values, cap, *, privacy, utility):
-    """The value of `values` whose release has least utility loss among those tried that keep the cap, as `Tuned`.
-
-    `evaluate(value)`: tidy results of one release, of at least 10 seeds if it is randomised, or a SanitizationError
-    where the table cannot be sanitized so. `values`: in the order of strictness, either way round, at least 32; see
-    `grid`. `cap`: the most privacy loss accepted; of a randomised release the interval's upper bound counts. `privacy`,
-    `utility`: as for `points`; a `Loss` of a measure of which higher is better needs its `best`.
+    """The value whose release has least utility loss among those tried that keep the cap.
 
     At most a quarter of the values is tried. A value found always keeps the cap. That its utility loss is at most 5 %
     above the best of the whole grid under the cap is no guarantee; `tests/decision/test_tuning.py` measures how often
@@ -88,6 +99,22 @@ def tune(evaluate, values, cap, *, privacy, utility):
     100 at 5 %, 17 of 100 at 10 %; and at no more than 1 of 9 caps on each of its real grids of Mondrian. No search can
     promise more: a single value that keeps the cap among others that break it is missed three times in four by whoever
     sees a quarter of the grid.
+
+    Parameters
+    ----------
+    evaluate : function
+        `evaluate(value)`: tidy results of one release, of at least 10 seeds if it is randomised, or a SanitizationError
+        where the table cannot be sanitized so.
+    values : list of float
+        In the order of strictness, either way round, at least 32; see `grid`.
+    cap : float
+        The most privacy loss accepted; of a randomised release the interval's upper bound counts.
+    privacy, utility : Loss or str
+        As of `points`; a `Loss` of a measure of which higher is better needs its `best`.
+
+    Returns
+    -------
+    Tuned
     """
     expect.function("evaluate", evaluate)
     values, wanted = expect.numbers("values", values), {"privacy": privacy, "utility": utility}
@@ -126,9 +153,22 @@ def tune(evaluate, values, cap, *, privacy, utility):
 
 
 def search(losses, size, cap):
-    """`{position: (privacy loss, utility loss)}` of the positions 0..`size` - 1 that the search tries, in its order.
+    """The positions that the search tries, in its order.
 
-    `losses(position)` gives such a pair. Of the two ends, the one of less utility loss is taken for the looser.
+    Parameters
+    ----------
+    losses : function
+        `losses(position)` gives (privacy loss, utility loss). Of the two ends, the one of less utility loss is taken
+        for the looser.
+    size : int
+        Positions are 0 to `size` - 1.
+    cap : float
+        The most privacy loss accepted.
+
+    Returns
+    -------
+    dict of int to (float, float)
+        Both losses by position.
     """
     expect.function("losses", losses)
     expect.whole("size", size, 2)
