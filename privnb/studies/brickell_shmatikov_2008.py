@@ -48,9 +48,27 @@ expect.word("set", DataSet, several="sets", instead="data_sets(studies) gives th
 def data_sets(studies, *, study="", workload=""):
     """The data sets to compare, of studies of one description: those of the paper where both are there, else all.
 
-    `study`: that one alone. The first sensitive attribute of categories is the adversary's; `workload` the researcher's
-    in the studies where it is neutral, instead of the paper's or, in other tables, of the first one of categories.
-    An empty list where no sensitive attribute has categories. Raises ValueError for a `workload` that no study has.
+    The first sensitive attribute of categories is the adversary's.
+
+    Parameters
+    ----------
+    studies : list of Dataset
+        Of `load_studies`.
+    study : str
+        That one alone; empty: as above.
+    workload : str
+        The researcher's in the studies where it is neutral, instead of the paper's or, in other tables, of the first
+        one of categories.
+
+    Returns
+    -------
+    list of DataSet
+        Empty where no sensitive attribute has categories.
+
+    Raises
+    ------
+    ValueError
+        For a `workload` that no study has.
     """
     expect.all_of("studies", studies, Dataset, instead="load_studies(name) gives them.")
     expect.strings(study=study, workload=workload)
@@ -76,9 +94,25 @@ def check_comparison(
 ):
     """Refuse, before anything is mined, what would else be refused minutes later.
 
-    `researcher` (miners), `neutral` and `knows` are for `others` of the data sets; `miners` and `target` for
-    `sramka.gains` of the dataset. Raises ValueError for a name that is not there, and for miners of whom none can
-    guess what they are asked for.
+    Parameters
+    ----------
+    dataset : Dataset
+    sets : list of DataSet
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    researcher : str
+        Miners, for `others` of the data sets; empty: the profile's.
+    neutral, knows
+        For `others` of the data sets.
+    miners, target
+        For `sramka_2010.gains` of the dataset.
+    seeds : int
+        0 or more.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not there, and for miners of whom none can guess what they are asked for.
     """
     expect.strings(researcher=researcher)
     expect.these(sets=sets, neutral=neutral)
@@ -94,7 +128,15 @@ def check_comparison(
 def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
     """Table 2: `workload.utility` of what a researcher could predict, with all quasi-identifiers and without.
 
-    For each sensitive and neutral attribute of categories. Parameters as of `figures`.
+    Parameters
+    ----------
+    sets, profile, miners, seeds, store
+        As of `figures`.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results for each sensitive and neutral attribute of categories.
     """
     expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
     if not sets:
@@ -116,11 +158,24 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
 def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
     """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
 
-    Rows of `disclosures.disclosure` and, for each target, of `workload.utility_gain`. The sanitizations are the same
-    for both workloads of a data set; equal releases are mined once. `profile` says the miners, seeds and folds;
-    `miners` and `seeds` replace the main set's. U_base is of the best of a set's miners, for a miner is not measured by
-    what another one can do. Of Weka's miners J48 reads all releases; the other two take part in U_base alone, and where
-    the workload is neutral, as in the paper.
+    The sanitizations are the same for both workloads of a data set; equal releases are mined once. U_base is of the
+    best of a set's miners, for a miner is not measured by what another one can do. Of Weka's miners J48 reads all
+    releases; the other two take part in U_base alone, and where the workload is neutral, as in the paper.
+
+    Parameters
+    ----------
+    sets : list of DataSet
+    profile : str
+        The miners, seeds and folds, by name: one of `PROFILES`.
+    miners, seeds : str, int
+        Instead of the profile's for the main set, unless empty or 0.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `disclosures.disclosure` and, for each target, of `workload.utility_gain`.
     """
     expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
     cases = []
@@ -133,10 +188,23 @@ def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
 def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0, store=""):
     """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.
 
-    Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. `neutral`: what the
-    researcher uses beside quasi-identifiers and sensitive attributes; `knows`: what the adversary knows beside
-    quasi-identifiers: names of neutral attributes separated by commas, each for the data sets where it is one, or
-    "all". Noise leaves no classes: there the adversary guesses with the researcher's miners. Weka's take no part.
+    Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. Noise leaves no
+    classes: there the adversary guesses with the researcher's miners. Weka's take no part.
+
+    Parameters
+    ----------
+    sets, profile, miners, seeds, store
+        As of `figures`.
+    neutral : str
+        What the researcher uses beside quasi-identifiers and sensitive attributes: names of neutral attributes
+        separated by commas, each for the data sets where it is one, or "all".
+    knows : str
+        What the adversary knows beside quasi-identifiers, written alike; empty: nothing.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
     _check_neutral(sets, neutral, knows)

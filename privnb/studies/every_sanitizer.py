@@ -48,12 +48,23 @@ MEASURES = {
 
 
 def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
-    """Every sanitizer of the package at each value of its parameter, between the two ends: a list.
+    """Every sanitizer of the package at each value of its parameter, between the two ends.
 
-    `k`, `l`, `t`, `delta`, `epsilon`: one number each, or several separated by commas; empty for the profile's. They
-    are about the first sensitive attribute: no value belongs to more than one in l of a class (`FrequencyDiversity`),
-    t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute that noise can change.
-    The quick profile does without `slow` ones, such as `KMember`, under l, t and delta.
+    The parameters are about the first sensitive attribute: no value belongs to more than one in l of a class
+    (`FrequencyDiversity`), t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute
+    that noise can change. The quick profile does without `slow` ones, such as `KMember`, under l, t and delta.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k, l, t, delta, epsilon : str, int or float
+        One number, or several separated by commas; empty for the profile's.
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+
+    Returns
+    -------
+    list of Sanitizer
     """
     expect.these(dataset=dataset, profile=profile)
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
@@ -78,10 +89,24 @@ def _empty(text):
 
 
 def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
-    """The two measures of a chart, `{"privacy": measure, "utility": measure}`: those asked for, by default Li and Li's.
+    """The two measures of a chart: those asked for, by default Li and Li's.
 
-    Where a table has no large populations, no utility loss is defined, and the certainty penalty stands for it. Raises
-    ValueError for a measure that `MEASURES` does not have of that kind.
+    Parameters
+    ----------
+    dataset : Dataset
+    privacy, utility : str
+        Of `MEASURES`. Where a table has no large populations, no utility loss is defined, and the certainty penalty
+        stands for it.
+
+    Returns
+    -------
+    dict of str to str
+        `{"privacy": measure, "utility": measure}`.
+
+    Raises
+    ------
+    ValueError
+        For a measure that `MEASURES` does not have of that kind.
     """
     expect.these(dataset=dataset)
     for kind, measure in (("privacy", privacy), ("utility", utility)):
@@ -96,15 +121,34 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
 
 
 def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, store=""):
-    """The releases of `sanitizers`, measured: rows of `losses.trade_off`, and of whatever else gives `measures`.
+    """The releases of `sanitizers`, measured.
 
-    The full profile measures everything. Deterministic sanitizers are run once, randomised ones with `seeds` seeds (0:
-    10); `workload_utility` and the errors of queries vary with the folds and queries drawn, so those have as many seeds
-    of every sanitizer. `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of
-    the `miners` reaches (empty: the profile's). The rows of miner `worst` hold either, so that every release has one;
-    for noise a lower bound, so at least 0, for anybody can guess the commonest value, and with `high` infinite. No
-    miner is run on classes, for none can guess more than the commonest value of each. Where a sanitizer cannot do what
-    is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
+    `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the miners reaches.
+    The rows of miner `worst` hold either, so that every release has one; for noise a lower bound, so at least 0, for
+    anybody can guess the commonest value, and with `high` infinite. No miner is run on classes, for none can guess more
+    than the commonest value of each.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    *measures : str
+        Of `MEASURES`; the full profile measures everything.
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    miners : str
+        Who reads noise; empty: the profile's.
+    seeds : int
+        Of randomised sanitizers, 0: 10; deterministic ones are run once. `workload_utility` and the errors of queries
+        vary with the folds and queries drawn, so those have as many seeds of every sanitizer.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `trade_off.trade_off`, and of whatever else gives the measures. Where a sanitizer cannot do what is
+        asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
     _check_measures(measures)
@@ -121,7 +165,19 @@ def _check_measures(measures):
 
 
 def left_out(dataset, sanitizers, results):
-    """Which sanitizers cannot do what is asked of this table, and why, in sentences."""
+    """Which sanitizers cannot do what is asked of this table, and why.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    results : DataFrame
+        Of `appraised`.
+
+    Returns
+    -------
+    Sentences
+    """
     expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
     reasons = []
     for sanitizer in sanitizers:
@@ -133,10 +189,24 @@ def left_out(dataset, sanitizers, results):
 
 
 def settings_along(dataset, tuned, values):
-    """One sanitizer at each value of one of its parameters, for `along`: `{value: sanitizer}`.
+    """One sanitizer at each value of one of its parameters, for `along`.
 
-    `tuned`: a kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon"; `values`: of the
-    letter. Raises ValueError for a kind without that letter, and for a value that it cannot have.
+    Parameters
+    ----------
+    dataset : Dataset
+    tuned : str
+        A kind of sanitizer and its letter, such as "Mondrian t" or "LaplaceNoise epsilon".
+    values : list of float
+        Of the letter.
+
+    Returns
+    -------
+    dict of float to Sanitizer
+
+    Raises
+    ------
+    ValueError
+        For a kind without that letter, and for a value that it cannot have.
     """
     expect.these(dataset=dataset)
     expect.strings(tuned=tuned)
@@ -157,9 +227,21 @@ def settings_along(dataset, tuned, values):
 
 
 def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store=""):
-    """The sanitizers `made` by `settings_along`, for `frontier.tune`: `evaluate(value)`, and the whole grid's results.
+    """What `frontier.tune` searches along one parameter.
 
-    The whole grid is evaluated in the full profile alone, else there is None. Other parameters as of `appraised`.
+    Parameters
+    ----------
+    made : dict of float to Sanitizer
+        Of `settings_along`.
+    dataset, measures, profile, miners, seeds, store
+        As of `appraised`.
+
+    Returns
+    -------
+    evaluate : function
+        `evaluate(value)` gives the results of its release.
+    whole : DataFrame or None
+        The whole grid's results, in the full profile alone.
     """
     expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, store=store)
     expect.these(sanitizers=list(expect.kind("made", made, Mapping, instead="`settings_along` gives it.").values()))

@@ -8,7 +8,18 @@ from privnb.sanitizers import KMember, LaplaceNoise
 
 
 def sramka_sanitizers(k="", epsilon="", sensitivity=None):
-    """Sanitizers for the values of `k` and `epsilon`: one number each, or several separated by commas.
+    """K-member clusterings and Laplace noise, one for each value asked for.
+
+    Parameters
+    ----------
+    k, epsilon : str, int or float
+        One number, or several separated by commas; empty: none.
+    sensitivity : dict of str to float, optional
+        Of the noise, see `LaplaceNoise`.
+
+    Returns
+    -------
+    list of Sanitizer
 
     >>> sramka_sanitizers(k="2, 10", epsilon=0.5)
     [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
@@ -24,7 +35,18 @@ K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 
 def default_k(k, dataset):
-    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has records enough, as text."""
+    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has records enough.
+
+    Parameters
+    ----------
+    k : str or int
+        One number, or several separated by commas.
+    dataset : Dataset
+
+    Returns
+    -------
+    str or int
+    """
     _check_k(k, dataset)
     return k if str(k).strip() else ", ".join(str(value) for value in K if value <= len(dataset))
 
@@ -36,7 +58,18 @@ def _check_k(k, dataset):
 
 
 def too_large_k(k, dataset):
-    """A sentence on the defaults that `default_k` leaves out; None where that is none."""
+    """A sentence on the defaults that `default_k` leaves out.
+
+    Parameters
+    ----------
+    k, dataset
+        As of `default_k`.
+
+    Returns
+    -------
+    Sentences or None
+        None where it leaves out none.
+    """
     _check_k(k, dataset)
     more = [str(value) for value in K if value > len(dataset)]
     if str(k).strip() or not more:

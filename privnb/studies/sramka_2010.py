@@ -19,9 +19,32 @@ from privnb.studies.profiles import able, evaluated, profile_of, sets_of, togeth
 def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, store=""):
     """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
 
-    Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out. `miners`, `seeds`:
-    instead of the profile's main set and its number of repeats, unless empty or 0. `store`: the folder that keeps what
-    is finished; empty: none. Raises ValueError for an unknown profile.
+    Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    miners : str
+        Instead of the profile's main set, unless empty.
+    target : str
+        What is predicted; empty: the first sensitive attribute.
+    seeds : int
+        Repeats, instead of the profile's number, unless 0.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+
+    Raises
+    ------
+    ValueError
+        For an unknown profile.
     """
     expect.these(
         dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds, store=store
@@ -62,9 +85,22 @@ def adversaries(
     fewest=withholding.LIMIT,
     store="",
 ):
-    """Table 2: `adversary.anti_utility` of each set, sanitizer and seed, with `average` and `worst` of each set.
+    """Table 2: `nearer_predictions.anti_utility` of each set, sanitizer and seed, with `average` and `worst` of each
+    set.
 
-    Parameters as of `users` and of `nearer_predictions.anti_utility`.
+    Parameters
+    ----------
+    dataset, sanitizers, profile, miners, seeds, store
+        As of `users`.
+    target : str
+        What is guessed; empty: the first numeric quasi-identifier, or else the first one.
+    c, share, weights, fewest
+        As of `nearer_predictions.anti_utility`.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     expect.these(
         dataset=dataset,
@@ -99,10 +135,22 @@ def adversaries(
 
 
 def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensitive="", seeds=0, store=""):
-    """Table 3: `adversary.gains_with_predictions` of each sanitizer and seed.
+    """Table 3: `predicted_gains.gains_with_predictions` of each sanitizer and seed.
 
     Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
     set "Weka" with its version; they are found as `adversaries` finds them, and kept in the same store.
+
+    Parameters
+    ----------
+    dataset, sanitizers, profile, miners, target, seeds, store
+        As of `adversaries`.
+    sensitive : str
+        Empty: the first sensitive attribute.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     expect.these(
         dataset=dataset,
@@ -136,7 +184,17 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
 
 
 def absent(dataset, sanitizers):
-    """The sanitizers that publish `*` for all that noise among `sanitizers` blurs: what noise can destroy at most."""
+    """What noise can destroy at most: the sanitizers that publish `*` for all that noise among `sanitizers` blurs.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+
+    Returns
+    -------
+    list of Sanitizer
+    """
     expect.these(dataset=dataset, sanitizers=sanitizers)
     noisy = dict.fromkeys(s.sanitize(dataset, rng=1).treated("noisy") for s in sanitizers if s.randomized)
     return [Suppress(name_list(names)) for names in noisy if names]

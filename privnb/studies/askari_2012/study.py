@@ -30,9 +30,22 @@ def small_tables(*, store=""):
 
 
 def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field's letters
-    """One sanitizer of each kind, `catalogue.family`, for each value of its parameter, between the two ends: a list.
+    """One sanitizer of each kind, `catalogue.family`, for each value of its parameter, between the two ends.
 
-    `k`, `l`, `epsilon`: one number each, or several separated by commas. Raises ValueError where one has none.
+    Parameters
+    ----------
+    dataset : Dataset
+    k, l, epsilon : str, int or float
+        One number, or several separated by commas.
+
+    Returns
+    -------
+    list of Sanitizer
+
+    Raises
+    ------
+    ValueError
+        Where one has no number.
     """
     expect.these(dataset=dataset)
     values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
@@ -46,7 +59,23 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
 
 
 def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
-    """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`."""
+    """`leakage.known_subsets` of the original, and of its generalization by Mondrian for each value of `k`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k : str or int
+        One number, or several separated by commas.
+    fewest : int
+        Counts below are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
     expect.these(dataset=dataset, fewest=fewest, store=store)
     sanitizers = [Identity(), *(Mondrian(KAnonymity(value)) for value in numbers("K", k, int))]
     tasks = [partial(leakage.known_subsets, dataset, [each], fewest=fewest) for each in sanitizers]
@@ -54,7 +83,24 @@ def known_attributes(dataset, *, k="10", fewest=withholding.LIMIT, store=""):
 
 
 def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""):
-    """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones."""
+    """`leakage.priced` of each sanitizer: what a guess is worth to an adversary who pays for wrong ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    price : float
+        Of a wrong guess, 0 or more; a right one gains 1.
+    fewest : int
+        Counts below are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
     leakage.check_price(price)
     tasks = [partial(leakage.priced, dataset, [each], price=price, fewest=fewest) for each in sanitizers]
@@ -63,9 +109,22 @@ def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""
 
 def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     """`leakage.leakage` of each sanitizer; of those whose releases have classes or buckets also both gains of Brickell
-    and Shmatikov, `evaluation.Gains`, unless they would tell a share that is withheld.
+    and Shmatikov, `releases.Gains`, unless they would tell a share that is withheld.
 
-    A sanitizer that this table cannot have leaves a row `classes` of status "not possible".
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        One that this table cannot have leaves a row `classes` of status "not possible".
+    fewest : int
+        Counts below are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest, store=store)
     tasks = {each: [partial(leakage.leakage, dataset, [each], fewest=fewest)] for each in sanitizers}

@@ -47,8 +47,21 @@ state(
 
 
 def study(name, asked="", preferred="li-li"):
-    """Which study of a dataset's description to load: the one asked for, or else the `preferred` one if it is there, or
-    else "", the default.
+    """Which study of a dataset's description to load.
+
+    Parameters
+    ----------
+    name : str
+        Of the dataset.
+    asked : str
+        The study that is taken, unless empty.
+    preferred : str
+        The study that is taken else, if it is there.
+
+    Returns
+    -------
+    str
+        Empty: the default one.
     """
     expect.strings(asked=asked, preferred=preferred)
     if asked:
@@ -58,12 +71,24 @@ def study(name, asked="", preferred="li-li"):
 
 
 def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: E741 - the field's letters
-    """Mondrian under each privacy model of section 5, for the values of its letter: one number each, or several
-    separated by commas. `{letter: sanitizers}`.
+    """Mondrian under each privacy model of section 5, for the values of its letter.
 
     l-diversity is section 2's (no value belongs to more than one in l), t-closeness is by Jensen-Shannon divergence,
-    semantic privacy (delta) that of Brickell and Shmatikov. `median`: Mondrian's; "left" is what its authors print, by
-    which an attribute of two values is cut only where the first is the commoner.
+    semantic privacy (delta) that of Brickell and Shmatikov.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k, l, t, delta : str, int or float
+        One number, or several separated by commas; empty: none.
+    median : str
+        Mondrian's `split_point`; "left" is what its authors print, by which an attribute of two values is cut only
+        where the first is the commoner.
+
+    Returns
+    -------
+    dict of str to list of Mondrian
+        By letter.
     """
     expect.these(dataset=dataset)
     sensitive = sensitive_name(dataset, None)
@@ -80,8 +105,20 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
 
 
 def check_queries(dataset, *, number=1000, miners="decision tree", profile="quick", seeds=0):
-    """Refuse what `count_queries` and `direct` would refuse after minutes of other work: raises ValueError for a number
-    of queries, miners, a profile or a number of repeats that cannot be.
+    """Refuse what `count_queries` and `direct` would refuse after minutes of other work.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    number : int
+        Of queries, 1 to 100,000.
+    miners, profile, seeds
+        As of `direct` and `count_queries`.
+
+    Raises
+    ------
+    ValueError
+        For a number of queries, miners, a profile or a number of repeats that cannot be.
     """
     expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds)
     _check_number(number)
@@ -96,13 +133,28 @@ def _check_number(number):
 
 
 def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, store=""):
-    """Figure 2 and how it is read: `losses.trade_off` of each partition, published as generalized classes and as
-    buckets, and of the ends; after `losses.scales` of the original.
+    """Figure 2 and how it is read.
 
-    Mondrian cuts `losses.on_lines`; the large populations are of the dataset's own hierarchies. Of delta below 1 stands
-    here how many classes there are. What the paper says of all releases together stands in rows whose parameters are
-    lists, "k=10 50, t=0.2": `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's
-    letter in `group`, `above_scale`: how many releases have a privacy loss above the lower end of the scale.
+    Mondrian cuts `trade_off.on_lines`; the large populations are of the dataset's own hierarchies.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    partitions : dict
+        Of `partitions`.
+    distance, support
+        As of `trade_off.trade_off`.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        `trade_off.scales` of the original, then `trade_off.trade_off` of each partition, published as generalized
+        classes and as buckets, and of the ends. Of delta below 1 stands here how many classes there are. What the paper
+        says of all releases together stands in rows whose parameters are lists, "k=10 50, t=0.2":
+        `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's letter in `group`,
+        `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
     _check(dataset, partitions, support=support, store=store)
     expect.one_of("distance", distance, tradeoff.DISTANCES)
@@ -133,7 +185,24 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     """Figure 3: `queries.count_queries` of each partition as (a) asks, both forms; of the buckets of t-closeness by
     selectivity (b) and by dimension (c); of its first and last bound also in the literal reading of selectivity.
 
-    `seeds`: other queries each; 0 for the profile's.
+    Parameters
+    ----------
+    dataset : Dataset
+    partitions : dict
+        Of `partitions`.
+    number : int
+        Of queries, 1 to 100,000.
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    seeds : int
+        Other queries each; 0 for the profile's number.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     _check(dataset, partitions, profile=profile, seeds=seeds, store=store)
     _check_number(number)
@@ -160,9 +229,24 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
 
 
 def direct(dataset, partitions, *, miners="decision tree", profile="quick", store=""):
-    """`losses.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
+    """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
 
-    In as many folds as the profile has for the critics' own main miners.
+    Parameters
+    ----------
+    dataset : Dataset
+    partitions : dict
+        Of `partitions`.
+    miners : str
+        The researcher's: a set by name, or some miners, separated by commas.
+    profile : str
+        Whose folds are taken: those of the critics' own main miners.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     _check(dataset, partitions, miners=miners, profile=profile, store=store)
     check_miners("MINERS", miners)
@@ -173,10 +257,20 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", stor
 
 
 def pairs(results, measure="utility_loss"):
-    """The losses of each release side by side: one row for its mean `value` of a measure over seeds, with `low`, `high`
-    and `baseline`, beside its `privacy` loss.
+    """The losses of each release side by side.
 
-    Columns too: `letter` and `bound` of its privacy model, `model` and `form` in words.
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    measure : str
+        Beside the privacy loss.
+
+    Returns
+    -------
+    DataFrame
+        One row for the mean `value` over seeds, with `low`, `high` and `baseline`, beside the `privacy` loss. Columns
+        too: `letter` and `bound` of its privacy model, `model` and `form` in words.
     """
     expect.these(results=results)
     expect.strings(measure=measure)
@@ -188,8 +282,21 @@ def pairs(results, measure="utility_loss"):
 
 
 def asked(results, by="", form="Bucketize"):
-    """`results` with the COUNT queries of one panel of Figure 3 alone, and of one form: of all privacy models one kind
-    of query (a); of t-closeness by="selectivity" (b) or by="dimension" (c).
+    """Results with the COUNT queries of one panel of Figure 3 alone.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    by : str
+        Empty: of all privacy models one kind of query (a); of t-closeness by "selectivity" (b) or by "dimension" (c).
+    form : str
+        "Mondrian" (generalized) or "Bucketize" (in buckets).
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
     """
     expect.these(results=results)
     if not isinstance(by, str) or by:
