@@ -58,7 +58,7 @@ def two_critiques(results):
     """The direct comparison beside Li and Li's losses, one row per release: above, what an adversary and a researcher
     gain; below, the two losses as shares of the ends of their scales.
 
-    `results`: rows of `experiments.trade_off` and `experiments.direct`.
+    `results`: rows of `studies.trade_off` and `studies.direct`.
     """
     expect.these(results=results)
     wide = both_critiques(results)
