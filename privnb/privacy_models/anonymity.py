@@ -36,9 +36,22 @@ class KAnonymity(PrivacyModel):
 class AlphaKAnonymity(PrivacyModel):
     """k-anonymity, and no value of `sensitive` belongs to more than a share `alpha` of a class.
 
-    The level is the largest share of one value, above 0 to 1; lower protects more against guessing it. Sizes are
-    graded by `KAnonymity`. Raises ValueError unless 0 < alpha <= 1 and k is a whole number >= 2; with alpha = 1 it is
-    k-anonymity.
+    The level is the largest share of one value, above 0 to 1; lower protects more against guessing it. Sizes are graded
+    by `KAnonymity`.
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0, at most 1, which is k-anonymity.
+    k : int
+        From 2.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006, general form (every value).
     """
 
@@ -63,8 +76,20 @@ class AlphaKAnonymity(PrivacyModel):
 class PSensitiveKAnonymity(PrivacyModel):
     """k-anonymity, and at least `p` different values of `sensitive` in every class.
 
-    The level is the number of different values, from 1; higher protects more. Says nothing about how evenly they
-    stand. Sizes are graded by `KAnonymity`. Raises ValueError unless p and k are whole numbers >= 2.
+    The level is the number of different values, from 1; higher protects more. Says nothing about how evenly they stand.
+    Sizes are graded by `KAnonymity`.
+
+    Parameters
+    ----------
+    p, k : int
+        From 2.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Truta and Vinay, "Privacy Protection: p-Sensitive k-Anonymity Property", ICDE Workshops 2006.
     """
 

@@ -133,7 +133,20 @@ def ungraded(model, release):
 def achieved(model, release):
     """The level of `model` that `release` reaches: that of its worst class, graded from the published labels alone.
 
-    Raises Unreadable for a release without equivalence classes (noise makes nearly every record one of its own).
+    Parameters
+    ----------
+    model : PrivacyModel
+    release : Release
+
+    Returns
+    -------
+    float or int
+        In the unit of the model's level; its `better` says which direction protects more.
+
+    Raises
+    ------
+    Unreadable
+        For a release without equivalence classes (noise makes nearly every record one of its own).
     """
     expect.these(model=model, release=release)
     if reason := ungraded(model, release):

@@ -19,10 +19,22 @@ def shares(counts, whole):
 class TCloseness(PrivacyModel):
     """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the earth mover's distance.
 
-    The level is the distance, 0 (the class tells nothing) to 1; lower protects more. `distance` says how far apart two
-    values are: "equal": any two are 1 apart; "ordered": ranks apart / (values that occur - 1), in the order of the
-    domain; a `Taxonomy`: height of their common ancestor / height of the root. Raises ValueError unless 0 < t < 1:
-    every class lies within 1.
+    The level is the distance, 0 (the class tells nothing) to 1; lower protects more.
+
+    Parameters
+    ----------
+    t : float
+        Above 0 and below 1: every class lies within 1.
+    sensitive : str
+    distance : str or Taxonomy
+        How far apart two values are. "equal": any two are 1 apart; "ordered": ranks apart / (values that occur - 1), in
+        the order of the domain; a `Taxonomy`: height of their common ancestor / height of the root.
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range, and for another distance.
+
     Source: Li, Li, Venkatasubramanian, "t-Closeness", ICDE 2007: its distances for numerical and for categorical
     attributes.
     """
@@ -81,8 +93,19 @@ class TCloseness(PrivacyModel):
 class JensenShannonCloseness(PrivacyModel):
     """Every class's distribution of `sensitive` lies within `t` of the whole table's, by the Jensen-Shannon divergence.
 
-    The level is the divergence in nats, 0 (the class tells nothing) to ln 2; lower protects more. Raises ValueError
-    unless 0 < t < ln 2: every class lies within that.
+    The level is the divergence in nats, 0 (the class tells nothing) to ln 2; lower protects more.
+
+    Parameters
+    ----------
+    t : float
+        Above 0 and below ln 2: every class lies within that. In nats.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
     """
 
@@ -115,7 +138,19 @@ class DeltaDisclosure(PrivacyModel):
     """In no class is a value of `sensitive` e to the `delta` times as common, or as rare, as in the whole table.
 
     The level is the largest |ln(share in the class / share in the table)|, from 0; infinite where a value of the table
-    is absent from the class; lower protects more. The bound is strict. Raises ValueError unless delta > 0.
+    is absent from the class; lower protects more. The bound is strict.
+
+    Parameters
+    ----------
+    delta : float
+        Above 0.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Brickell and Shmatikov, KDD 2008, definition 1 (natural logarithm: see their lemma 1 and table 3).
     """
 
@@ -141,7 +176,19 @@ class BasicBetaLikeness(PrivacyModel):
     """No value of `sensitive` is more than `beta` times more common in a class than in the whole table, relatively.
 
     The level is the largest (share in the class - share in the table) / share in the table, from 0; lower protects
-    more. What becomes rarer is no gain. Raises ValueError unless beta > 0.
+    more. What becomes rarer is no gain.
+
+    Parameters
+    ----------
+    beta : float
+        Above 0; 1: at most twice as common.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Cao and Karras, "Publishing Microdata with a Robust Privacy Guarantee", VLDB 2012, definition 2.
     """
 
@@ -162,7 +209,19 @@ class EnhancedBetaLikeness(PrivacyModel):
     """As `BasicBetaLikeness`, but a common value may gain less: at most -ln of its share in the whole table.
 
     The level is the smallest beta that the class keeps, from 0; infinite where a value gains more than -ln of its
-    share, which no beta allows; lower protects more. Raises ValueError unless beta > 0.
+    share, which no beta allows; lower protects more.
+
+    Parameters
+    ----------
+    beta : float
+        Above 0.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Cao and Karras, VLDB 2012, definition 3: relative gain <= min(beta, -ln q).
     """
 

@@ -14,8 +14,20 @@ NOTHING = "every class keeps 1"
 class DistinctDiversity(PrivacyModel):
     """At least `l` different values of `sensitive` in every class.
 
-    The level is the number of different values, from 1; higher protects more. The weakest reading: one value may
-    still belong to nearly all of a class. Raises ValueError unless l is a whole number >= 2.
+    The level is the number of different values, from 1; higher protects more. The weakest reading: one value may still
+    belong to nearly all of a class.
+
+    Parameters
+    ----------
+    l : int
+        From 2.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, "l-Diversity", ICDE 2006, section 4.
     """
 
@@ -38,7 +50,19 @@ class EntropyDiversity(PrivacyModel):
     """The values of `sensitive` in every class are at least as uncertain as `l` equally likely ones.
 
     The level is e to the entropy of the class, from 1 (one value) to the number of values; higher protects more. Not
-    reachable beyond the level of the whole table. Raises ValueError unless l > 1.
+    reachable beyond the level of the whole table.
+
+    Parameters
+    ----------
+    l : float
+        Above 1.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Machanavajjhala et al., ICDE 2006, definition 4.1: entropy >= log l.
     """
 
@@ -61,8 +85,21 @@ class RecursiveDiversity(PrivacyModel):
     """In every class the commonest value of `sensitive` stands less than `c` times as often as all from the `l`-th on.
 
     The level is the count of the commonest value divided by those of the l-th commonest and all rarer ones together:
-    every c above it is kept. Above 0; infinite where fewer than l values occur; lower protects more. Raises ValueError
-    unless c > 0 and l is a whole number >= 2: 1 is always satisfied.
+    every c above it is kept. Above 0; infinite where fewer than l values occur; lower protects more.
+
+    Parameters
+    ----------
+    c : float
+        Above 0.
+    l : int
+        From 2.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
     Source: Machanavajjhala et al., ICDE 2006, definition 4.2: recursive (c, l)-diversity, r1 < c (rl + ... + rm).
     """
 
@@ -89,9 +126,21 @@ class RecursiveDiversity(PrivacyModel):
 class FrequencyDiversity(PrivacyModel):
     """No value of `sensitive` belongs to more than one in `l` members of a class.
 
-    The level is the size of the class divided by the count of its commonest value, from 1; higher protects more
-    against guessing it. Raises ValueError unless l > 1. Source: Li and Li, KDD 2009, section 2; Xiao and Tao,
-    "Anatomy", VLDB 2006.
+    The level is the size of the class divided by the count of its commonest value, from 1; higher protects more against
+    guessing it.
+
+    Parameters
+    ----------
+    l : float
+        Above 1.
+    sensitive : str
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range.
+
+    Source: Li and Li, KDD 2009, section 2; Xiao and Tao, "Anatomy", VLDB 2006.
     """
 
     l: float  # noqa: E741
@@ -113,8 +162,23 @@ class ConfidenceBound(PrivacyModel):
     value, h).
 
     The level is the share, 0 to 1; lower protects more, and only for this value. A bound for all quasi-identifiers
-    together is one for any part of them. Raises ValueError unless 0 < h < 1 and the value is text or a number, and
-    SchemaError when it is bound to a table whose domain lacks the value.
+    together is one for any part of them.
+
+    Parameters
+    ----------
+    h : float
+        Above 0 and below 1.
+    sensitive : str
+    value : str or number
+        One of the domain of `sensitive`.
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range, and a value that is neither text nor a number.
+    SchemaError
+        When it is bound to a table whose domain lacks the value.
+
     Source: Wang, Fung, Yu, "Handicapping Attacker's Confidence", KAIS 2007; Aggarwal and Yu 2008, section 9.4.2.
     """
 

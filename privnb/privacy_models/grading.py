@@ -82,15 +82,27 @@ MODELS = (
 def grade(table, quasi_identifiers=None, sensitive=None):
     """Classes of equal quasi-identifiers in `table`, and the level of the worst: one row a number, with its meaning.
 
-    `table`: DataFrame of n records; cells are compared as they are written, a missing one equals another.
-    `quasi_identifiers`: what an adversary may know; None: every column but `sensitive`, the most cautious reading.
-    `sensitive`: the column that nobody should learn. Numbers of more than 100 different values are graded in 100 groups
-    of neighbours of about equal size; of so many words only what each class holds is graded, not how it compares with
-    the table.
+    Parameters
+    ----------
+    table : DataFrame
+        n records; cells are compared as they are written, a missing one equals another.
+    quasi_identifiers : list of str, optional
+        What an adversary may know; None: every column but `sensitive`, the most cautious reading.
+    sensitive : str, optional
+        The column that nobody should learn. Numbers of more than 100 different values are graded in 100 groups of
+        neighbours of about equal size; of so many words only what each class holds is graded, not how it compares with
+        the table.
 
-    Returns a DataFrame with `measure`, `value`, `unit` ("share": 0 to 1) and `meaning`. Some values are counts of few
-    people: for the owner's eyes, not for a report. Raises SchemaError for a column that is not there or stands in both
-    roles, and for an empty table.
+    Returns
+    -------
+    DataFrame
+        `measure`, `value`, `unit` ("share": 0 to 1) and `meaning`. Some values are counts of few people: for the
+        owner's eyes, not for a report.
+
+    Raises
+    ------
+    SchemaError
+        For a column that is not there or stands in both roles, and for an empty table.
     """
     expect.kind("table", table, pd.DataFrame)
     if sensitive is not None:

@@ -67,8 +67,22 @@ class KMap(_Against):
     """Every released record could belong to at least `k` people of the population.
 
     The level is the number of people of `population` whom the class's labels cover, from 0; higher protects more. It
-    asks less than k-anonymity where the adversary cannot know who is in the table. Raises ValueError unless k is a
-    whole number >= 2. Source: Sweeney, "Computational Disclosure Control", PhD thesis, MIT, 2001.
+    asks less than k-anonymity where the adversary cannot know who is in the table.
+
+    Parameters
+    ----------
+    k : int
+        From 2.
+    population : DataFrame
+        One row per person, everybody of the table among them; a column for each quasi-identifier, with values of its
+        domain.
+
+    Raises
+    ------
+    ValueError
+        For a bound outside its range, and where the population is empty or no table.
+
+    Source: Sweeney, "Computational Disclosure Control", PhD thesis, MIT, 2001.
     """
 
     k: int
@@ -96,7 +110,20 @@ class DeltaPresence(_Against):
     The level is the share of `population` under the class's labels that was released, 0 to 1: how sure an adversary can
     be that somebody is in the table. Lower protects more against being found in it; the bound is on both sides. Whoever
     fits no class is surely not in it, whatever `low` says; where classes overlap, whoever fits several may be likelier
-    in it than any one level says. Raises ValueError unless 0 <= low < high <= 1; 0 and 1 together ask for nothing.
+    in it than any one level says.
+
+    Parameters
+    ----------
+    low, high : float
+        0 <= low < high <= 1, and not 0 with 1, which asks for nothing.
+    population : DataFrame
+        As of `KMap`.
+
+    Raises
+    ------
+    ValueError
+        For bounds outside their range, and where the population is empty or no table.
+
     Source: Nergiz, Atzori, Clifton, "Hiding the Presence of Individuals from Shared Databases", SIGMOD 2007.
     """
 
