@@ -17,14 +17,24 @@ class Anatomy(Sanitizer):
     """Publish the quasi-identifiers as they are, and sensitive values only by bucket: of `l` records or a few more, who
     all differ in the attribute `sensitive`.
 
-    Larger `l` (whole number from 2) leaves an adversary more values to guess among. Every value stands once in its
-    bucket, of l to 2 l - 1 records, so the release is claimed to be `FrequencyDiversity(l)`, and has distinct and
-    entropy l-diversity with it. Quasi-identifiers play no part in who shares a bucket; they are disclosed as in
-    `Bucketize`. Other sensitive attributes stand in the same buckets without a promise: one value may fill a bucket.
+    Every value stands once in its bucket, of l to 2 l - 1 records, so the release is claimed to be
+    `FrequencyDiversity(l)`, and has distinct and entropy l-diversity with it. Quasi-identifiers play no part in who
+    shares a bucket; they are disclosed as in `Bucketize`. Other sensitive attributes stand in the same buckets without
+    a promise: one value may fill a bucket.
 
-    Each bucket takes a random record of each of the l values that have most records left (of equals the first in
-    sorted order); those left over, at most one of a value, join a random bucket without that value. Raises
-    SanitizationError where a value belongs to more than one record in l, and what `Bucketize` refuses.
+    Each bucket takes a random record of each of the l values that have most records left (of equals the first in sorted
+    order); those left over, at most one of a value, join a random bucket without that value.
+
+    Parameters
+    ----------
+    l : int
+        From 2; larger leaves an adversary more values to guess among.
+    sensitive : str
+
+    Raises
+    ------
+    SanitizationError
+        Where a value belongs to more than one record in l, and what `Bucketize` refuses.
 
     Source: Xiao and Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006, algorithm
     Anatomize.

@@ -126,10 +126,22 @@ class Sanitizer(ABC):
     def sanitize(self, dataset, *, rng):
         """Make a Release of `dataset`, one row a record; the dataset is not changed.
 
-        `rng`: an int seed or a numpy Generator: what is drawn with it is a simulation, for a seed undoes it. None draws
-        afresh what may be published, noise from OpenDP. It is recorded in the provenance. Raises SanitizationError when
-        the table cannot give what was asked, and for a release that is not what it says: every claimed model is graded,
-        every label compared with its original (see `claims`).
+        Parameters
+        ----------
+        dataset : Dataset
+        rng : int, Generator or None
+            What is drawn with a seed or Generator is a simulation, for a seed undoes it. None draws afresh what may be
+            published, noise from OpenDP. A seed is recorded in the provenance.
+
+        Returns
+        -------
+        Release
+
+        Raises
+        ------
+        SanitizationError
+            When the table cannot give what was asked, and for a release that is not what it says: every claimed model
+            is graded, every label compared with its original (see `claims`).
         """
         expect.these(dataset=dataset, rng=rng)
         table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(), rng)

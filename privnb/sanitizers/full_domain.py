@@ -87,20 +87,35 @@ class FullDomain(ModelBasedSanitizer):
     Levels are those of a `Taxonomy`, or the widths of `Intervals` and then `*`. Any other attribute has two, the exact
     value and `*`: give it a taxonomy or intervals where that is too coarse.
 
-    `suppress`: the most records that may be suppressed besides (every quasi-identifier `*`): a whole number, or a share
-    below 1 of all records, rounded down. Records whose class breaks a model are suppressed. Together they are a class
-    of the release, **which must keep the models too**: until it does, the smallest other class joins (of equals the
-    one with the first record, by the values' order on the attributes' lines); levels that need more than `suppress`
-    records are no solution. Otherwise one suppressed record, whom no other resembles, would stand alone, and claims
-    could not be checked from the labels. Samarati and ARX exempt the suppressed, so they may suppress fewer.
+    Records whose class breaks a model are suppressed (every quasi-identifier `*`). Together they are a class of the
+    release, **which must keep the models too**: until it does, the smallest other class joins (of equals the one with
+    the first record, by the values' order on the attributes' lines); levels that need more than `suppress` records are
+    no solution. Otherwise one suppressed record, whom no other resembles, would stand alone, and claims could not be
+    checked from the labels. Samarati and ARX exempt the suppressed, so they may suppress fewer.
 
-    `loss`: what is least, a measure of `information_loss` by name: "certainty penalty", "normalized certainty penalty",
-    "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or
-    "classification metric", for which `target` names the attribute to be predicted. Of equal losses the one with fewer
-    suppressed records is chosen, then the one with lower levels, from the first attribute on.
+    Of equal losses the one with fewer suppressed records is chosen, then the one with lower levels, from the first
+    attribute on.
 
-    The top, `*` throughout, is a solution unless all records as one class break a model; then, and for a lattice of
-    more than 4 million nodes, SanitizationError is raised. When the top is the optimum, the provenance's note says why.
+    The top, `*` throughout, is a solution unless all records as one class break a model. When the top is the optimum,
+    the provenance's note says why.
+
+    Parameters
+    ----------
+    models : PrivacyModel, one or more
+    suppress : int or float
+        The most records that may be suppressed: a whole number, or a share below 1 of all records, rounded down.
+    loss : str
+        What is least, a measure of `information_loss` by name: "certainty penalty", "normalized certainty penalty",
+        "loss metric", "non-uniform entropy", "height" (1 - precision), "discernibility", "average class size", or
+        "classification metric".
+    target : str, optional
+        The attribute to be predicted, with loss="classification metric" alone.
+
+    Raises
+    ------
+    SanitizationError
+        Where all records as one class break a model, and for a lattice of more than 4 million nodes.
+
     Source: Samarati, IEEE TKDE 13(6), 2001 (full domain with a suppression limit); LeFevre, DeWitt, Ramakrishnan,
     "Incognito", SIGMOD 2005 (what fails above fails below). Deviations: solutions are ranked by their loss, not by
     their height, and the suppressed are a class.
@@ -141,7 +156,15 @@ class FullDomain(ModelBasedSanitizer):
     def search(self, dataset, *, runners_up=0):
         """The optimum, its proof and the nodes that come next: see `Search`.
 
-        `runners_up`: how many of those must be the next best of all nodes; more of them take longer.
+        Parameters
+        ----------
+        dataset : Dataset
+        runners_up : int
+            How many of the nodes that come next must be the next best of all; more take longer.
+
+        Returns
+        -------
+        Search
         """
         expect.these(dataset=dataset)
         expect.whole("runners_up", runners_up, 0)

@@ -14,9 +14,14 @@ from privnb.sanitizers.noise_channel import Geometric
 class GeometricNoise(NumericNoise):
     """Add independent two-sided geometric noise to each numeric quasi-identifier of each record: ages stay whole years.
 
-    Laplace noise in steps of the public domain, with the same promise: see `LaplaceNoise` and `LocalNoise`. Smaller
-    `epsilon` (positive) means more noise. Values are not clipped to the domain. `sensitivity`: how much one value can
-    change, by attribute and in its unit; None takes what the schema states, by default the width of each domain.
+    Laplace noise in steps of the public domain, with the same promise: see `LaplaceNoise` and `LocalNoise`. Values are
+    not clipped to the domain.
+
+    Parameters
+    ----------
+    epsilon : float
+    sensitivity : dict of str to float, optional
+        As of `LaplaceNoise`.
 
     Source: Ghosh, Roughgarden, Sundararajan, STOC 2009; here for each record, not for a count.
     """

@@ -15,12 +15,18 @@ class KMember(Sanitizer):
     """Put every record into a cluster of at least `k` similar ones, and publish the smallest generalization of each
     cluster.
 
-    Larger `k` (whole number from 2 to the number of records) hides each person among more others and costs more
-    detail. Nothing is suppressed. `start`: the record that the first cluster starts furthest from; None draws one with
-    `rng`. The result depends on the order of the records. Ties and leftovers: see `clustering.greedy_k_member`.
+    Nothing is suppressed. The result depends on the order of the records. Ties and leftovers: see
+    `clustering.greedy_k_member`.
 
-    `models`: further privacy models; a cluster takes one more record until it keeps them all. Records left over by
-    clusters that never did join the cluster whose labels suffer least, and so do clusters that this spoils.
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of records; larger hides each person among more others and costs more detail.
+    start : int, optional
+        The record that the first cluster starts furthest from; None draws one with `rng`.
+    models : tuple of PrivacyModel
+        Further ones; a cluster takes one more record until it keeps them all. Records left over by clusters that never
+        did join the cluster whose labels suffer least, and so do clusters that this spoils.
 
     Source: Byun, Kamra, Bertino, Li, "Efficient k-Anonymization Using Clustering Techniques", DASFAA 2007, as used by
     Sramka et al. 2010, section 4.2. Deviation: Byun et al. overwrite the reference record with the last one added;

@@ -12,9 +12,16 @@ from privnb.sanitizers.noise_channel import Laplace
 class LaplaceNoise(NumericNoise):
     """Add independent Laplace noise of scale sensitivity / epsilon to each numeric quasi-identifier of each record.
 
-    Smaller `epsilon` (positive) means more noise. Values are neither rounded nor clipped. `sensitivity`: how much one
-    value can change, by attribute; None takes what the schema states, by default the width of each public domain. Only
-    a sensitivity of that width or more, and `rng=None`, promise epsilon: see `LocalNoise`.
+    Values are neither rounded nor clipped. Only a sensitivity of that width or more, and `rng=None`, promise epsilon:
+    see `LocalNoise`.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0, spent on each attribute; smaller means more noise.
+    sensitivity : dict of str to float, optional
+        How much one value can change, by attribute and in its unit. For others it is what the schema states, by default
+        the width of the public domain.
 
     Source: Sramka et al. 2010, section 4.2. Erratum: the paper prints sensitivity 16 for education in 1-16, whose
     width is 15; 82 for ages 17-99 is right.

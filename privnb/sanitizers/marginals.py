@@ -54,20 +54,39 @@ expect.word("marginals", Marginals, instead="anonymized_marginals(dataset, sets,
 def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
     """Count the records of `dataset` by each set of attributes, generalized as little as the models allow.
 
-    `sets`: a list of attributes' names, or of tuples of several. `beside`: a generalized Release of the same records
-    that is published, too. The quasi-identifiers of a set are counted at those levels of their hierarchies that span
-    least (mean width of a cell) among those that are allowed, each the same for the whole table; with `exact` only at
-    the lowest. Other attributes and those that a model protects are counted as they are. Sets are served in their
-    order. Beside a release in which values have several labels each (local recoding) only levels above all of these
-    are allowed.
+    The quasi-identifiers of a set are counted at those levels of their hierarchies that span least (mean width of a
+    cell) among those that are allowed, each the same for the whole table. Other attributes and those that a model
+    protects are counted as they are. Sets are served in their order. Beside a release in which values have several
+    labels each (local recoding) only levels above all of these are allowed.
 
     What is checked: (1) each table alone, its classes being the records alike in its quasi-identifiers; of a table
     without its sensitive attribute a model asks no more than its k. (2) The tables are decomposable, `beside` among
     them: then k-anonymity of each is k-anonymity of all. (3) For models of a sensitive attribute, every choice of the
     tables that tell it, joined: what somebody has to expect who knows in which cells a person stands.
 
-    Raises SanitizationError, with the cell that fails, where no levels will do; ValueError for what is no set of
-    published attributes, models against a population, and a `beside` that is not generalized or not of these records.
+    Parameters
+    ----------
+    dataset : Dataset
+    sets : list of str or tuple of str
+        An attribute each, or several.
+    models : PrivacyModel, one or more
+    beside : Release, optional
+        A generalized one of the same records that is published, too.
+    exact : bool
+        Whether only the lowest levels are allowed.
+
+    Returns
+    -------
+    Marginals
+
+    Raises
+    ------
+    SanitizationError
+        Where no levels will do, with the cell that fails.
+    ValueError
+        For what is no set of published attributes, models against a population, and a `beside` that is not generalized
+        or not of these records.
+
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
     expect.these(dataset=dataset)
@@ -211,12 +230,26 @@ class _Check:
 
 
 def probabilities(marginals, rows):
-    """How likely somebody drawn from the table has these values, as far as the marginals tell: float array (rows,).
+    """How likely somebody drawn from the table has these values, as far as the marginals tell.
 
-    `rows`: DataFrame of original values of published attributes, those in the marginals among them. The distribution of
-    maximum entropy that agrees with all counts: in closed form for decomposable tables, else fitted; values that are
-    not told apart are equally likely. 0 to 1; over all combinations of values of the domains they sum to 1. Raises
-    ValueError where neither way leads there.
+    The distribution of maximum entropy that agrees with all counts: in closed form for decomposable tables, else
+    fitted; values that are not told apart are equally likely.
+
+    Parameters
+    ----------
+    marginals : Marginals
+    rows : DataFrame
+        Original values of published attributes, those in the marginals among them.
+
+    Returns
+    -------
+    float array (rows,)
+        0 to 1; over all combinations of values of the domains they sum to 1.
+
+    Raises
+    ------
+    ValueError
+        Where neither way leads there.
     """
     expect.these(marginals=marginals)
     expect.kind("rows", rows, pd.DataFrame, instead="One row a person, one column an attribute.")
@@ -240,9 +273,26 @@ def divergence(dataset, marginals=None, release=None):
     """Bits by which the original table differs from what was published of it, the rest as even as can be.
 
     Kullback-Leibler divergence of the empirical distribution of all published columns from the maximum-entropy
-    distribution that agrees with `marginals` and a generalized `release` of the dataset, one or both: 0 equal, no upper
-    bound; lower keeps more. With a release alone it is `information_loss.kl_divergence`. Raises ValueError where
-    `probabilities` does. Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
+    distribution that agrees with `marginals` and a generalized `release` of the dataset, one or both. With a release
+    alone it is `information_loss.kl_divergence`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    marginals : Marginals, optional
+    release : Release, optional
+
+    Returns
+    -------
+    float
+        0 equal, no upper bound; lower keeps more.
+
+    Raises
+    ------
+    ValueError
+        Where `probabilities` does, and where the counts are of other records.
+
+    Source: Kifer and Gehrke, SIGMOD 2006, section 3; Aggarwal and Yu 2008, section 9.5.2.
     """
     expect.these(dataset=dataset)
     _check_published(marginals, release)
@@ -261,12 +311,30 @@ def divergence(dataset, marginals=None, release=None):
 
 
 def inferred(known, sensitive, marginals=None, release=None):
-    """What somebody who knows some values of a person infers of another: shares by value of `sensitive`, a Series.
+    """What somebody who knows some values of a person infers of another.
 
-    `known`: `{quasi-identifier: original value}`. The tables of `marginals` that hold `sensitive` are joined, and with
-    them a generalized `release`. A share of 1 is certainty. Labels of `sensitive` are the index; those that cannot be
-    are left out. Raises ValueError if nobody who is published has these values, if what is not known decides which
-    cells of two tables belong together, and if the tables are not decomposable.
+    The tables of `marginals` that hold `sensitive` are joined, and with them a generalized `release`. A share of 1 is
+    certainty.
+
+    Parameters
+    ----------
+    known : dict of str to value
+        Original values by attribute.
+    sensitive : str
+    marginals : Marginals, optional
+    release : Release, optional
+
+    Returns
+    -------
+    Series
+        Shares by label of `sensitive`; labels that cannot be are left out.
+
+    Raises
+    ------
+    ValueError
+        If nobody who is published has these values, if what is not known decides which cells of two tables belong
+        together, and if the tables are not decomposable.
+
     Source: Aggarwal and Yu 2008, section 9.5, tables 9.12 to 9.14.
     """
     _check_published(marginals, release)

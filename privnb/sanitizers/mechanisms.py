@@ -23,10 +23,27 @@ def check_epsilon(epsilon):
 
 
 def laplace(values, scale, *, rng):
-    """`values` plus independent Laplace noise of mean 0 and variance 2 scale^2, float array of the same shape.
+    """`values` plus independent Laplace noise of mean 0 and variance 2 scale^2.
 
-    `scale`: sensitivity / epsilon. Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC
-    2006.
+    Parameters
+    ----------
+    values : array of numbers
+    scale : float
+        Sensitivity / epsilon, in the unit of the values; above 0.
+    rng : int, Generator or None
+        None: OpenDP's samplers, whose noise alone may be published.
+
+    Returns
+    -------
+    float array
+        Of the shape of `values`.
+
+    Raises
+    ------
+    ValueError
+        For values that are no finite numbers, and for another scale.
+
+    Source: Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
     """
     expect.these(rng=rng)
     values = _numbers("Laplace", values).astype(float)
@@ -41,10 +58,28 @@ def laplace(values, scale, *, rng):
 
 
 def geometric(values, scale, *, rng):
-    """Whole numbers plus independent two-sided geometric noise (discrete Laplace), int64 array of the same shape.
+    """Whole numbers plus independent two-sided geometric noise (discrete Laplace).
 
     Noise d has probability (1 - a) / (1 + a) a^|d|, where a = exp(-1 / scale): mean 0, variance 2 a / (1 - a)^2.
-    `scale`: sensitivity / epsilon, both in the steps that `values` count; at most 1e15.
+
+    Parameters
+    ----------
+    values : array of integers
+        Steps of the public domain.
+    scale : float
+        Sensitivity / epsilon, in such steps; above 0, at most 1e15.
+    rng : int, Generator or None
+        As of `laplace`.
+
+    Returns
+    -------
+    int64 array
+        Of the shape of `values`.
+
+    Raises
+    ------
+    ValueError
+        For values that are no whole numbers, and for another scale.
 
     Source: Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC 2009.
     """
@@ -95,9 +130,27 @@ def kept(size, epsilon):
 
 
 def randomized_response(values, categories, epsilon, *, rng):
-    """Each value kept with probability `kept`, else replaced by any other category alike: array of the same shape.
+    """Each value kept with probability `kept`, else replaced by any other category alike.
 
-    `categories`: the public domain, two or more distinct values. Raises ValueError for fewer, or values outside it.
+    Parameters
+    ----------
+    values : array
+    categories : iterable
+        The public domain, two or more distinct values.
+    epsilon : float
+        Above 0; larger keeps more values.
+    rng : int, Generator or None
+        As of `laplace`.
+
+    Returns
+    -------
+    array
+        Of the shape of `values`.
+
+    Raises
+    ------
+    ValueError
+        For fewer categories, values outside them, and another epsilon.
 
     Source: Kairouz, Oh, Viswanath, "Extremal Mechanisms for Local Differential Privacy", NIPS 2014 and JMLR 2016,
     k-ary randomized response.

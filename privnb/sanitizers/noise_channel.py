@@ -28,8 +28,19 @@ PAIRS = 2**18  # of released rows and persons who are compared at a time
 def response_vulnerability(prior, epsilon):
     """How likely the true category is guessed from a randomized response: the posterior vulnerability, in closed form.
 
-    `prior`: probabilities of all the categories, array (k,). Its largest entry to 1; lower protects more. A response
-    is worth believing where it is likelier than the commonest category changed into it.
+    A response is worth believing where it is likelier than the commonest category changed into it.
+
+    Parameters
+    ----------
+    prior : array (k,)
+        Probabilities of all the categories.
+    epsilon : float
+        Above 0.
+
+    Returns
+    -------
+    float
+        The largest entry of `prior` to 1; lower protects more.
 
     >>> round(response_vulnerability(np.full(14, 1 / 14), 1), 9)
     0.172937593
@@ -44,8 +55,22 @@ def response_vulnerability(prior, epsilon):
 def geometric_vulnerability(prior, scale, steps=None):
     """How likely the true number is guessed from one with geometric noise: the posterior vulnerability, in closed form.
 
-    `prior`: probabilities, array (m,), of the numbers `steps`, rising whole numbers (m,), by default 0..m-1: of a wide
-    domain only those that occur are needed. Its largest entry to 1; lower protects more. Truncation changes nothing.
+    Truncation changes nothing.
+
+    Parameters
+    ----------
+    prior : array (m,)
+        Probabilities.
+    scale : float
+        Sensitivity / epsilon, in steps of the public domain; above 0.
+    steps : array (m,), optional
+        The numbers that they are of, rising whole ones, by default 0..m-1: of a wide domain only those that occur are
+        needed.
+
+    Returns
+    -------
+    float
+        The largest entry of `prior` to 1; lower protects more.
 
     >>> round(geometric_vulnerability(np.full(83, 1 / 83), 10), 9)
     0.06140466
@@ -63,6 +88,18 @@ def laplace_vulnerability(prior, scale, steps=None):
     not in whole steps.
 
     Never above that of geometric noise of the same scale, whose steps tell all that Laplace noise does.
+
+    Parameters
+    ----------
+    prior : array (m,)
+    scale : float
+    steps : array (m,), optional
+        As of `geometric_vulnerability`.
+
+    Returns
+    -------
+    float
+        The largest entry of `prior` to 1; lower protects more.
     """
     expect.positive("scale", scale)
     prior, left, right, gaps, turn = _envelopes(prior, scale, steps)
@@ -76,7 +113,7 @@ def laplace_vulnerability(prior, scale, steps=None):
 
 @dataclass(frozen=True)
 class _OnNumbers(Law):
-    """Noise of a scale, in the unit of an attribute whose public domain has such a step."""
+    """Noise on the numbers of an attribute."""
 
     scale: float
     step: float
@@ -107,7 +144,15 @@ class _OnNumbers(Law):
 
 @dataclass(frozen=True)
 class Laplace(_OnNumbers):
-    """Laplace noise."""
+    """Laplace noise.
+
+    Parameters
+    ----------
+    scale : float
+        Sensitivity / epsilon, in the attribute's unit; above 0.
+    step : float
+        Of the public domain, in the same unit; above 0.
+    """
 
     name = "Laplace noise"
     closed = staticmethod(laplace_vulnerability)
@@ -118,7 +163,13 @@ class Laplace(_OnNumbers):
 
 @dataclass(frozen=True)
 class Geometric(_OnNumbers):
-    """Two-sided geometric noise."""
+    """Two-sided geometric noise.
+
+    Parameters
+    ----------
+    scale, step : float
+        As of `Laplace`.
+    """
 
     name = "geometric noise in whole steps"
     closed = staticmethod(geometric_vulnerability)
@@ -129,7 +180,15 @@ class Geometric(_OnNumbers):
 
 @dataclass(frozen=True)
 class Response(Law):
-    """Randomized response over `size` categories."""
+    """Randomized response over `size` categories.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0.
+    size : int
+        From 2.
+    """
 
     epsilon: float
     size: int
@@ -169,8 +228,25 @@ def cell_vulnerability(law, attribute, column):
     """How likely a person's own value of an attribute is guessed from its noisy cell alone, for an adversary who knows
     the shares.
 
-    `law`: of the column's noise, see `Release.columns`; `column`: the values of n people, whose shares are the prior.
-    Exact, for the mechanism and not for one draw of it. Raises Unreadable for a law without this closed form.
+    Exact, for the mechanism and not for one draw of it.
+
+    Parameters
+    ----------
+    law : Law
+        Of the column's noise, see `Release.columns`.
+    attribute : Attribute
+    column : array (n,)
+        The original values of n people, whose shares are the prior.
+
+    Returns
+    -------
+    float
+        The largest share to 1; lower protects more.
+
+    Raises
+    ------
+    Unreadable
+        For a law without this closed form.
     """
     expect.these(law=law, attribute=attribute)
     if not len(expect.kind("column", column, pd.Series, np.ndarray, list)):
@@ -182,8 +258,19 @@ def cell_vulnerability(law, attribute, column):
 def cell_capacity(law, attribute):
     """How many times more any adversary can gain from a noisy cell, whatever they knew and wanted: 1 and more.
 
-    Multiplicative capacity, a factor: log2 of it is in bits. The capacities of independent cells multiply. Source:
-    Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
+    Multiplicative capacity: log2 of it is in bits. The capacities of independent cells multiply.
+
+    Parameters
+    ----------
+    law : Law
+    attribute : Attribute
+
+    Returns
+    -------
+    float
+        A factor; lower protects more.
+
+    Source: Alvim et al., "Measuring information leakage using generalized gain functions", CSF 2012, theorem 5.1.
     """
     expect.these(law=law, attribute=attribute)
     return law.capacity(_size(attribute))
@@ -191,12 +278,29 @@ def cell_capacity(law, attribute):
 
 def identification(dataset, release, *, rng, rows=2000):
     """How likely one noisy row is traced to its person, for an adversary who has a register of everybody's true
-    quasi-identifiers: (share, low, high).
+    quasi-identifiers.
 
-    They guess the person from whose values the row is likeliest to come; 1 / n to 1, lower protects more. Exact where
-    one attribute has noise, and then without bounds; else the mean over at most `rows` released rows, drawn with `rng`,
-    with a 95 % interval. Whoever matches all rows together may do better. Raises Unreadable for a law without the
-    closed form that it takes, and where other quasi-identifiers are not exact.
+    They guess the person from whose values the row is likeliest to come. Whoever matches all rows together may do
+    better.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+    rng : int, Generator or None
+    rows : int
+        At most so many released rows, drawn with `rng`, are traced where several attributes have noise.
+
+    Returns
+    -------
+    share, low, high : float
+        1 / n to 1; lower protects more. Exact where one attribute has noise, and then the bounds are NaN; else the mean
+        over rows with a 95 % interval.
+
+    Raises
+    ------
+    Unreadable
+        For a law without the closed form that it takes, and where other quasi-identifiers are not exact.
     """
     expect.these(dataset=dataset, release=release, rng=rng)
     expect.whole("rows", rows, 1)

@@ -27,6 +27,12 @@ class TopDownSpecialization(ModelBasedSanitizer):
     are cut in two where a cut tells most or, if the models do not allow that, next most. Nothing is suppressed, but an
     attribute may stay at `*`.
 
+    Parameters
+    ----------
+    models : PrivacyModel, one or more
+    workload : str
+        The attribute that published labels should tell about.
+
     Source: Fung, Wang, Yu, ICDE 2005; Aggarwal and Yu 2008, sections 5.6 and 9.4.1.
     """
 
