@@ -34,12 +34,23 @@ pd.set_option("display.html.use_mathjax", False)
 class Dataset:
     """Original microdata, one row a record, checked against its schema when made.
 
-    `table`: DataFrame of n records with the schema's columns in the schema's order; its index carries no meaning and
-    is replaced by 0..n-1. `hierarchies`: for each quasi-identifier how it generalizes (see `hierarchy`). `codes`: for
-    each quasi-identifier the position of each record's value on its line, integer array (n,).
+    Parameters
+    ----------
+    name : str
+    table : DataFrame
+        n records with the schema's columns, put in the schema's order; its index carries no meaning and is replaced by
+        0..n-1.
+    schema : Schema
+    hierarchies : dict of str to Generalization
+        How each quasi-identifier generalizes (see `hierarchy`).
 
-    `shared`: for each quasi-identifier the positions that ten or more records share (`withholding.LIMIT`), ascending
-    integer array: those at which a published label may end.
+    Attributes
+    ----------
+    codes : dict of str to integer array (n,)
+        For each quasi-identifier the position of each record's value on its line.
+    shared : dict of str to integer array
+        For each quasi-identifier the positions that ten or more records share (`withholding.LIMIT`), ascending: those
+        at which a published label may end.
     """
 
     name: str
@@ -94,7 +105,19 @@ class Dataset:
         return f"<p>{html.escape(repr(self))}</p>" + self.schema.described().to_html(index=False, border=0)
 
     def sample(self, records, *, rng):
-        """A random sample of `records` records without replacement, in file order; its name says so."""
+        """A random sample of `records` records without replacement, in file order; its name says so.
+
+        Parameters
+        ----------
+        records : int
+            2 to n.
+        rng : int, Generator or None
+
+        Returns
+        -------
+        Dataset
+            The same one for all n.
+        """
         expect.these(rng=rng)
         if not (expect.is_whole(records) and 2 <= records <= len(self)):
             raise ValueError(
@@ -106,7 +129,18 @@ class Dataset:
         return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
 
     def split(self, share, *, rng):
-        """Two disjoint datasets, the first with `share` (0..1) of the records, drawn at random."""
+        """Two disjoint datasets, the first with `share` of the records, drawn at random.
+
+        Parameters
+        ----------
+        share : float
+            Above 0 and below 1.
+        rng : int, Generator or None
+
+        Returns
+        -------
+        tuple of two Dataset
+        """
         expect.between("share", share, 0, 1, "both parts need records")
         expect.these(rng=rng)
         first = np.random.default_rng(rng).permutation(len(self)) < round(share * len(self))
@@ -122,12 +156,28 @@ expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name
 def load(name, study=None, *, records=None, rng=0, folder=None):
     """Load `data/<name>/`, or the description file at `name`, in the roles of `study`.
 
-    Without a study: the description's `default_study`, or else the roles that stand at its columns.
+    Parameters
+    ----------
+    name : str or path-like
+    study : str, optional
+        None: the description's `default_study`, or else the roles that stand at its columns.
+    records : int, optional
+        Load a random sample of so many records; None or 0: all.
+    rng : int, Generator or None
+        Draws the sample.
+    folder : path-like, optional
+        Of the datasets; None: the nearest `data/` at or above the current folder, else the project's own.
 
-    `records`: load a random sample of so many records, drawn with `rng`. `folder`: where `data/` lies; by default the
-    nearest one at or above the current folder, else the project's own.
+    Returns
+    -------
+    Dataset
 
-    Raises SchemaError for a wrong checksum, a column, value or hierarchy that does not fit, or an unknown study.
+    Raises
+    ------
+    SchemaError
+        For a wrong checksum, a column, value or hierarchy that does not fit, an unknown study, or a draft.
+    FileNotFoundError
+        For a description or data file that is not there.
     """
     expect.these(rng=rng)
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
@@ -164,7 +214,20 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
 
 
 def load_studies(name, *, records=None, rng=0, folder=None):
-    """The dataset once in each of its studies, in the description's order; once in its own roles if it has none."""
+    """The dataset once in each of its studies, in the description's order; once in its own roles if it has none.
+
+    Parameters
+    ----------
+    name : str or path-like
+    records : int, optional
+    rng : int, Generator or None
+    folder : path-like, optional
+        As of `load`.
+
+    Returns
+    -------
+    list of Dataset
+    """
     expect.these(rng=rng)
     if records is not None:
         expect.whole("records", records, 0)
@@ -173,7 +236,24 @@ def load_studies(name, *, records=None, rng=0, folder=None):
 
 
 def find(name, folder=None):
-    """Path of the description file of dataset `name`: a path to a `.toml` file, or a folder's name under `data/`."""
+    """Path of the description file of a dataset.
+
+    Parameters
+    ----------
+    name : str or path-like
+        A path to a `.toml` file, or a folder's name under `data/`.
+    folder : path-like, optional
+        As of `load`.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none; the datasets that are known are named.
+    """
     expect.path("name", name)
     if folder is not None:
         expect.path("folder", folder)

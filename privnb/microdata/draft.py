@@ -114,12 +114,35 @@ def _header(path, cells):
 
 
 def draft(file, name=None, folder="data"):
-    """Write the folder `<folder>/<name>` for the owner to correct; return the path of its `<name>.toml`.
+    """Write the folder `<folder>/<name>` for the owner to correct.
 
     The folder holds a copy of `file`, `<name>.toml` and `hierarchies/default/<attribute>.csv`. The copy has the file's
-    mode, and the folder is open only to whoever may read the file. `name` defaults to the file's name. All or nothing
-    is written, and nothing that exists is changed. Raises FileExistsError if the folder is there, OSError if it cannot
-    be written, SchemaError for a table that cannot be read (see `read`) or has one record.
+    mode, and the folder is open only to whoever may read the file. All or nothing is written, and nothing that exists
+    is changed.
+
+    Parameters
+    ----------
+    file : path-like
+        See `read`.
+    name : str, optional
+        None: the file's name, in lower case, with - for what is no letter or digit.
+    folder : path-like
+
+    Returns
+    -------
+    Path
+        Of `<name>.toml`.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder is there.
+    OSError
+        If it cannot be written.
+    SchemaError
+        For a table that cannot be read (see `read`) or has one record.
+    ValueError
+        For a name that names no folder.
     """
     file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
     if name is not None:

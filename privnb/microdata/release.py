@@ -48,12 +48,20 @@ class Release:
     with a record asks `originals`. Its columns are the dataset's, or new ones. A generalized cell is a label of the
     attribute's hierarchy; a suppressed one is `*` and keeps its place.
 
-    `buckets`: None, or the second table of a bucketized release, with the columns attribute, bucket, value, count: how
-    often each value of each sensitive attribute stands in each bucket. `table` then has the number of each record's
-    bucket in the column "bucket", from 0, instead of the sensitive attributes.
-
-    `shared`: as the dataset's, for the evaluator alone; what it lacks counts as shared by few. `records`: of a subset
-    the record of each row, positions in the dataset, integer array (rows,); for the evaluator alone.
+    Parameters
+    ----------
+    table : DataFrame
+    schema : Schema
+    hierarchies : dict of str to Generalization
+    provenance : Provenance
+    buckets : DataFrame, optional
+        The second table of a bucketized release, with the columns attribute, bucket, value, count: how often each value
+        of each sensitive attribute stands in each bucket. `table` then has the number of each record's bucket in the
+        column "bucket", from 0, instead of the sensitive attributes.
+    shared : dict of str to integer array
+        As the dataset's, for the evaluator alone; what it lacks counts as shared by few.
+    records : integer array (rows,), optional
+        Of a subset the record of each row, positions in the dataset; for the evaluator alone.
     """
 
     table: pd.DataFrame
@@ -236,10 +244,24 @@ class Release:
     def show(self, rows=12, *, rng=0):
         """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
 
-        Neutral attributes are published as they are and would single out people beside them, so they are left out.
-        `rng` draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
-        No label ends at a value that few people share, even where a study keeps such ends, see `widened`.
-        Raises ValueError for a release that `has_unprotected_rows`.
+        Neutral attributes are published as they are and would single out people beside them, so they are left out. No
+        label ends at a value that few people share, even where a study keeps such ends, see `widened`.
+
+        Parameters
+        ----------
+        rows : int
+            0 to 12.
+        rng : int, Generator or None
+            Draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
+
+        Returns
+        -------
+        DataFrame
+
+        Raises
+        ------
+        ValueError
+            For a release that `has_unprotected_rows`, and for more rows.
         """
         expect.these(rng=rng)
         if not (expect.is_whole(rows) and 0 <= rows <= 12):

@@ -64,9 +64,21 @@ class Role(StrEnum):
 class Numbers:
     """The numbers from `low` to `high`, both included, in steps of `step`.
 
-    `cuts`: where public intervals begin, beside `low`, as rising numbers. They may be given as one number, the width of
-    all intervals, counted from 0; without them it is a round number that makes ten to twenty. Ranges end there rather
-    than at a value that few people share, so they should be public knowledge, such as the ages of a law.
+    Parameters
+    ----------
+    low, high : float
+    step : float
+        Of which low and high lie a whole number apart.
+    cuts : float or tuple of float, optional
+        Where public intervals begin, beside `low`, as rising numbers. They may be given as one number, the width of all
+        intervals, counted from 0; without them it is a round number that makes ten to twenty, fewer of a narrow domain.
+        Ranges end there rather than at a value that few people share, so they should be public knowledge, such as the
+        ages of a law.
+
+    Raises
+    ------
+    SchemaError
+        Unless low < high and step > 0, for more than 2^31 values, and for cuts that do not cut the domain.
 
     >>> Numbers(17, 99).width
     82
@@ -161,10 +173,19 @@ class Categories:
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column: its name, role, public domain (None for identifiers), unit, and the attribute that it rewrites.
+    """One column.
 
-    `form_of` names another column with the same content in another form (education as text and as 1-16).
-    `sensitivity`: how much one value can change, where a source states another number than the domain's width.
+    Parameters
+    ----------
+    name : str
+    role : Role
+    domain : Numbers or Categories, optional
+        Public; only identifiers and unused columns need none.
+    unit : str
+    form_of : str
+        Another column with the same content in another form (education as text and as 1-16).
+    sensitivity : float, optional
+        How much one value can change, where a source states another number than the domain's width.
     """
 
     name: str
@@ -193,7 +214,20 @@ expect.word("attribute", Attribute, instead="A schema has them by name: schema[n
 
 @dataclass(frozen=True)
 class Schema:
-    """The attributes of a dataset, in the order of its columns."""
+    """The attributes of a dataset, in the order of its columns.
+
+    Parameters
+    ----------
+    dataset : str
+        What errors call the table.
+    attributes : tuple of Attribute
+
+    Raises
+    ------
+    SchemaError
+        For a name that no column may have, or that stands twice; for two forms of one content in use; and for a column
+        in use, no identifier, without a domain.
+    """
 
     dataset: str
     attributes: tuple[Attribute, ...]
@@ -257,7 +291,15 @@ class Schema:
     def with_roles(self, roles, sensitivities=()):
         """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
 
-        `sensitivities`: `{name: number}` for attributes whose source states another one than their domain's width.
+        Parameters
+        ----------
+        roles : dict of str to Role or str
+        sensitivities : dict of str to float
+            For attributes whose source states another one than their domain's width.
+
+        Returns
+        -------
+        Schema
         """
         for name in [*roles, *sensitivities]:
             self[name]

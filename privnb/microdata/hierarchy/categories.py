@@ -31,9 +31,18 @@ from privnb.microdata.schema import Categories, Numbers, SchemaError
 class Taxonomy(OfLeaves, OnALine):
     """A generalization hierarchy: every leaf's labels from itself up to the root `*`.
 
-    `rows` holds one tuple a leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must coarsen the
-    one below. Raises SchemaError with the labels named if it does not, if a leaf stands twice, or if rows
-    differ in length.
+    Parameters
+    ----------
+    name : str
+        The attribute's.
+    rows : tuple of tuple of str
+        One per leaf, (leaf, level 1, ..., "*"), as in ARX's CSV files. Each level must coarsen the one below.
+
+    Raises
+    ------
+    SchemaError
+        With the labels named, if a level does not coarsen the one below, if a leaf stands twice, if rows differ in
+        length, or if a label stands for two sets of leaves.
 
     >>> tree = Taxonomy("sex", (("Male", "*"), ("Female", "*")))
     >>> tree.height, tree.label(0, 1), tree.covered("*").tolist()
@@ -80,7 +89,24 @@ class Taxonomy(OfLeaves, OnALine):
 
     @classmethod
     def read(cls, path, domain):
-        """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain."""
+        """Read ARX's layout (`leaf;level 1;...;*`, no header) and check it against the attribute's domain.
+
+        Parameters
+        ----------
+        path : path-like
+        domain : Numbers or Categories
+            Every value of it needs its leaf; leaves of no value are left out.
+
+        Returns
+        -------
+        Taxonomy
+            Of the name of the file.
+
+        Raises
+        ------
+        SchemaError
+            For no file, a leaf that is missing, and rows that are no tree.
+        """
         expect.kind("domain", domain, Categories, Numbers)
         if not Path(expect.path("path", path)).is_file():
             raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
@@ -222,7 +248,21 @@ class Ordered(OfItsValues, _Listed):
     highest of the class. Two values are as far apart as their positions.
 
     In a release, unless `exact`, an end that few people share is moved outwards to the next value that many share, or
-    to where the order ends. Raises SchemaError for a value that is `*` or holds "|".
+    to where the order ends.
+
+    Parameters
+    ----------
+    name : str
+        The attribute's.
+    values : tuple of str
+        Of its domain, in their order.
+    exact : bool
+        As of `Ranges`.
+
+    Raises
+    ------
+    SchemaError
+        For a value that is `*` or holds "|", or stands twice.
 
     >>> grades = Ordered("education", ("9th", "10th", "11th", "12th"))
     >>> grades.label(0, 2), grades.covered("10th|11th").tolist(), grades.width("10th|11th")
@@ -258,7 +298,17 @@ class Sets(_Listed):
     A label tells of each value in it that somebody of the class has it, were it one person alone: there is no way
     outwards from a value without neighbours. Take a `Taxonomy` where a value may name a person.
 
-    Raises SchemaError for a value that is `*` or holds "|".
+    Parameters
+    ----------
+    name : str
+        The attribute's.
+    values : tuple of str
+        Of its domain.
+
+    Raises
+    ------
+    SchemaError
+        For a value that is `*` or holds "|", or stands twice.
 
     >>> race = Sets("race", ("White", "Black", "Other"))
     >>> race.labels([2, 0, 1, 1], [0, 0, 1, 1]).tolist(), race.covered("White|Other").tolist()

@@ -69,6 +69,12 @@ class Ranges(OfItsValues, _OnNumbers):
     In a release, unless `exact`, an end that few people share is moved outwards, to where one of the domain's public
     intervals begins or ends.
 
+    Parameters
+    ----------
+    domain : Numbers
+    exact : bool
+        Whether labels end at values of their classes in a release, too, were it one person's own.
+
     >>> ages = Ranges(Numbers(17, 99, cuts=10))
     >>> ages.label(41 - 17, 47 - 17), ages.widened(np.array(["41-47", "38"]), shared=[41 - 17]).tolist()
     ('41-47', ['41-49', '30-39'])
@@ -94,8 +100,20 @@ class Ranges(OfItsValues, _OnNumbers):
 class Intervals(_OnNumbers):
     """Whole numbers published as the smallest aligned interval that holds all of the class.
 
-    The widths need not nest: 40-59 lies in no interval of width 50 (Sramka et al. 2010, section 4.2: 5, 10, 20,
-    50, 100). Aligned at 0, as the paper prints them. The narrowest width is the leaf: it has extent 0.
+    The widths need not nest: 40-59 lies in no interval of width 50 (Sramka et al. 2010, section 4.2: 5, 10, 20, 50,
+    100). Aligned at 0, as the paper prints them. The narrowest width is the leaf: it has extent 0.
+
+    Parameters
+    ----------
+    domain : Numbers
+        In steps of 1.
+    widths : tuple of int
+        Rising; some interval of the last holds the whole domain.
+
+    Raises
+    ------
+    SchemaError
+        For other widths or another domain.
 
     >>> ages = Intervals(Numbers(17, 99), (5, 10, 20, 50, 100))
     >>> ages.label(40 - 17, 41 - 17), ages.label(42 - 17, 58 - 17), ages.label(35 - 17, 41 - 17)
@@ -139,7 +157,14 @@ class Intervals(_OnNumbers):
 
 
 class RangedIntervals(Intervals):
-    """Published as `Intervals`, but as far apart as the numbers themselves (reading "C" of Sramka et al. 2010)."""
+    """Published as `Intervals`, but as far apart as the numbers themselves (reading "C" of Sramka et al. 2010).
+
+    Parameters
+    ----------
+    domain : Numbers
+    widths : tuple of int
+        As of `Intervals`.
+    """
 
     def extent(self):
         return Ranges(self.domain).extent()

@@ -24,8 +24,25 @@ from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest
 def widths(attribute, widths, origin=0):
     """Numbers in aligned intervals of each of the `widths`, each a multiple of the one before.
 
-    Intervals begin at `origin` and every width from there; they may reach past the domain, as 15-19 does past ages
-    from 17. Raises SchemaError for widths that do not nest: they make no tree, but see `Intervals`.
+    Intervals begin at `origin` and every width from there; they may reach past the domain, as 15-19 does past ages from
+    17.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    widths : list of numbers
+        In the attribute's unit, rising.
+    origin : float
+        A whole number of steps from the domain's low end.
+
+    Returns
+    -------
+    Taxonomy
+
+    Raises
+    ------
+    SchemaError
+        For widths that do not nest: they make no tree, but see `Intervals`.
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> widths(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99)), (5, 10, 20)).levels()
@@ -53,10 +70,19 @@ def widths(attribute, widths, origin=0):
 
 
 def cuts(attribute, *levels):
-    """Numbers cut at public points: for each level the numbers at which a new interval begins, rising.
+    """Numbers cut at public points.
 
-    A level's points must be points of the level before, too. They should be public knowledge, such as the ages of a
-    law: points that were read from the records tell something about them.
+    Parameters
+    ----------
+    attribute : Attribute
+    levels : list of numbers, any number of them
+        The points at which a new interval begins, rising; those of a level must be points of the level before, too.
+        They should be public knowledge, such as the ages of a law: points that were read from the records tell
+        something about them.
+
+    Returns
+    -------
+    Taxonomy
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> cuts(Attribute("age", Role.QUASI_IDENTIFIER, Numbers(0, 99)), (6, 18, 40, 65), (18, 65)).levels()
@@ -82,12 +108,26 @@ def cuts(attribute, *levels):
 
 
 def quantiles(attribute, groups, sample):
-    """Numbers in as many intervals as `groups` says for each level, such as (8, 4, 2), about equally full in `sample`.
+    """Numbers in intervals that are about equally full in `sample`.
 
-    Each number of groups must divide the one before. `sample`: numbers of the domain, one a person. The cut points tell
-    something about those people: take the sample from another, public table, or public points (see `cuts`); points
-    from the records themselves void every promise of noise. Raises SchemaError if a value is so common that fewer
-    groups can be told apart.
+    Parameters
+    ----------
+    attribute : Attribute
+    groups : list of int
+        How many intervals each level has, such as (8, 4, 2): each number divides the one before.
+    sample : array (n,)
+        Numbers of the domain, one per person. The cut points tell something about those people: take the sample from
+        another, public table, or public points (see `cuts`); points from the records themselves void every promise of
+        noise.
+
+    Returns
+    -------
+    Taxonomy
+
+    Raises
+    ------
+    SchemaError
+        If a value is so common that fewer groups can be told apart.
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99))
@@ -128,8 +168,15 @@ def _sampled(sample, domain):
 def dates(attribute, apart=()):
     """Days as ISO writes them, 2024-02-29, by month, year and decade.
 
-    `apart`: values of the domain that are no dates, such as the mark of a missing one; they keep their own label up
-    to `*`.
+    Parameters
+    ----------
+    attribute : Attribute
+    apart : str or list of str
+        Values of the domain that are no dates, such as the mark of a missing one; they keep their own label up to `*`.
+
+    Returns
+    -------
+    Taxonomy
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> days = Categories(("1999-12-31", "2000-01-01", "2000-01-02"))
@@ -154,8 +201,17 @@ def dates(attribute, apart=()):
 def prefixes(attribute, keep=None, apart=()):
     """Codes of one length, such as post codes, by their first characters: 53711, 5371*, 537**, ...
 
-    `keep`: how many characters stay at each level, falling; None: one less each level, down to 1. `apart`: values of
-    the domain that are no such codes; they keep their own label up to `*`.
+    Parameters
+    ----------
+    attribute : Attribute
+    keep : list of int, optional
+        How many characters stay at each level, falling; None: one less each level, down to 1.
+    apart : str or list of str
+        Values of the domain that are no such codes; they keep their own label up to `*`.
+
+    Returns
+    -------
+    Taxonomy
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> codes = Categories(("53711", "53712", "02139"))
@@ -182,9 +238,18 @@ def prefixes(attribute, keep=None, apart=()):
 
 
 def lists(attribute, groups):
-    """Values in named groups: `{group: [value, ...]}`, where a group may hold groups: `{group: {group: [...]}}`.
+    """Values in named groups.
 
-    Groups need not be equally deep. Numbers may stand as a `range`.
+    Parameters
+    ----------
+    attribute : Attribute
+    groups : dict
+        `{group: [value, ...]}`, where a group may hold groups: `{group: {group: [...]}}`. They need not be equally
+        deep. Numbers may stand as a `range`.
+
+    Returns
+    -------
+    Taxonomy
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> school = Attribute("school", Role.QUASI_IDENTIFIER, Categories(("9th", "10th", "Bachelors", "Masters")))
