@@ -24,9 +24,18 @@ class Linkage(Attack):
     one of them at random. In a noisy or perturbed column no cell is right: of the rows that fit in the other columns
     the neighbour takes the nearest, by the sum over these columns of |difference| / width of the public domain.
 
-    `known`: the names of the columns that the neighbour knows; None: all quasi-identifiers. Known cells may be exact
-    values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have a value in common.
-    Raises SchemaError for a column or value that the release's schema lacks.
+    Known cells may be exact values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have
+    a value in common.
+
+    Parameters
+    ----------
+    known : tuple of str, optional
+        The columns that the neighbour knows; None: all quasi-identifiers.
+
+    Raises
+    ------
+    SchemaError
+        For a column or value that the release's schema lacks.
 
     Source: Sweeney, "k-Anonymity: A Model for Protecting Privacy", IJUFKS 10(5), 2002; the nearest noisy row is the
     distance-based record linkage of Domingo-Ferrer and Torra, "Disclosure Risk Assessment in Statistical Data
@@ -77,7 +86,19 @@ class Linkage(Attack):
         return chances
 
     def predict(self, known, *, rng=0):
-        """The published row chosen for each known person, at random among the candidates; -1 where there is none."""
+        """The published row chosen for each known person, at random among the candidates.
+
+        Parameters
+        ----------
+        known : DataFrame
+            m people with the columns that the neighbour knows.
+        rng : int, Generator or None
+
+        Returns
+        -------
+        integer array (m,)
+            Positions of rows; -1 where there is no candidate.
+        """
         expect.these(known=known, rng=rng)
         generator = np.random.default_rng(rng)
         chosen = np.full(len(known), -1)

@@ -22,8 +22,14 @@ class MinerInference(Attack):
     honest use, and let it guess the column that interests them. Where that column was released as labels they get a
     label, where it was released as numbers a number, neither rounded nor clipped.
 
-    `miner`: see `miners.reference_set`. `target`: the column that they want. `known`: the names of the columns that
-    they know of a person and the miner reads; None: all other published columns.
+    Parameters
+    ----------
+    miner : Miner or WekaMiner
+        See `miners.reference_set`.
+    target : str
+        The column that they want.
+    known : tuple of str, optional
+        The columns that they know of a person and the miner reads; None: all other published ones.
 
     Source: Sramka et al. 2010, section 2.4, M(S(DB), S(x)).
     """
@@ -54,11 +60,25 @@ class MinerInference(Attack):
         return {"_names": names, "_encoded": encoded, "_fitted": fitted}
 
     def predict(self, known):
-        """The guesses, as the target's cells are published: array (m,) of labels or numbers.
+        """The guesses, as the target's cells are published.
 
-        `known`: DataFrame of m people with at least the columns that the miner reads, as exact or as published cells.
-        The target is not read, if it is there. Raises SchemaError for a column that is missing, and
-        Unreadable where `known` is None and the release has columns that people have not.
+        Parameters
+        ----------
+        known : DataFrame
+            m people with at least the columns that the miner reads, as exact or as published cells. The target is not
+            read, if it is there.
+
+        Returns
+        -------
+        array (m,)
+            Labels or numbers.
+
+        Raises
+        ------
+        SchemaError
+            For a column that is missing.
+        Unreadable
+            Where the attack's own `known` is None and the release has columns that people have not.
         """
         expect.these(known=known)
         published = self.published
