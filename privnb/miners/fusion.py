@@ -80,11 +80,24 @@ class Stack(Vote):
 
 
 def stacking(members, encoded, target):
-    """The last step of `Stack`: a function from the members' guesses, arrays (n,), to one array (n,).
+    """The last step of `Stack`.
 
     At most 5,000 records, drawn at random once (seed 0), are guessed by members that did not see them (three folds
     of these records), and naive Bayes, or ridge regression for numbers, learns the target from the guesses. Nothing
     but the release is read. Source of the idea: Wolpert 1992.
+
+    Parameters
+    ----------
+    members : list of Miner
+    encoded : Encoded
+        n records of the release.
+    target : array (n,)
+        Numbers or labels.
+
+    Returns
+    -------
+    function
+        From the members' guesses, arrays (n,), to one array (n,).
     """
     check_miners("members", members)
     if not members:

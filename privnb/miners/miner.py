@@ -15,9 +15,21 @@ from privnb.miners.encoding import Encoded
 
 @dataclass(frozen=True, eq=False)
 class Miner:
-    """A named pair of scikit-learn estimators: `classifier` for labels, `regressor` for numbers, None if there is none.
+    """A named pair of scikit-learn estimators.
 
-    `view` is the one of `encoding.Encoded` that they read, "features" or "labels". `fit` leaves the miner as it was.
+    `fit` leaves the miner as it was.
+
+    Parameters
+    ----------
+    name : str
+    classifier, regressor : estimator, optional
+        For labels and for numbers; None if there is none.
+    view : str
+        The one of `encoding.Encoded` that they read, "features" or "labels".
+    most : float
+        How many different labels it can guess.
+    model, values : object
+        What `fit` learned: the fitted estimator, and the labels that its guesses stand for.
     """
 
     name: str
@@ -104,18 +116,51 @@ def check_encoded(encoded, target):
 
 
 def able(miners, target):
-    """Those of `miners` that can guess a column like `target`, and the names of the others, for results to state."""
+    """Those of `miners` that can guess a column like `target`, and the others, for results to state.
+
+    Parameters
+    ----------
+    miners : list of Miner
+    target : array (n,)
+
+    Returns
+    -------
+    able : list of Miner
+    others : list of str
+        Their names.
+    """
     check_miners("miners", miners)
     expect.column("target", target)
     return [m for m in miners if m.predicts(target)], [m.name for m in miners if not m.predicts(target)]
 
 
 def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
-    """A guess for each record by a miner that did not see it: array (n,) in the order of the records.
+    """A guess for each record by a miner that did not see it.
 
-    The records are shuffled with `seed` and dealt to `folds` folds, label by label for a target of labels
-    (stratified); the miner learns from all folds but one and guesses that one. A miner that has a method of this name,
-    as Weka's have, guesses in its own way. Raises ValueError unless 2 <= folds <= n.
+    The records are shuffled with `seed` and dealt to `folds` folds, label by label for a target of labels (stratified);
+    the miner learns from all folds but one and guesses that one. A miner that has a method of this name, as Weka's
+    have, guesses in its own way.
+
+    Parameters
+    ----------
+    miner : Miner
+    encoded : Encoded
+        n records.
+    target : array (n,)
+        Numbers or labels.
+    folds : int
+        2 to n.
+    seed : int
+
+    Returns
+    -------
+    array (n,)
+        In the order of the records.
+
+    Raises
+    ------
+    ValueError
+        For another number of folds.
     """
     check_miners("miner", [miner])
     check_encoded(encoded, target)
@@ -132,7 +177,25 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
 
 
 def fold_numbers(target, folds, seed):
-    """The fold, 0 to `folds` - 1, of each record: integer array (n,). Each label is spread evenly over the folds."""
+    """The fold of each record. Each label is spread evenly over the folds.
+
+    Parameters
+    ----------
+    target : array (n,)
+    folds : int
+        2 to n.
+    seed : int
+
+    Returns
+    -------
+    integer array (n,)
+        0 to `folds` - 1.
+
+    Raises
+    ------
+    ValueError
+        For another number of folds.
+    """
     expect.column("target", target)
     expect.these(seed=seed)
     if not (expect.is_whole(folds) and 2 <= folds <= len(target)):
