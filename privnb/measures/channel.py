@@ -36,8 +36,18 @@ def guess(channel):
 def error(channel, guesses):
     """How likely a given guess of what was published is wrong.
 
-    Error_f. `guesses`: integer array (m,), the position of the input guessed for each output. An adversary with wrong
-    background knowledge guesses by `guess(channel.believing(...))` and errs by what is true.
+    Error_f. An adversary with wrong background knowledge guesses by `guess(channel.believing(...))` and errs by what is
+    true.
+
+    Parameters
+    ----------
+    channel : Channel
+    guesses : integer array (m,)
+        The position of the input guessed for each output.
+
+    Returns
+    -------
+    Fraction or float
 
     Source: Askari et al., CODASPY 2012, section 4.1, eq. 2 and 4.
     """
@@ -192,7 +202,19 @@ def additive_capacity(channel):
 
 
 def prior_gain(channel, gain):
-    """What an adversary gains by their best action before anything is published; see `posterior_gain`."""
+    """What an adversary gains by their best action before anything is published; see `posterior_gain`.
+
+    Parameters
+    ----------
+    channel : Channel
+    gain : array (actions, n)
+        As of `posterior_gain`.
+
+    Returns
+    -------
+    Fraction or float
+        In the unit of `gain`; lower protects more.
+    """
     expect.these(channel=channel)
     return max(exact.total(action * channel.prior) for action in _actions(channel, gain))
 
@@ -200,9 +222,20 @@ def prior_gain(channel, gain):
 def posterior_gain(channel, gain):
     """g-vulnerability: what an adversary gains who acts best on what is published.
 
-    `gain`: array (actions, n), what each action gains for each true input, in any unit; lower protects more, and it is
-    never below `prior_gain`. The identity matrix gives `posterior_vulnerability`. Whole numbers and fractions keep an
-    exact channel exact. Source: Alvim et al., CSF 2012.
+    The identity matrix gives `posterior_vulnerability`. Whole numbers and fractions keep an exact channel exact.
+
+    Parameters
+    ----------
+    channel : Channel
+    gain : array (actions, n)
+        What each action gains for each true input, in any unit.
+
+    Returns
+    -------
+    Fraction or float
+        In that unit, never below `prior_gain`; lower protects more.
+
+    Source: Alvim et al., CSF 2012.
     """
     expect.these(channel=channel)
     gains = (channel.summed(action[channel.row] * channel.joint) for action in _actions(channel, gain))
@@ -210,11 +243,23 @@ def posterior_gain(channel, gain):
 
 
 def expected_degradation(channel, before, after):
-    """Utility_G: how much utility an input loses on average by being published, in the unit of the utilities.
+    """Utility_G: how much utility an input loses on average by being published.
 
-    `before`: utilities of the inputs, array (n,); `after`: of the outputs, array (m,). Lower is better; below 0 the
-    releases look more useful than the originals. Since each input is published as something, the double sum of eq. 16
-    is the difference of two means. Erratum: the paper calls this loss a utility.
+    Since each input is published as something, the double sum of eq. 16 is the difference of two means. Erratum: the
+    paper calls this loss a utility.
+
+    Parameters
+    ----------
+    channel : Channel
+    before : array (n,)
+        Utilities of the inputs, in any unit.
+    after : array (m,)
+        Of the outputs.
+
+    Returns
+    -------
+    float
+        In that unit; lower is better. Below 0 the releases look more useful than the originals.
     """
     expect.these(channel=channel)
     expect.vector("before", before, len(channel.inputs))

@@ -20,10 +20,24 @@ from privnb.microdata import expect
 class Channel:
     """What a sanitizer may publish for each input, P(T'|T), and what the adversary knew of the inputs before, P(T).
 
-    `inputs`, `outputs`: what they are, sequences of n and of m; entry i says that output `column[i]` is published for
-    input `row[i]` with `probability[i]`, three arrays (entries,), since most of a matrix is zero; `prior`: array (n,).
-    Arrays of fractions (dtype object) are kept exact if both are. Make one by `Channel.of`. Raises ValueError unless
-    the prior and each row add up to 1. Source: section 3.1.
+    Make one by `Channel.of`. Arrays of fractions (dtype object) are kept exact if both are.
+
+    Parameters
+    ----------
+    inputs, outputs : sequence of n and of m
+        What they are.
+    row, column : integer array (entries,)
+        Of each entry of the matrix that is not 0: its input and its output.
+    probability : array (entries,)
+        That the output is published for the input.
+    prior : array (n,)
+
+    Raises
+    ------
+    ValueError
+        Unless the prior and each row add up to 1.
+
+    Source: section 3.1.
     """
 
     inputs: Sequence
@@ -35,9 +49,26 @@ class Channel:
 
     @classmethod
     def of(cls, matrix, prior=None, inputs=None, outputs=None):
-        """The channel of a matrix (n, m) of whole numbers, fractions (also as "5/17") or floats.
+        """The channel of a matrix.
 
-        `prior`: n numbers; None: all inputs alike, an adversary without background knowledge.
+        Parameters
+        ----------
+        matrix : array (n, m)
+            P(T'|T): whole numbers, fractions (also as "5/17") or floats.
+        prior : array (n,), optional
+            None: all inputs alike, an adversary without background knowledge.
+        inputs, outputs : sequence of n and of m, optional
+            What they are; None: their numbers from 0.
+
+        Returns
+        -------
+        Channel
+            Exact, in fractions, where no number is a float.
+
+        Raises
+        ------
+        ValueError
+            Unless the prior and each row add up to 1.
 
         >>> Channel.of([["1/2", "1/2"], [0, 1]], outputs=("a", "b")).matrix.tolist()
         [[Fraction(1, 2), Fraction(1, 2)], [Fraction(0, 1), Fraction(1, 1)]]

@@ -23,13 +23,28 @@ from privnb.microdata.counts import class_value_counts, coded, combinations, tab
 
 
 def known_classes(release, knows=()):
-    """Whom the adversary cannot tell apart: a number from 0 for each person, integer array (n,).
+    """Whom the adversary cannot tell apart.
 
-    In the dataset's order. The equivalence classes or buckets; finer where they also know the published attributes
-    `knows` of a person. In a bucketized release the adversary is taken to know a person's bucket, so these tell no
-    more: exact quasi-identifiers lead there, unless people who share them lie in several buckets, as under Anatomy;
-    then the gains are an upper bound (`privnb.evaluation.leakage` has both). Raises ValueError for a noisy release:
-    the gains are defined over classes.
+    The equivalence classes or buckets; finer where they also know the published attributes `knows` of a person. In a
+    bucketized release the adversary is taken to know a person's bucket, so these tell no more: exact quasi-identifiers
+    lead there, unless people who share them lie in several buckets, as under Anatomy; then the gains are an upper bound
+    (`privnb.evaluation.leakage` has both).
+
+    Parameters
+    ----------
+    release : Release
+    knows : list of str
+        Published attributes.
+
+    Returns
+    -------
+    integer array (n,)
+        A number from 0 for each person, in the dataset's order.
+
+    Raises
+    ------
+    Unreadable
+        For a release without classes, such as a noisy one: the gains are defined over them.
     """
     expect.these(release=release, knows=knows)
     for name in knows:
@@ -41,10 +56,23 @@ def known_classes(release, knows=()):
 
 
 def class_counts(release, sensitive, knows=()):
-    """Sensitive values by class or bucket, see `known_classes`, from what is published alone: integer array (classes,
-    values).
+    """Sensitive values by class or bucket, from what is published alone.
 
-    Raises ValueError for a noisy release.
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    knows : list of str
+        As of `known_classes`.
+
+    Returns
+    -------
+    integer array (classes, values)
+
+    Raises
+    ------
+    Unreadable
+        As `known_classes`.
     """
     expect.these(release=release, knows=knows)
     release.schema[sensitive]  # refuses a name that does not exist
@@ -52,10 +80,21 @@ def class_counts(release, sensitive, knows=()):
 
 
 def knowledge_before(release, sensitive, knows=()):
-    """What someone who knows the attributes `knows` of a person learns from the release without its quasi-identifiers:
-    shares of the sensitive values for each of `known_classes`, float array (classes, values).
+    """What someone who knows the attributes `knows` of a person learns from the release without its quasi-identifiers.
 
     Without `knows`, A_base for all of them: the trivial sanitization gives that away.
+
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    knows : list of str
+        As of `known_classes`.
+
+    Returns
+    -------
+    float array (classes, values)
+        Shares of the sensitive values for each of `known_classes`.
     """
     expect.these(release=release, knows=knows)
     release.schema[sensitive]  # refuses a name that does not exist
@@ -79,21 +118,42 @@ def posterior_knowledge(counts):
 
 
 def additive_disclosure(counts, baseline=None):
-    """A_diff: how far the posterior knowledge of each class lies from the baseline: float array (classes,).
+    """A_diff: how far the posterior knowledge of each class lies from the baseline.
 
-    Half the sum of absolute differences of shares, which is total variation: 0 equal, 1 disjoint; lower protects more.
-    Section 4.1.
+    Half the sum of absolute differences of shares, which is total variation. Section 4.1.
+
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+        How often each sensitive value stands in each class.
+    baseline : float array (classes, values), optional
+        Shares that the adversary knew of each class, from `knowledge_before`; None: A_base.
+
+    Returns
+    -------
+    float array (classes,)
+        0 equal, 1 disjoint; lower protects more.
     """
     expect.these(counts=counts)
     return np.abs(posterior_knowledge(counts) - _before(counts, baseline)).sum(axis=1) / 2
 
 
 def multiplicative_disclosure(counts, baseline=None):
-    """A_quot: by which factor each class makes a value commoner or rarer, at most, as its natural logarithm: float
-    array (classes,).
+    """A_quot: by which factor each class makes a value commoner or rarer, at most, as its natural logarithm.
 
-    The largest |ln(share in the class / share before)| over values: 0 (the class tells nothing) and more; infinite
-    where the class lacks a value that there was; lower protects more. Definition 1 asks it of every value. Section 4.1.
+    The largest |ln(share in the class / share before)| over values. Definition 1 asks it of every value. Section 4.1.
+
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float array (classes,)
+        In nats: 0 (the class tells nothing) and more; infinite where the class lacks a value that there was; lower
+        protects more.
     """
     expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
@@ -135,6 +195,16 @@ def accuracy_gain(counts, baseline=None):
 
     0 where classes tell nothing.
 
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float
+
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_acc.
     """
     before = prior_accuracy(counts) if baseline is None else _mean(counts, _before(counts, baseline).max(axis=-1))
@@ -149,6 +219,16 @@ def knowledge_gain(counts, baseline=None):
     with one representative a class and a division by the number of records, which is smaller by the mean class size and
     does not give their Table 3.
 
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float
+
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_know.
     """
     return _mean(counts, additive_disclosure(counts, baseline))
@@ -160,6 +240,16 @@ def information_gain(counts, baseline=None):
 
     At most the entropy of the attribute. By Lemma 1 a delta-disclosure-private table keeps it below delta, which
     therefore is of the natural logarithm too; it is never above `largest_quotient`.
+
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q).
     """
@@ -174,6 +264,16 @@ def largest_disclosure(counts, baseline=None):
 
     t-closeness bounds it.
 
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float
+
     Source: Brickell and Shmatikov, KDD 2008, section 4.1, A_diff.
     """
     return additive_disclosure(counts, baseline).max()
@@ -186,17 +286,42 @@ def largest_quotient(counts, baseline=None):
 
     A_quot of that class. A release is delta-disclosure-private for every delta above it.
 
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float
+
     Source: Brickell and Shmatikov, KDD 2008, section 4.2, definition 1.
     """
     return multiplicative_disclosure(counts, baseline).max()
 
 
 def permuted_gains(release, sensitive, *, rng, repeats=20, knows=(), of=(accuracy_gain, knowledge_gain)):
-    """The gains `of` the same classes when the sensitive values are permuted at random: a tuple, by default (accuracy
-    gain, knowledge gain).
+    """The gains of the same classes when the sensitive values are permuted at random.
 
-    Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells. Mean of
-    `repeats`. Among people alike in `knows`, whom the adversary knows apart anyway, values are permuted apart.
+    Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells.
+
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    rng : int, Generator or None
+    repeats : int
+        From 1.
+    knows : list of str
+        As of `known_classes`. Values are permuted among people alike in these, whom the adversary knows apart anyway.
+    of : tuple of functions
+        The gains, each of counts and a baseline.
+
+    Returns
+    -------
+    tuple of float
+        The mean of each gain over `repeats`.
     """
     expect.these(release=release, rng=rng, knows=knows)
     release.schema[sensitive]  # refuses a name that does not exist

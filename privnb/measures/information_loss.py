@@ -141,6 +141,15 @@ def loss_metric(dataset, release):
     Mean `ambiguity`. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs 1
     in each cell of an attribute of two values or more. Also Aggarwal and Yu 2008, eq. 8.7.
 
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    float
+
     Source: Iyengar, "Transforming Data to Satisfy Privacy Constraints", KDD 2002, LM.
     """
     return _mean(release, ambiguity, _occurring(dataset, release))
@@ -156,6 +165,15 @@ def non_uniform_entropy(dataset, release):
     Merging a rare value into a common one costs its few records much and the others little. Shares are the whole
     table's. A suppressed record costs -log2 of its values' shares of the table; all suppressed: the mean entropy of the
     attributes. After de Waal and Willenborg, 1999, divided by the number of cells.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    float
 
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009.
     """
@@ -205,8 +223,18 @@ def classification_metric(dataset, release, target):
     """Share of records whose value is not the commonest of their class.
 
     What a classifier of `target` gets wrong at least when classes (or buckets) are all that it sees. In a tie one value
-    wins, so five against five are five errors. A suppressed record is an error. `target`: any column of the dataset,
-    read from the original. Also Aggarwal and Yu 2008, eq. 8.8.
+    wins, so five against five are five errors. A suppressed record is an error. Also Aggarwal and Yu 2008, eq. 8.8.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+    target : str
+        Any attribute of the dataset, read from the original.
+
+    Returns
+    -------
+    float
 
     Source: Iyengar, KDD 2002, CM.
     """
@@ -241,6 +269,15 @@ def kl_divergence(dataset, release):
     this is the divergence of the two tables, where they do (local recoding) it is never below. A suppressed record is
     spread over all combinations. Bucketized sensitive values, each attribute's on its own, are spread over their
     bucket's records.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    float
 
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
@@ -295,8 +332,21 @@ def mean_absolute_error(dataset, release):
     """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
     penalty.
 
-    Above 1: further on average than the domain is wide. Raises Unreadable without noisy or perturbed numbers of the
-    dataset, and where rows are nobody's.
+    Above 1: further on average than the domain is wide.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    Unreadable
+        Without noisy or perturbed numbers of the dataset, and where rows are nobody's.
 
     Source: this package.
     """
@@ -311,7 +361,21 @@ def mean_absolute_error(dataset, release):
 def change_rate(dataset, release):
     """How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.
 
-    Mean over noisy and perturbed attributes. Raises Unreadable without such categories, and where rows are nobody's.
+    Mean over noisy and perturbed attributes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    Unreadable
+        Without such categories, and where rows are nobody's.
 
     Source: this package.
     """
@@ -319,9 +383,22 @@ def change_rate(dataset, release):
 
 
 def noise_losses(dataset, release):
-    """What noise costs: `{"mean_absolute_error": ...}`, `{"change_rate": ...}` or both, by what is noisy.
+    """What noise costs, numbers and categories apart.
 
-    Raises Unreadable where nothing is noisy or perturbed, and where rows are nobody's.
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    dict of str to float
+        `{"mean_absolute_error": ...}`, `{"change_rate": ...}` or both, by what is noisy.
+
+    Raises
+    ------
+    Unreadable
+        Where nothing is noisy or perturbed, and where rows are nobody's.
     """
     expect.these(dataset=dataset, release=release)
     release.originals(dataset)  # which refuses rows of nobody

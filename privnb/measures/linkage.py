@@ -15,8 +15,20 @@ def reidentification_rate(attack, dataset, key):
     """Share of people whose row is found by an adversary who knows all quasi-identifiers.
 
     Each person of the release counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. The
-    baseline is 1 / n, a row at random. `attack`: a Linkage fitted to the release that `key` belongs to. Returns (share,
-    low, high); the 95 % interval holds for one guess a person, were these people a random sample of many.
+    baseline is 1 / n, a row at random.
+
+    Parameters
+    ----------
+    attack : Linkage
+        Fitted to the release that `key` belongs to.
+    dataset : Dataset
+    key : integer array (rows,)
+        The record of each published row, from `Release.publish`.
+
+    Returns
+    -------
+    share, low, high : float
+        The 95 % interval holds for one guess per person, were these people a random sample of many.
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
@@ -31,6 +43,17 @@ def singled_out(attack, dataset, key):
     """People whose own row is their only candidate, so that they are linked for certain.
 
     Without the release it is 0 (from two records on): the linking that k-anonymity is made against.
+
+    Parameters
+    ----------
+    attack : Linkage
+    dataset : Dataset
+    key : integer array (rows,)
+        As of `reidentification_rate`.
+
+    Returns
+    -------
+    int
 
     Source: Sweeney, IJUFKS 10(5), 2002.
     """

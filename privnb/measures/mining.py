@@ -34,11 +34,20 @@ def accept_false_positives(predicted, true):
 
 
 def accept_false_alarms(case, miss=0.0):
-    """`accept_false_positives` for labels, with a price: the error implication that is `miss` where a `case` is guessed
-    to be none, else 1.
+    """`accept_false_positives` for labels, with a price.
 
-    `miss`: 0, or negative where a missed case does harm. Whoever guesses `case` for everybody misses none: compare with
-    the best single answer. Section 2.3.
+    Whoever guesses `case` for everybody misses none: compare with the best single answer. Section 2.3.
+
+    Parameters
+    ----------
+    case : str
+    miss : float
+        0, or negative where a missed case does harm.
+
+    Returns
+    -------
+    function
+        The error implication that is `miss` where a `case` is guessed to be none, else 1.
     """
     expect.number("miss", miss)
 
@@ -116,8 +125,19 @@ def combine(values, how):
 def good_utility(predicted, true, error=exact_match, weights=None):
     """People whose sensitive value the miner predicts rightly, in cross-validation.
 
-    In general, the weighted sum of `error(predicted, true)`, an array, high where there is no error and low or negative
-    where one is serious. `weights`: interest in each person, 1 by default. U_good.
+    In general, a weighted sum. U_good.
+
+    Parameters
+    ----------
+    predicted, true : array (n,)
+    error : function
+        Of both, an array (n,): high where there is no error and low or negative where one is serious.
+    weights : array (n,), optional
+        Interest in each person, by default 1.
+
+    Returns
+    -------
+    float
 
     Source: Sramka et al. 2010, section 2.3.
     """
@@ -128,8 +148,22 @@ def good_utility(predicted, true, error=exact_match, weights=None):
 def utility_decline(original, sanitized):
     """Share of the right predictions on the original that is lost.
 
-    0 if none is lost, at most 1 where the error implication is never negative. Raises ValueError unless `original` is
-    positive: there is no share of nothing. delta.
+    The paper's delta.
+
+    Parameters
+    ----------
+    original, sanitized : float
+        Good utility of a miner before and after.
+
+    Returns
+    -------
+    float
+        0 if none is lost, at most 1 where the error implication is never negative.
+
+    Raises
+    ------
+    ValueError
+        Unless `original` is positive: there is no share of nothing.
 
     Source: Sramka et al. 2010, section 2.3.
     """
@@ -146,7 +180,18 @@ def utility_decline(original, sanitized):
 def utility_preserving(originals, sanitized):
     """The delta at which a sanitization is (1 - delta, L)-utility-preserving, and the miner that declines most.
 
-    `originals`, `sanitized`: good utility by miner's name, over the same set L. Section 2.3.
+    Section 2.3.
+
+    Parameters
+    ----------
+    originals, sanitized : dict of str to float
+        Good utility by miner's name, over the same set L.
+
+    Returns
+    -------
+    delta : float
+    name : str
+        Of the miner.
     """
     expect.kind("originals", originals, Mapping, instead="Give them by miner's name.")
     expect.kind("sanitized", sanitized, Mapping, instead="Give them by miner's name.")
@@ -158,7 +203,7 @@ def utility_preserving(originals, sanitized):
 
 
 def nearer(predicted, released, true, c, hierarchy):
-    """Whose guess is `c` %-nearer to the truth than what was released of them: boolean array (n,).
+    """Whose guess is `c` %-nearer to the truth than what was released of them.
 
     The distance to the truth of a number is the absolute difference. Of a label it is the length of the label, from
     low to high end with both counted (40-44 has length 5; a label of categories has as many as it covers leaves), and
@@ -167,7 +212,25 @@ def nearer(predicted, released, true, c, hierarchy):
     rounds to the truth in steps of its domain. So c = 0 asks for any improvement, c = 100 for the exact value, the
     sets shrink as c grows, and nothing is nearer than a cell that was released as it is.
 
-    `hierarchy`: the target's. Raises ValueError for c outside 0 to 100, or numbers against labels. Section 2.4.
+    Section 2.4.
+
+    Parameters
+    ----------
+    predicted, released, true : array (n,)
+        Guesses and released cells are both numbers or both labels.
+    c : float
+        Per cent, 0 to 100.
+    hierarchy : Generalization
+        The target's.
+
+    Returns
+    -------
+    boolean array (n,)
+
+    Raises
+    ------
+    ValueError
+        For c outside 0 to 100, or numbers against labels.
     """
     check_c(c)
     predicted, released = _alike(predicted, released)
@@ -209,8 +272,18 @@ def check_c(c):
 def anti_utility(reduction, weights=None):
     """People for whom the miner's prediction is nearer to the truth than what was released.
 
-    In general, a weighted sum. `reduction`: the error reduction of each person's guess, such as the result of `nearer`.
-    `weights`: the owner's wish to protect each person, 1 by default (scenarios A and B), or `selected` (C). U_bad.
+    In general, a weighted sum. U_bad.
+
+    Parameters
+    ----------
+    reduction : array (n,)
+        The error reduction of each person's guess, such as the result of `nearer`.
+    weights : array (n,), optional
+        The owner's wish to protect each person, by default 1 (scenarios A and B), or `selected` (C).
+
+    Returns
+    -------
+    float
 
     Source: Sramka et al. 2010, section 2.4.
     """
@@ -231,10 +304,21 @@ def average_and_worst(by_miner):
 
 
 def selected(n, share, *, rng):
-    """Interest weights that protect a random `share` of n people, above 0 to 1, at least one of them: float array (n,)
-    of ones and zeros.
+    """Interest weights that protect a random share of n people, at least one of them.
 
     Scenario C of section 4.4 protects 2,261 of 45,222 people, 5 %. How they were chosen is not stated; here by lot.
+
+    Parameters
+    ----------
+    n : int
+    share : float
+        Above 0, at most 1.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    float array (n,)
+        Ones and zeros.
     """
     if not (expect.is_whole(n) and 1 <= n < 2**31):
         raise ValueError(f"n must be a number of people, got {expect.found(n)}.")
@@ -255,10 +339,21 @@ def first_occurrences(table):
 
 
 def interest(condition, weight, otherwise=1.0):
-    """Interest weights by a condition on the columns: a function of the table that gives a float array (n,).
+    """Interest weights by a condition on the columns.
 
-    `condition`: see `conditions.condition`, which refuses what is none with a ValueError. Section 2.3:
-    `interest("sex == 'Female' and age > 55", 10)`.
+    Section 2.3: `interest("sex == 'Female' and age > 55", 10)`.
+
+    Parameters
+    ----------
+    condition : str
+        See `conditions.condition`, which refuses what is none with a ValueError.
+    weight, otherwise : float
+        Of those who meet it and of all others; from 0.
+
+    Returns
+    -------
+    function
+        Of the table, giving a float array (n,).
     """
     for name, number in (("weight", weight), ("otherwise", otherwise)):
         if not (expect.is_number(number) and number >= 0):

@@ -40,11 +40,26 @@ class LargePopulations:
 
     @classmethod
     def of(cls, dataset, sensitive, support=0.05, hierarchies=None):
-        """Find those of `dataset` for questions about its attribute `sensitive`.
+        """Find those of a dataset for questions about its attribute `sensitive`.
 
-        `hierarchies`: whose nodes are meant, by quasi-identifier; for those not named, the dataset's own. Raises
-        ValueError for a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population
-        is so large.
+        Parameters
+        ----------
+        dataset : Dataset
+        sensitive : str
+        support : float
+            The smallest share of the records, above 0, at most 1.
+        hierarchies : dict of str to Generalization, optional
+            Whose nodes are meant, by quasi-identifier; for those not named, the dataset's own.
+
+        Returns
+        -------
+        LargePopulations
+
+        Raises
+        ------
+        ValueError
+            For a support that is no share above 0, a quasi-identifier as `sensitive`, and where no population is so
+            large.
         """
         expect.these(dataset=dataset, support=support, hierarchies=hierarchies)
         values = values_asked(dataset, sensitive)

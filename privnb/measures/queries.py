@@ -37,14 +37,34 @@ class CountQueries:
 
     @classmethod
     def of(cls, dataset, sensitive, dimension, selectivity, *, rng, number=1000, reading="product"):
-        """Draw so many queries, each about `dimension` (qd) random quasi-identifiers and the sensitive attribute.
+        """Draw queries, each about some random quasi-identifiers and the sensitive attribute.
 
-        `selectivity` (sel): a share above 0. `reading`, for an attribute A of which |A| values occur: "product": each
-        query names ceil(|A| sel^(1/(qd + 1))) of them at random, so that, were all combinations equally common, it
-        would count the share `sel` of all people (Anatomy's, which fits what Li and Li report); "literal": ceil(|A|
-        sel) of them, as Li and Li's words say, which leaves many queries nobody to count. Raises ValueError for a
-        dimension, selectivity, number or reading that cannot be, for a quasi-identifier as `sensitive`, and where too
-        many values occur to name them.
+        Parameters
+        ----------
+        dataset : Dataset
+        sensitive : str
+        dimension : int
+            How many quasi-identifiers each query asks for (qd), from 1.
+        selectivity : float
+            A share above 0, at most 1 (sel).
+        rng : int, Generator or None
+        number : int
+            Of queries, 1 to 100,000.
+        reading : str
+            For an attribute A of which |A| values occur: "product": each query names ceil(|A| sel^(1/(qd + 1))) of them
+            at random, so that, were all combinations equally common, it would count the share `sel` of all people
+            (Anatomy's, which fits what Li and Li report); "literal": ceil(|A| sel) of them, as Li and Li's words say,
+            which leaves many queries nobody to count.
+
+        Returns
+        -------
+        CountQueries
+
+        Raises
+        ------
+        ValueError
+            For a dimension, selectivity, number or reading that cannot be, for a quasi-identifier as `sensitive`, and
+            where too many values occur to name them.
         """
         expect.these(dataset=dataset, rng=rng)
         names = dataset.schema.quasi_identifiers
@@ -95,10 +115,24 @@ expect.word("queries", CountQueries, instead="CountQueries.of makes them.")
 
 
 def relative_errors(queries, release):
-    """|count from the release - true count| / true count of each query that counts somebody: float array.
+    """|count from the release - true count| / true count of each query that counts somebody.
 
-    0: right; 1: off by as many people as there are; no upper bound; lower is better. Raises ValueError where all
-    queries count nobody. Source: Li and Li, KDD 2009, section 5.2.
+    Parameters
+    ----------
+    queries : CountQueries
+    release : Release
+
+    Returns
+    -------
+    float array (queries that count somebody,)
+        0: right; 1: off by as many people as there are; no upper bound; lower is better.
+
+    Raises
+    ------
+    ValueError
+        Where all queries count nobody.
+
+    Source: Li and Li, KDD 2009, section 5.2.
     """
     expect.these(queries=queries, release=release)
     counted = queries.actual > 0
@@ -126,6 +160,15 @@ def average_relative_error(queries, release):
     Mean of `relative_errors`. A few queries of very small counts may decide it, under generalization above all: see
     `median_relative_error`.
 
+    Parameters
+    ----------
+    queries : CountQueries
+    release : Release
+
+    Returns
+    -------
+    float
+
     Source: Li and Li, KDD 2009, section 5.2.
     """
     return float(relative_errors(queries, release).mean())
@@ -144,6 +187,15 @@ def median_relative_error(queries, release):
     """Half of the COUNT queries are answered at least as well, as a share of the true count.
 
     Median of `relative_errors`, of which the paper reports the mean.
+
+    Parameters
+    ----------
+    queries : CountQueries
+    release : Release
+
+    Returns
+    -------
+    float
 
     Source: Li and Li, KDD 2009, section 5.2.
     """

@@ -38,13 +38,27 @@ DISTANCES = {
 def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     """What each person loses: how far the sensitive values of their class or bucket lie from the whole table's.
 
-    Float array (n,), in the dataset's order: one number a person, so show it only in summary. 0: their class tells no
-    more than the table without quasi-identifiers; higher is worse for them. `distance`: one of `DISTANCES`, or a
-    `Taxonomy` of the sensitive values for the earth mover's distance along it. Jensen-Shannon: up to ln 2; Kullback-
-    Leibler, of the class from the table: up to -ln of the rarest value's share; total variation and earth mover (values
-    in the order of their domain): up to 1.
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    distance : str or Taxonomy
+        One of `DISTANCES`, or a `Taxonomy` of the sensitive values for the earth mover's distance along it.
+        "Jensen-Shannon": up to ln 2; "Kullback-Leibler", of the class from the table: up to -ln of the rarest value's
+        share; "total variation" and "earth mover" (values in the order of their domain): up to 1.
 
-    Raises ValueError for a noisy release, which has no classes. Source: section 4.1, P_loss(t).
+    Returns
+    -------
+    float array (n,)
+        In the dataset's order: one number per person, so show it only in summary. 0: their class tells no more than the
+        table without quasi-identifiers; higher is worse for them.
+
+    Raises
+    ------
+    Unreadable
+        For a release without classes, such as a noisy one.
+
+    Source: section 4.1, P_loss(t).
     """
     expect.these(release=release, sensitive=sensitive)
     release.check_classes("the privacy loss is")
@@ -69,8 +83,19 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
     known for certain, on Adult's occupation from 0.488 to 0.692 by Jensen-Shannon. Nobody can lose more than the higher
     end. Below the lower end nobody's value is known for certain; above, somebody's may be, or a class may only make a
     rare value likely. The ends belong to the commonest and the rarest value, but by the earth mover's distance, where
-    it counts how far a value lies from the others. In nats for the first two of `DISTANCES`, a share of 1 for the
-    others.
+    it counts how far a value lies from the others.
+
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    distance : str or Taxonomy
+        As of `privacy_losses`.
+
+    Returns
+    -------
+    float
+        In nats for the first two of `DISTANCES`, a share of 1 for the others.
 
     Source: Li and Li, KDD 2009, section 4.1, P_loss; its reading: section 5.1.
     """
@@ -78,11 +103,23 @@ def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
 
 
 def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
-    """`privacy_losses` of the same classes with the sensitive values permuted at random, again and again: yields float
-    arrays (n,) without end.
+    """`privacy_losses` of the same classes with the sensitive values permuted at random, again and again.
 
     Small classes differ from the whole table by chance alone. That is a loss too: people are believed to be what their
     class shows. But it tells nothing true of anybody. See `gains.permuted_gains`.
+
+    Parameters
+    ----------
+    release : Release
+    sensitive : str
+    distance : str or Taxonomy
+        As of `privacy_losses`.
+    rng : int, Generator or None
+
+    Yields
+    ------
+    float array (n,)
+        Without end.
     """
     expect.these(release=release, sensitive=sensitive, rng=rng)
     release.check_classes("the privacy loss is")
@@ -95,9 +132,23 @@ def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
 
 
 def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
-    """What a person would lose if their sensitive value were told for certain, by value: Series, rising.
+    """What a person would lose if their sensitive value became known for certain.
 
-    The scale for `privacy_loss`: the commoner a value, the less there is to lose. Source: section 5.1.
+    The scale for `privacy_loss`: the commoner a value, the less there is to lose.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sensitive : str
+    distance : str or Taxonomy
+        As of `privacy_losses`.
+
+    Returns
+    -------
+    Series
+        By value that occurs, rising.
+
+    Source: section 5.1.
     """
     expect.these(dataset=dataset, sensitive=sensitive)
     dataset.schema[sensitive]  # refuses a name that does not exist
@@ -110,12 +161,24 @@ def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
 
 def utility_losses(populations, release):
     """How wrong a release is about each large population: the Jensen-Shannon divergence between its true and its
-    estimated distribution of the sensitive attribute. Series by predicate, in nats.
+    estimated distribution of the sensitive attribute.
 
-    `populations`: `LargePopulations` of the original. 0: the estimate is right; at most ln 2; lower is better. The
-    estimate takes every value of a generalized cell as equally likely, every sensitive value of a bucket for each of
-    its people, `*` as any value of the public domain, and a noisy number as the nearest of its domain. It does not try
-    to undo noise. Source: section 4.2, U_loss(y).
+    The estimate takes every value of a generalized cell as equally likely, every sensitive value of a bucket for each
+    of its people, `*` as any value of the public domain, and a noisy number as the nearest of its domain. It does not
+    try to undo noise.
+
+    Parameters
+    ----------
+    populations : LargePopulations
+        Of the original.
+    release : Release
+
+    Returns
+    -------
+    Series
+        By predicate, in nats. 0: the estimate is right; at most ln 2; lower is better.
+
+    Source: section 4.2, U_loss(y).
     """
     expect.these(populations=populations, release=release)
     counted = populations.counts, populations.estimated(release)
@@ -139,6 +202,15 @@ def utility_loss(populations, release):
     without quasi-identifiers gives every population the whole table's distribution; on Adult that costs 0.05. Only what
     lies below tells something about groups. It depends on the hierarchies whose nodes are asked about: compare releases
     by the same `populations`.
+
+    Parameters
+    ----------
+    populations : LargePopulations
+    release : Release
+
+    Returns
+    -------
+    float
 
     Source: Li and Li, KDD 2009, section 4.2, U_loss; its reading: section 5.1.
     """
