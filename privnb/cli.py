@@ -9,6 +9,9 @@ import threading
 import traceback
 from pathlib import Path
 
+# Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
+LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
+
 
 def main(arguments=None):
     """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`), 2 refused or failed (one message
@@ -140,7 +143,7 @@ def check(args):
 def lab_command(folder):
     """The command that starts JupyterLab on `folder`."""
     command = [
-        sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", f"--ServerApp.root_dir={folder}",
+        sys.executable, "-c", LAB, "--ip=127.0.0.1", f"--ServerApp.root_dir={folder}",
         "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]  # fmt: skip
     return command + ["--allow-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
