@@ -57,11 +57,27 @@ MOST = 100  # people who are made up
 
 
 def made_up(dataset, people=3, *, rng=0):
-    """Records of `people` persons who do not exist: a DataFrame with the dataset's columns.
+    """Records of persons who do not exist.
 
-    Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: the
-    seed alone does not say whose a value was. A number that few people have is shown as the first of its public
-    interval. Raises NobodyLeft where too few combinations are nobody's.
+    Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: the seed
+    alone does not say whose a value was. A number that few people have is shown as the first of its public interval.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    people : int
+        How many, 1 to 100.
+    rng : int or Generator
+
+    Returns
+    -------
+    DataFrame
+        With the dataset's columns.
+
+    Raises
+    ------
+    NobodyLeft
+        Where too few combinations are nobody's.
     """
     expect.these(dataset=dataset, rng=rng)
     if not (expect.is_whole(people) and 1 <= people <= MOST):
@@ -94,10 +110,22 @@ def _in_public(dataset, name):
 
 
 def side_by_side(dataset, sanitizers, *, people=3, rng=0):
-    """What each kind of sanitizer publishes for the same made-up people: one row per attribute, one column per kind.
+    """What each kind of sanitizer publishes for the same made-up people.
 
-    The people are added to the table, so that each stands in a class with real ones. A sanitizer that cannot do what
-    was asked says so in its column. Where nobody can be made up: a sentence.
+    The people are added to the table, so that each stands in a class with real ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    people, rng
+        As of `made_up`.
+
+    Returns
+    -------
+    Page or Sentences
+        One row per attribute, one column per kind. A sanitizer that cannot do what was asked says so in its column.
+        Where nobody can be made up: a sentence.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
     try:
@@ -133,8 +161,16 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
 def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
     """The certainty penalty of every generalizing sanitizer by k, by l (entropy) and by t (equal distance).
 
-    `k`, `l`, `t`: numbers separated by commas; l and t are for the first sensitive attribute, together with the
-    smallest k. Returns rows of results, whose `parameter` is the letter that varies. What cannot be reached has no row.
+    Parameters
+    ----------
+    dataset : Dataset
+    k, l, t : str, int or float
+        Numbers separated by commas; l and t are for the first sensitive attribute, together with the smallest k.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results, whose `parameter` is the letter that varies. What cannot be reached has no row.
     """
     expect.these(dataset=dataset)
     k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741

@@ -41,7 +41,23 @@ CONTROLS = {
 
 def spans(results, scenario, title, unit, *, of=1):
     """Anti-utility in a scenario, from the average to the worst miner by setting and set of miners; on a line below the
-    main set's, as ticks, what chance alone gives. Values are divided by `of`; without it they are people.
+    main set's, as ticks, what chance alone gives.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.adversaries`.
+    scenario : str
+        Such as "A".
+    title, unit : str
+        What the chart is of, and the unit of its axis.
+    of : float
+        Values are divided by it, above 0; 1: they are people.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.text("scenario", scenario, "a scenario of the results")

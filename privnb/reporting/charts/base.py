@@ -46,8 +46,18 @@ alt = _Altair()
 class Aggregate:
     """A table that may be shown: declared columns only, at most 500 rows, each of at least `fewest` people.
 
-    `titles`: `{column: title with unit}`; columns without a title are left out. A column `people` holds the number of
-    people behind each row. Raises ValueError for a row of 1 to `fewest` - 1 people: merge it with its neighbour first.
+    Parameters
+    ----------
+    rows : DataFrame
+        A column `people` holds the number of people behind each row.
+    titles : dict of str to str
+        Of columns, with the unit; columns without a title are left out.
+    fewest : int
+
+    Raises
+    ------
+    ValueError
+        For a row of 1 to `fewest` - 1 people: merge it with its neighbour first.
     """
 
     rows: pd.DataFrame
@@ -79,7 +89,16 @@ def check_counts(counts):
 def merge_small(counts, fewest=withholding.LIMIT):
     """Merge neighbouring groups until each holds at least `fewest` people (or nobody).
 
-    `counts`: Series of people by ordered label. Returns one of the same kind; a merged label reads "first to last".
+    Parameters
+    ----------
+    counts : Series
+        People by ordered label.
+    fewest : int
+
+    Returns
+    -------
+    Series
+        Alike; a merged label reads "first to last".
 
     >>> merge_small(pd.Series({"80-84": 60, "85-89": 8, "90-94": 5})).to_dict()
     {'80-84': 60, '85-89 to 90-94': 13}

@@ -32,7 +32,17 @@ def known_attributes(results, secret="identity"):
 
     A tick for each set of attributes, by their number; the set that tells most is named. One panel per release.
 
-    `results`: rows of `leakage.known_subsets`; `secret`: "identity" or "sensitive".
+    Parameters
+    ----------
+    results : DataFrame
+        Of `leakage.known_subsets`.
+    secret : str
+        "identity" or "sensitive".
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.one_of("secret", secret, ("identity", "sensitive"))
@@ -76,8 +86,17 @@ def leaks(results, attribute=""):
     """All sanitizers on one axis: how likely a guess is right before and after, whatever kind of release it is made
     from. One panel per secret.
 
-    `results`: rows of `leakage.leakage`. `attribute`: the quasi-identifier whose own value is guessed in the last
-    panel, by default the first.
+    Parameters
+    ----------
+    results : DataFrame
+        Of `leakage.leakage`.
+    attribute : str
+        The quasi-identifier whose own value is guessed in the last panel, by default the first.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.kind("attribute", attribute, str)

@@ -47,11 +47,25 @@ def class_sizes(sizes):
 
 
 def plane(releases, *, current=None, pinned=(), sweeps=()):
-    """The plane of `frontier.points`, with the current setting ringed and a brush: a chart.
+    """The plane of `frontier.points`, with the current setting ringed and a brush.
 
-    `current`, `pinned`: settings as results name them, `(sanitizer, parameters)`; `sweeps`: a list of such for each
-    curve. Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value
-    `{"privacy": [low, high], "utility": [low, high]}` is what `inside` reads.
+    Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value is what
+    `inside` reads.
+
+    Parameters
+    ----------
+    releases : DataFrame
+        Of `frontier.points`.
+    current : (str, str), optional
+        A setting as results name it, `(sanitizer, parameters)`.
+    pinned : list of (str, str)
+    sweeps : list of list of (str, str)
+        One for each curve.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(releases=releases)
     if current is not None:
@@ -100,9 +114,19 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
 
 
 def inside(releases, box):
-    """The rows of `frontier.points` inside the brush, from the least privacy loss on.
+    """The rows of `frontier.points` inside the brush.
 
-    `box`: the selection's value, `{"privacy": [low, high], "utility": [low, high]}`; empty or None: no row.
+    Parameters
+    ----------
+    releases : DataFrame
+        Of `frontier.points`.
+    box : dict or None
+        The selection's value, `{"privacy": [low, high], "utility": [low, high]}`; empty or None: no row.
+
+    Returns
+    -------
+    DataFrame
+        From the least privacy loss on.
     """
     expect.these(releases=releases)
     if box is not None:

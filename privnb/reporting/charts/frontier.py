@@ -30,6 +30,18 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     The line is a stair, for between two releases nothing can be published. Thin lines: 95 % intervals; dashed: the
     caps; a ring: the knee. Efficient releases are named where there is room. The interval of a loss that is known from
     below only ends at its mark.
+
+    Parameters
+    ----------
+    releases : DataFrame
+        Of `frontier.points`.
+    privacy_cap, utility_cap : float, optional
+        The most loss that the owner accepts.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(releases=releases)
     for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():

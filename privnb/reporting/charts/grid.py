@@ -22,13 +22,27 @@ def every_setting(steps, results, planes, measures, *, start=""):
     """A chart whose menu and slider choose one setting of many: its numbers as bars against their baselines, and its
     place in each plane. Vega's own controls, so it works in JupyterLab and in a page without a kernel.
 
-    `steps`: DataFrame, one row per setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and
-    `parameters` (as results name it), each series in the order of the slider. `results`: their numbers; a setting
-    without any cannot be reached. `planes`: one or two results of `frontier.points`. `measures`: by name, of
-    which lower is better. `start`: the setting chosen first, by default the first.
-
     Parameters of the chart: `series` and `step`, bound to the controls; `steps`, how many that series has; `setting`
     and `said`, what is chosen by its name and in a sentence.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        One row per setting: `series` (what the menu lists), `setting` (its name), `sanitizer` and `parameters` (as
+        results name it), each series in the order of the slider.
+    results : DataFrame
+        Their numbers; a setting without any cannot be reached.
+    planes : list of DataFrame
+        One or two of `frontier.points`.
+    measures : list of str
+        Of which lower is better.
+    start : str
+        The setting chosen first, by default the first.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results)
@@ -181,7 +195,17 @@ class _Tables:
 
 
 def every_number(steps, results, measures):
-    """The numbers of `every_setting` as tables that unfold, one a series of its menu; each with its baseline."""
+    """The numbers of `every_setting` as tables that unfold, one per series of its menu; each with its baseline.
+
+    Parameters
+    ----------
+    steps, results, measures
+        As of `every_setting`.
+
+    Returns
+    -------
+    HTML of a notebook
+    """
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results)
     if not expect.texts("measures", measures, "measures"):

@@ -23,6 +23,17 @@ BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-
 def bars(results, measure):
     """Bars of one measure, one bar per setting, with the number beside it; its interval as a line, its baseline as a
     tick.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    measure : str
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.strings(measure=measure)
@@ -47,8 +58,21 @@ def bars(results, measure):
 
 
 def dots(results, measure, *, of):
-    """One dot per setting and miner, its 95 % interval as a line; black ticks mark the baseline. Values are divided by
-    `of`. One panel per set of miners.
+    """One dot per setting and miner, its 95 % interval as a line; black ticks mark the baseline. One panel per set of
+    miners.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    measure : str
+    of : float
+        Values are divided by it: people in the table, above 0.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.strings(measure=measure)
@@ -75,7 +99,19 @@ def dots(results, measure, *, of):
 
 
 def lines(results, measure):
-    """One line per sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t."""
+    """One line per sanitizer of a measure by the bound that varies, one panel for each `parameter`: k, l, t.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `gallery.losses`.
+    measure : str
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
+    """
     expect.these(results=results)
     expect.strings(measure=measure)
     of, rows = facts(measure), results[results.measure == measure].dropna(subset="value")

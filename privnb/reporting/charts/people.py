@@ -7,8 +7,18 @@ from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, 
 
 
 def people(counts, fewest=withholding.LIMIT):
-    """Bars of people by group. `counts`: Series named after its attribute; small groups are merged with their
-    neighbours. A sentence where all together are fewer than `fewest`.
+    """Bars of people by group.
+
+    Parameters
+    ----------
+    counts : Series
+        People by group, its index named after the attribute; small groups are merged with their neighbours.
+    fewest : int
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where all together are fewer than `fewest`.
     """
     check_counts(counts)
     withholding.check(fewest)

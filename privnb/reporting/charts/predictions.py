@@ -17,6 +17,18 @@ def gains(results, measure):
     """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
 
     On the left the release's own gain, with what chance alone shows as black ticks; on the right what is added to it.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.gains`.
+    measure : str
+        "accuracy_gain" or "knowledge_gain".
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.strings(measure=measure)

@@ -10,9 +10,20 @@ BASELINE = "baseline"
 def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
     """A small table of results to look at: values with their 95 % interval, and the guess that they have to beat.
 
-    `rows`, `columns`: names of columns of the results, or lists of them. A withheld count reads "fewer than" its
-    bound, any other withheld number "withheld". The baseline is a last column or row where one is enough. Without
-    rows it says so.
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    rows, columns : str or list of str
+        Columns of the results, or "setting".
+    format : str
+        Of the numbers.
+
+    Returns
+    -------
+    DataFrame or Sentences
+        A withheld count reads "fewer than" its bound, any other withheld number "withheld". The baseline is a last
+        column or row where one is enough. A sentence where there are no rows.
     """
     expect.these(results=results)
     for name, given in {"rows": rows, "columns": columns}.items():

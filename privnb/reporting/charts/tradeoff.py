@@ -12,12 +12,21 @@ HEIGHT = 300
 
 
 def trade_off(results, measure="utility_loss"):
-    """Privacy loss of each release against a measure of utility loss, one line a privacy model, form and target where
-    these differ; beside it what both scales mean.
+    """Privacy loss of each release against a measure of utility loss, one line per privacy model, form and target where
+    these differ; beside it what both scales mean. Figures 2 and 3 of Li and Li 2009.
 
-    `measure`: of utility loss, by name. `results`: with `privacy_loss` of the same releases; `revealed_loss` makes the
-    vertical lines, the trivial release, which is the measure's baseline, the horizontal one. Figures 2 and 3 of Li and
-    Li 2009.
+    Parameters
+    ----------
+    results : DataFrame
+        With `privacy_loss` of the same releases; `revealed_loss` makes the vertical lines, the trivial release, which
+        is the measure's baseline, the horizontal one.
+    measure : str
+        Of utility loss.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
     """
     expect.these(results=results)
     expect.strings(measure=measure)

@@ -93,7 +93,19 @@ def _panel(rows, settings, order, named):
 def printed(results, source, items):
     """The paper's numbers whose item starts with `items` beside the measured ones: the rows of the ledger.
 
-    Where none of them is measured, as on another table or a sample, it says so.
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    source : str
+        The paper, as the ledger names it, such as "askari-2012".
+    items : str
+        The beginning of an item, such as "table2/".
+
+    Returns
+    -------
+    DataFrame or Sentences
+        A sentence where none of them is measured, as on another table or a sample.
     """
     expect.these(results=results)
     expect.strings(source=source, items=items)

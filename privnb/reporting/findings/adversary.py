@@ -22,7 +22,19 @@ CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesse
 
 @of_results(otherwise="No release was attacked.")
 def adversary_gains(mined, links):
-    """Nearer predictions beside what needs no attack, whom they hit, and correct links, per kind of sanitizer."""
+    """Nearer predictions beside what needs no attack, whom they hit, and correct links, per kind of sanitizer.
+
+    Parameters
+    ----------
+    mined : DataFrame
+        Of `studies.adversaries`.
+    links : DataFrame
+        Of `evaluation.linked`.
+
+    Returns
+    -------
+    Sentences
+    """
     rows = over_seeds(mined)
     nearer, exact = (of(rows, "anti_utility", scenario=scenario, variant="") for scenario in "AB")
     worst = main_set(nearer, "worst")

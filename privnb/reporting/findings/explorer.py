@@ -14,7 +14,19 @@ COUNTED = (
 
 
 def one_setting(results, refused=""):
-    """One release: by counts and, where they ran, by miners. `refused`: why there is none, or empty."""
+    """One release: by counts and, where they ran, by miners.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    refused : str
+        Why there is no release, or empty.
+
+    Returns
+    -------
+    Sentences
+    """
     expect.kind("refused", refused, str)
     if refused:
         return report(f"{B}There is no such release.{B} {refused}")

@@ -15,7 +15,21 @@ from privnb.sanitizers.catalogue import group
 
 
 def publication(results, releases, table):
-    """The owner's choice. `releases`: `frontier.points` of `results`; `table`: `frontier.choices` of those."""
+    """The owner's choice.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    releases : DataFrame
+        `frontier.points` of these.
+    table : DataFrame
+        `frontier.choices` of those.
+
+    Returns
+    -------
+    Sentences
+    """
     expect.these(results=results, releases=releases)
     check_choices(table)
     chosen = releases[releases.setting.isin(table.setting)]
@@ -44,8 +58,20 @@ def _mined(results, releases):
 def search(tuned, cap, whole=None, **axes):
     """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
 
-    `tuned`: a `frontier.Tuned`, or None where no search was asked for; `whole`: results of the whole grid, or None;
-    `axes`: `privacy` and `utility`, as of `frontier.points`.
+    Parameters
+    ----------
+    tuned : Tuned or None
+        Of `frontier.tune`; None where no search was asked for.
+    cap : float
+        The most privacy loss accepted.
+    whole : DataFrame, optional
+        Results of the whole grid.
+    **axes : Loss or str
+        `privacy` and `utility`, as of `frontier.points`.
+
+    Returns
+    -------
+    Sentences
     """
     if tuned is not None:
         expect.kind("tuned", tuned, decision.Tuned, instead="`frontier.tune` gives it.")

@@ -19,8 +19,18 @@ BUCKETS = (
 def every_setting(steps, results, releases):
     """How many of the settings the table can give, which of them no other beats, and what the first series trades.
 
-    `steps`: one row per setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to
-    strict; `results`: their numbers; `releases`: `frontier.points` of those.
+    Parameters
+    ----------
+    steps : DataFrame
+        One row per setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to strict.
+    results : DataFrame
+        Their numbers.
+    releases : DataFrame
+        `frontier.points` of those.
+
+    Returns
+    -------
+    Sentences
     """
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results, releases=releases)

@@ -111,8 +111,20 @@ def ahead(sides):
 def adversary_and_researcher(compared, others=None, shares=None, predictions=None):
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
-    `compared`: of `studies.figures`; `others`: of `studies.others`; `shares`: of the coins; `predictions`: of
-    `studies.gains`. What is None is not spoken of; of nothing `compared` it says what that takes.
+    Parameters
+    ----------
+    compared : DataFrame
+        Of `studies.figures`; of nothing compared it says what that takes.
+    others : DataFrame, optional
+        Of `studies.others`. What is None is not spoken of.
+    shares : DataFrame, optional
+        Of `studies.coins`.
+    predictions : DataFrame, optional
+        Of `studies.gains`.
+
+    Returns
+    -------
+    Sentences
     """
     for name, each in {"compared": compared, "others": others, "shares": shares, "predictions": predictions}.items():
         if each is not None or name == "compared":
