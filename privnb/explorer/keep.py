@@ -102,10 +102,24 @@ def _setting(entry):
 
 
 def code(dataset, setting, source=""):
-    """Lines of Python that make the release of `setting`, the very one that is measured, and its published form.
+    """Lines of Python that make the release of a setting, the very one that is measured, and its published form.
 
-    `dataset`: as `load` gave it, all of it or a sample. `source`: what `load` was given as its name, where that is the
-    path of a description file. Raises ValueError for a setting that means nothing.
+    Parameters
+    ----------
+    dataset : Dataset
+        As `load` gave it, all of it or a sample.
+    setting : Setting
+    source : str
+        What `load` was given as its name, where that is the path of a description file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a setting that means nothing.
     """
     expect.these(dataset=dataset, setting=setting, source=source)
     setting = checked(setting, dataset)
@@ -135,9 +149,21 @@ def code(dataset, setting, source=""):
 
 
 def command(dataset, setting, source=""):
-    """The command that reports the numbers of `setting`, quoted for a shell, without defaults and idle sliders.
+    """The command that reports the numbers of a setting, quoted for a shell, without defaults and idle sliders.
 
-    `dataset`, `source`: as of `code`. Raises ValueError for a setting that means nothing.
+    Parameters
+    ----------
+    dataset, setting, source
+        As of `code`.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a setting that means nothing.
     """
     expect.these(dataset=dataset, setting=setting, source=source)
     setting = checked(setting, dataset)

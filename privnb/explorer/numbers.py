@@ -45,7 +45,17 @@ class Reading:
 
 
 def counted(dataset, setting):
-    """The `Reading` of a setting, kept for when it is asked again of equal records."""
+    """The `Reading` of a setting, kept for when it is asked again of equal records.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+
+    Returns
+    -------
+    Reading
+    """
     return recalled(dataset, setting) or remember(dataset, _reading(dataset, checked(setting, dataset)))
 
 

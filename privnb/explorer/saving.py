@@ -33,13 +33,24 @@ class Terms(NamedTuple):
 
 
 def terms(dataset, setting, release):
-    """The `Terms` of saving `release`, that of `setting`, as asked of every column.
+    """On what terms a release is saved, as asked of every column.
 
     The rule: who knows of a person all that is not sensitive, quasi-identifiers *and* neutral columns, finds the rows
     that are alike in all of it, as released. A row that is alone so gives its sensitive values away, whatever k its
     labels keep: the release is refused. Cells with noise say of no row whose it is, so they do not count; exact columns
     beside them do. Buckets have one row per person by design, and hide whose a sensitive value is: they are saved, and
     the terms say it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+    release : Release
+        That of the setting.
+
+    Returns
+    -------
+    Terms
     """
     expect.these(dataset=dataset, setting=setting, release=release)
     schema, untouched = release.schema, release.treated("exact")
@@ -119,13 +130,10 @@ def _refused(release, own, exact):
 
 
 def save(dataset, setting, folder, format="CSV"):
-    """Publish: write the release of `setting` with its provenance into a new folder of `folder`; returns their paths.
+    """Publish: write the release of a setting with its provenance into a new folder of `folder`.
 
-    Folder and files are the owner's alone (modes 700 and 600), until they are handed on.
-
-    Returns `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`. They are made whole or
-    not at all. Nothing is overwritten: a second release of a setting is numbered. `folder` is made where it is missing.
-    `format`: "CSV", which `privnb check` reads, or "Parquet", in which the values in the table of buckets are text.
+    Folder and files are the owner's alone (modes 700 and 600), until they are handed on. They are made whole or not at
+    all. Nothing is overwritten: a second release of a setting is numbered.
 
     What is random is drawn anew from sources that nobody can repeat: noise from OpenDP (`rng=None`), who shares a
     bucket, its number. So it differs from the release on the board, and from one saving to the next: publish one of
@@ -134,9 +142,26 @@ def save(dataset, setting, folder, format="CSV"):
     promised, what is not, what is `measured` in the saved tables themselves, what was `said` (see `terms`), and the
     SHA-256 of each file; no seed.
 
-    Raises ValueError for a release in which nothing hides some person: the original, classes of one, one that has
-    quasi-identifiers of the dataset as they are, because the setting does not count them among what is known, and one
-    in which somebody stands alone by the rule of `terms`.
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+    folder : str or Path
+        Made where it is missing.
+    format : str
+        "CSV", which `privnb check` reads, or "Parquet", in which the values in the table of buckets are text.
+
+    Returns
+    -------
+    tuple of Path
+        `(release, provenance)`; of a bucketized release `(release, provenance, buckets)`.
+
+    Raises
+    ------
+    ValueError
+        For a release in which nothing hides some person: the original, classes of one, one that has quasi-identifiers
+        of the dataset as they are, because the setting does not count them among what is known, and one in which
+        somebody stands alone by the rule of `terms`.
     """
     expect.these(dataset=dataset, setting=setting, folder=folder)
     setting = checked(setting, dataset)

@@ -31,9 +31,18 @@ ASKED = ("sweep", "save", "pins")  # which go on while controls move
 
 
 def asked(k, l, t, delta, epsilon, **others):  # noqa: E741 - the field's letters
-    """The setting that a notebook's parameters ask for: of numbers separated by commas the first; empty: not asked for.
+    """The setting that a notebook's parameters ask for.
 
-    `others`: fields of `Setting`.
+    Parameters
+    ----------
+    k, l, t, delta, epsilon : str, int or float
+        One number, or several separated by commas, of which the first is taken; empty: the default of `Setting`.
+    **others
+        Fields of `Setting`.
+
+    Returns
+    -------
+    Setting
 
     >>> asked("10, 50", "", 0.2, "", "").asked
     {'k': 10, 't': 0.2}

@@ -36,11 +36,25 @@ SCENARIOS = facts("anti_utility").readings
 class Setting:
     """One release and its two readers; the notebook's parameters are these fields in capitals.
 
-    `sanitizer`: one of `catalogue.kinds()`. `k`, `l`, `t`, `delta`: the bounds of its privacy models, all of which
-    every class keeps (`MODELS`; t by equal distances); 0: not asked for. `epsilon`: what noise spends on each
-    attribute. `quasi_identifiers`: names separated by commas, empty: the dataset's; `sensitive`: one name, empty: the
-    dataset's first. `miner`: who learns from the release, for its user and for its adversary; `scenario`: what the
-    owner fears, see `nearer_predictions`. `seed` decides the noise, the random draws and the folds.
+    Parameters
+    ----------
+    sanitizer : str
+        One of `catalogue.kinds()`.
+    k, l, t, delta : int, float
+        The bounds of its privacy models, all of which every class keeps (`MODELS`; t by equal distances); k is 2 or
+        more, 0 of the others: not asked for.
+    epsilon : float
+        What noise spends on each attribute, above 0.
+    quasi_identifiers : str
+        Names separated by commas, empty: the dataset's.
+    sensitive : str
+        One name, empty: the dataset's first.
+    miner : str
+        Who learns from the release, for its user and for its adversary.
+    scenario : str
+        What the owner fears, see `nearer_predictions`.
+    seed : int
+        Of the noise, the random draws and the folds.
     """
 
     sanitizer: str = "Mondrian"
@@ -125,7 +139,18 @@ def _miners():
 
 
 def idle(setting, dataset):
-    """The controls that this setting does not read, each with the reason in a sentence: `{control: text}`."""
+    """The controls that this setting does not read.
+
+    Parameters
+    ----------
+    setting : Setting
+    dataset : Dataset
+
+    Returns
+    -------
+    dict of str to str
+        By control the reason, a sentence.
+    """
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     kind, letters = setting.sanitizer, setting.kind.letters
@@ -140,7 +165,18 @@ def idle(setting, dataset):
 
 
 def unmined(setting, dataset):
-    """For whom this release is not mined, "user" or "adversary", and why not: `{who: text}`."""
+    """For whom this release is not mined.
+
+    Parameters
+    ----------
+    setting : Setting
+    dataset : Dataset
+
+    Returns
+    -------
+    dict of str to str
+        By "user" or "adversary" why not.
+    """
     expect.these(setting=setting, dataset=dataset)
     setting, treatment, reasons = checked(setting, dataset), setting.kind.treatment, {}
     if treatment == "bucketized":
@@ -162,6 +198,15 @@ def unmined(setting, dataset):
 def attacked(setting, dataset):
     """The quasi-identifier that the adversary wants to know more exactly: the first number, or else the first; where
     categories are randomised, the first of these.
+
+    Parameters
+    ----------
+    setting : Setting
+    dataset : Dataset
+
+    Returns
+    -------
+    str
     """
     expect.these(setting=setting, dataset=dataset)
     chosen = of_roles(dataset, setting)
@@ -174,7 +219,19 @@ def attacked(setting, dataset):
 def checked(setting, dataset):
     """The setting with the names of its attributes filled in, whole numbers as such.
 
-    Raises ValueError for what is not among `choices`, a bound that no model has, and an attribute in two roles.
+    Parameters
+    ----------
+    setting : Setting
+    dataset : Dataset
+
+    Returns
+    -------
+    Setting
+
+    Raises
+    ------
+    ValueError
+        For what is not among `choices`, a bound that no model has, and an attribute in two roles.
     """
     expect.these(setting=setting, dataset=dataset)
     offered, schema = choices(dataset), dataset.schema
@@ -210,6 +267,15 @@ def of_roles(dataset, setting):
 
     Its own other sensitive attributes stay so; all others become neutral. An attribute that is no quasi-identifier in
     the dataset is generalized as its public domain allows, see `hierarchy.flat`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+
+    Returns
+    -------
+    Dataset
     """
     expect.these(dataset=dataset, setting=setting)
     return _of_roles(dataset, *checked(setting, dataset).roles)
@@ -231,6 +297,15 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
 def exposed(setting, dataset):
     """The dataset's own quasi-identifiers that are published as they are, as the setting takes them for unknown. Of
     buckets not the sensitive one: they hide whose its values are.
+
+    Parameters
+    ----------
+    setting : Setting
+    dataset : Dataset
+
+    Returns
+    -------
+    list of str
     """
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
@@ -239,7 +314,22 @@ def exposed(setting, dataset):
 
 
 def sanitizer(setting, dataset):
-    """The sanitizer that is asked for. Raises ValueError for an Anatomy without a whole l of 2 or more."""
+    """The sanitizer that is asked for.
+
+    Parameters
+    ----------
+    setting : Setting
+    dataset : Dataset
+
+    Returns
+    -------
+    Sanitizer
+
+    Raises
+    ------
+    ValueError
+        For an Anatomy without a whole l of 2 or more.
+    """
     expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     required = {letter: getattr(setting, letter) for letter in setting.kind.requires}
