@@ -26,6 +26,8 @@ from privnb.microdata.progress import track
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import SanitizationError
 
+SEEDS_AT_A_TIME = 16  # for so many, what is made of a dataset is kept: each sanitizer goes through all seeds
+
 
 class Case:
     """One release: the dataset, the sanitizer and the seed that it is made of, and the release, made when it is read
@@ -193,7 +195,8 @@ def reordered(dataset, seed):
     return replace(dataset, table=dataset.table.iloc[order])
 
 
-_reordered = lru_cache(maxsize=2)(reordered)  # one for all releases of a seed, which is how questions know it again
+# One for all releases of a seed, which is how questions know it again.
+_reordered = lru_cache(maxsize=SEEDS_AT_A_TIME)(reordered)
 
 
 state(

@@ -6,14 +6,14 @@ know is a parameter; other choices than the paper's stand in `knows`.
 """
 
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, combinations
 
 import numpy as np
 
 from privnb.attacks import MinerInference
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import Case, Question, ask, reached
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import tells_few
 from privnb.measures import gains
@@ -25,6 +25,7 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
 from privnb.miners import able, weka
+from privnb.miners.encoding import encode
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
 from privnb.sanitizers import Identity, Mondrian, Suppress
 
@@ -101,11 +102,17 @@ def stand_in(case):
     """The release of a case, or the one that stands for it, see `released`."""
     known = case.dataset.schema.quasi_identifiers
     if models := [model for model in getattr(case.sanitizer, "models", ()) if model.sensitive not in known]:
-        whole = Suppress().sanitize(case.dataset, rng=0)
+        whole = _bare(case.dataset)
         counted = [model.counted(whole) for model in models]
         if not all(model.holds(found, found.sum(axis=0)).all() for model, found in zip(models, counted, strict=True)):
             return whole
     return case.release
+
+
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
+def _bare(dataset):
+    """The release without quasi-identifiers."""
+    return Suppress().sanitize(dataset, rng=0)
 
 
 def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed=1, fewest=withholding.LIMIT):
@@ -171,7 +178,7 @@ class Disclosure(Question):
         release, also = stand_in(case), list(self.known)
         if is_withheld(release, self.sensitive):
             # It is in a table of its own, which tells A_base and nothing of anybody.
-            release, also = Suppress().sanitize(case.dataset, rng=0), []
+            release, also = _bare(case.dataset), []
         if release.classes is not None or not self.miners:
             rows += _of_classes(row, release, self.sensitive, also, self.fewest, rng=case.stream("deal"))
         if self.miners and MinerInference.can_read(release):
@@ -256,20 +263,19 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
 def _of_miners(row, case, release, sensitive, known, miners, fewest):
     published, key = release._published(case.stream("publish"))
     dataset = case.dataset
-    values, groups = published.table[sensitive], counts.combinations(published.table[list(known)]).index
+    values, groups = published.table[sensitive].to_numpy(), counts.combinations(published.table[list(known)]).index
     before = gains.posterior_accuracy(class_value_counts(groups, values))
-    order = gains.permute(groups, np.random.default_rng(case.stream("deal")))
-    table = published.table.copy()
-    table[sensitive] = values.to_numpy()[order]
-    dealt = published._replace(table=table)
+    dealt = values[gains.permute(groups, np.random.default_rng(case.stream("deal")))]
     # A class is found by the quasi-identifiers of a person (section 4.1); the row that noise made of them is not.
     asked = (dataset if release.classes is None else release).table.iloc[key]
     true, rows = dataset.table[sensitive].to_numpy()[key], []
-    for miner in able(miners_of(miners), values)[0]:
-        attack = MinerInference(miner, sensitive, (*release.schema.quasi_identifiers, *known))
-        try:
-            right = exact_match(attack.fit(published).predict(asked), true).mean()
-            chance = exact_match(attack.fit(dealt).predict(asked), dealt.table[sensitive].to_numpy()).mean() - before
+    read = partial(encode, names=[*release.schema.quasi_identifiers, *known], schema=published.schema)
+    learned = read(published.table, hierarchies=published.hierarchies)  # once for all miners
+    asked = read(asked, hierarchies=published.hierarchies, like=learned)
+    for miner in able(miners_of(miners), published.table[sensitive])[0]:
+        try:  # what MinerInference does with one miner
+            right = exact_match(miner.fit(learned, values).predict(asked), true).mean()
+            chance = exact_match(miner.fit(learned, dealt).predict(asked), dealt).mean() - before
         except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
             rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=type(error).__name__.lower()))
         else:

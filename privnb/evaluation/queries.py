@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from privnb.evaluation.attributes import secret_name
-from privnb.evaluation.cases import Question, ask
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask
 from privnb.evaluation.results import join, row_builder, tidy
 from privnb.measures.base import state
 from privnb.measures.queries import READINGS, CountQueries, relative_errors
@@ -99,7 +99,7 @@ class Queries(Question):
         ]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
 def _drawn(dataset, asked, seed):
     row, names = partial(row_builder(dataset, Identity(), seed), **asked.columns), dataset.schema.quasi_identifiers
     if asked.dimension > len(names) or dataset.table[[*names, asked.sensitive]].nunique().max() > VALUES:
@@ -117,7 +117,7 @@ def _drawn(dataset, asked, seed):
     return (None if len(queries) - queries.empty < FEWEST else queries), rows
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
 def _trivial_errors(dataset, asked, seed, buckets):
     """The errors of the trivial release of the same form."""
     trivial = Bucketize(Suppress()) if buckets else Suppress()

@@ -115,7 +115,9 @@ def tidy(rows):
         return pd.DataFrame(columns=COLUMNS).astype(dict.fromkeys(["bound", *NUMBERS], float))
     columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
     columns |= {name: np.array(columns[name], dtype=float) for name in ("bound", *NUMBERS)}
-    return mark_withheld(pd.DataFrame(columns, columns=COLUMNS))
+    pairs = zip(columns["status"], np.isnan(columns["value"]), strict=True)
+    columns["status"] = ["withheld" if bare and status == "" else status for status, bare in pairs]
+    return pd.DataFrame(columns, columns=COLUMNS)
 
 
 def mark_withheld(results):
