@@ -50,6 +50,14 @@ def numbers(column):
     return column.astype(object).where(read.isna(), read) if read.isna().any() else read
 
 
+def _where(holds, column):
+    """Where a column has values of which `holds(values)`, Series -> boolean Series, says so; of a missing one it never
+    does. Boolean array (n,).
+    """
+    index, distinct = factorized(column)  # each value is asked once
+    return np.append(holds(pd.Series(distinct)), False)[index]  # the index of a missing value is -1
+
+
 class Role(StrEnum):
     """What an attribute means for privacy."""
 
@@ -137,11 +145,12 @@ class Numbers:
 
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
-        index, distinct = factorized(column)
-        numbers = pd.to_numeric(pd.Series(distinct), errors="coerce")
+        return column[~_where(self._has, column)]
+
+    def _has(self, values):
+        numbers = pd.to_numeric(values, errors="coerce")
         steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
-        fits = steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
-        return column[~np.append(fits, False)[index]]  # the index of a missing value is -1
+        return steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
 
     @staticmethod
     def _on_a_step(steps):
@@ -168,7 +177,7 @@ class Categories:
 
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
-        return column[~column.isin(self.values)]
+        return column[~_where(lambda values: values.isin(self.values), column)]
 
 
 @dataclass(frozen=True)
@@ -337,12 +346,12 @@ class Schema:
     def _check_column(self, attribute, column):
         if attribute.domain is None:
             return
-        if column.isna().any():
+        outside = attribute.domain.outside(column)
+        if missing := outside.isna().sum():
             raise SchemaError(
-                f"dataset '{self.dataset}': column '{attribute.name}' has {column.isna().sum()} missing values, "
+                f"dataset '{self.dataset}': column '{attribute.name}' has {missing} missing values, "
                 "which its domain does not allow. Drop those records or list a value for 'missing' in the domain."
             )
-        outside = attribute.domain.outside(column)
         if len(outside):
             found = commonest(outside)
             raise SchemaError(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Treatment
 
@@ -41,7 +42,8 @@ def treatments(dataset, table, rows, records):
 def _kind(before, cells):
     if cells.equals(before):
         return "exact"
-    hidden = cells.isin([SUPPRESSED])
+    index, labels = factorized(cells)
+    hidden = np.append(labels.astype(object) == SUPPRESSED, False)[index]  # the index of a missing cell is -1
     if not hidden.any():
         return "generalized"
     kept = cells[~hidden].astype(object).equals(before[~hidden].astype(object))
