@@ -5,6 +5,8 @@ mechanisms", CODASPY 2012, section 4.1. A channel in fractions is computed exact
 are always floats and of base 2.
 
 The paper's slips are corrected here, each with a reason; `enumeration.errata` computes what they would have cost.
+
+One module: each measure is a line or two over the same channel.
 """
 
 import math
