@@ -3,6 +3,7 @@
 The adversary knows a person's quasi-identifiers and wants the sensitive attribute. They are measured against the
 trivial sanitizations, which publish either no quasi-identifier or no sensitive attribute. Which neutral attributes they
 know is a parameter; other choices than the paper's stand in `knows`.
+Long, since the parameters and rows of each comparison are described where it stands.
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,7 @@
 
 Both losses stand against an end of the scale: privacy against the release without quasi-identifiers, utility against
 the original. Populations are found once for all the sanitizers of a call.
+Long, since the parameters and rows of each comparison are described where it stands.
 """
 
 from collections.abc import Mapping

@@ -185,7 +185,7 @@ def _among(data, rows, place, of):
 
 
 class _Tables:
-    """Tables that unfold, one a series."""
+    """Tables that unfold, one per series."""
 
     def __init__(self, html):
         self.html = html

@@ -1,4 +1,7 @@
-"""The experiments of Li and Li 2009, sections 3 and 5, on any dataset."""
+"""The experiments of Li and Li 2009, sections 3 and 5, on any dataset.
+
+Long, since the parameters and rows of each experiment are described where it stands.
+"""
 
 import tomllib
 from dataclasses import replace
