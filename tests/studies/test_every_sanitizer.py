@@ -202,11 +202,14 @@ def test_of_fewer_than_ten_seeds_nothing_is_decided(people):
     assert points.why.str.contains("has 3 seeds of at least 10").sum() == len(noise)
 
 
-def test_what_cannot_be_done_is_left_out_by_name(people):
-    family = studies.family(people, **{**SETTINGS, "k": "5, 400", "l": "2, 12"})
-    results = studies.appraised(people, family, "accuracy_gain")
-    said = studies.left_out(people, family, results).data
+def test_what_cannot_be_done_is_left_out_by_name(people, family, results):
+    """The releases that can be made are those of all tests, whose numbers `results` has."""
+    made, family = set(family), studies.family(people, **{**SETTINGS, "k": "5, 400", "l": "2, 12"})
     impossible = [each for each in family if "400" in repr(each) or "12" in repr(each)]
+    assert set(family) - made == set(impossible)
+    known = [of(results, each, measure) for each in set(family) & made for measure in AXES.values()]
+    results = join(*known, studies.appraised(people, [*impossible, Identity()], "accuracy_gain"))
+    said = studies.left_out(people, family, results).data
     assert f"{len(impossible)} of {len(family)} sanitizers are left out" in said
     for sanitizer in impossible:
         assert f"- `{sanitizer!r}`: " in said
@@ -289,7 +292,7 @@ def test_along_one_parameter(people, tmp_path):
 
 
 def test_the_whole_grid_in_the_full_profile(people):
-    values = [2, 3, 4, 5]
+    values = [2, 3]
     evaluate, whole = studies.along(people, studies.settings_along(people, "KMember k", values), profile="small")
     assert decision.points(whole, **AXES).setting.tolist() == [f"KMember k={k}" for k in values]
     assert evaluate(3).equals(whole[whole.parameters == "k=3"])
