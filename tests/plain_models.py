@@ -41,12 +41,16 @@ def published(release, model):
         order = release.schema[model.sensitive].domain.values
 
     @cache
-    def position(name, value):
-        return release.hierarchies[name].codes([value])[0]
+    def positions(name):
+        values = model.population[name].unique().tolist()
+        return dict(zip(values, release.hierarchies[name].codes(values), strict=True))
 
     @cache
+    def covered(name, label):
+        return set(release.hierarchies[name].covered(label))
+
     def covers(name, label, value):
-        return position(name, value) in release.hierarchies[name].covered(label)
+        return positions(name)[value] in covered(name, label)
 
     return {
         "table": release.table, "quasi_identifiers": release.schema.quasi_identifiers, "order": order,

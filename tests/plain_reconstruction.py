@@ -1,5 +1,7 @@
 """What a release says of a group, counted person by person and value by value; and a small table to try it on."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -9,6 +11,7 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 
 TOWNS = ("a", "b", "c")
 GRADES = ("low", "mid", "high")
+HELD = ("bucket", "value", "count")
 DISEASES = ("cold", "flu", "gout", "scurvy")
 SCHEMA = Schema(
     "toy",
@@ -45,9 +48,9 @@ def toy(rows, seed, hierarchies=HIERARCHIES):
     return Dataset("toy", table, SCHEMA, hierarchies)
 
 
-def cell(release, record, name):
+def cell(release, name, label):
     """The values, as text, that a published cell may stand for, all equally likely."""
-    label, hierarchy = release.table[name].iloc[record], release.hierarchies[name]
+    hierarchy = release.hierarchies[name]
     if name in release.treated("noisy") and name == "age":
         return {str(min(range(8), key=lambda value: (abs(value - label), value)))}
     return {leaves(hierarchy)[position] for position in hierarchy.covered(label)}
@@ -57,22 +60,22 @@ def leaves(hierarchy):
     return hierarchy.leaves if hasattr(hierarchy, "leaves") else [str(v) for v in range(8)]
 
 
-def chance(release, record, diseases):
-    """How likely a person has one of the diseases, from what is published of them or of their bucket."""
+def chances(release, diseases):
+    """How likely each person has one of the diseases, from what is published of them or of their bucket."""
     if release.buckets is None:
-        label = release.table.disease.iloc[record]
-        return len(diseases) / len(DISEASES) if label == "*" else float(label in diseases)
-    held = release.buckets[release.buckets.bucket == release.table.bucket.iloc[record]]
-    return held["count"][held.value.isin(diseases)].sum() / held["count"].sum()
+        share = len(diseases) / len(DISEASES)
+        return [share if label == "*" else float(label in diseases) for label in release.table.disease.tolist()]
+    held = {}
+    for bucket, value, people in zip(*(release.buckets[name].tolist() for name in HELD), strict=True):
+        held.setdefault(bucket, Counter())[value] += people
+    return [sum(held[b][each] for each in diseases) / held[b].total() for b in release.table.bucket.tolist()]
 
 
 def count(release, group, diseases):
     """People of a group, `{attribute: values as text}`, with one of the diseases: the number to be expected."""
-    total = 0.0
-    for record in range(len(release)):
-        inside = chance(release, record, diseases)
-        for name, values in group.items():
-            possible = cell(release, record, name)
-            inside *= len(possible & values) / len(possible)
-        total += inside
-    return total
+    inside = chances(release, diseases)
+    for name, values in group.items():
+        labels = release.table[name].tolist()
+        possible = {label: cell(release, name, label) for label in set(labels)}
+        inside = [p * len(possible[of] & values) / len(possible[of]) for p, of in zip(inside, labels, strict=True)]
+    return sum(inside)
