@@ -8,6 +8,7 @@ import importlib
 import inspect
 import linecache
 import math
+import re
 import tempfile
 import traceback
 from dataclasses import MISSING, fields, replace
@@ -518,3 +519,49 @@ def test_the_legal_arguments_are_legal():
             continue
         given, several = arguments(name, thing)
         call(thing, given, several)
+
+
+def lacking(thing):
+    """What the docstring of a callable with two or more parameters lacks of numpydoc's sections: a list of names."""
+    asked = inspect.signature(thing).parameters.values()
+    names = [p.name for p in asked if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    parts = re.split(r"^([A-Z][a-z]+)\n-+$", inspect.getdoc(thing) or "", flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    heads = re.findall(r"^(\S[^:\n]*?)(?: :.*)?$", sections.get("Parameters", ""), flags=re.MULTILINE)
+    described = {name.strip() for head in heads for name in head.split(",")}
+    returns = not inspect.isclass(thing) and re.search(r"^ +(return|yield) ", inspect.getsource(thing), re.MULTILINE)
+    lacks = [name for name in names if name not in described] if len(names) > 1 else []
+    return lacks + (["Returns"] if returns and len(names) > 1 and not {"Returns", "Yields"} & sections.keys() else [])
+
+
+def test_a_signature_can_be_scanned():
+    """Two or more parameters are described one by one, and what comes back, in numpydoc's sections."""
+    lacks = {name: lacking(thing) for name, thing in (public() | methods()).items() if thing is not _setting}
+    assert not {name: lack for name, lack in lacks.items() if lack}
+
+
+def test_what_a_docstring_lacks_is_found():
+    def described(a, b):
+        """Add.
+
+        Parameters
+        ----------
+        a, b : int
+
+        Returns
+        -------
+        int
+        """
+        return a + b
+
+    def half(a, b):
+        """Add.
+
+        Parameters
+        ----------
+        a : int
+            b is not.
+        """
+        return a + b
+
+    assert (lacking(described), lacking(half)) == ([], ["b", "Returns"])
