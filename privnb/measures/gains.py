@@ -46,8 +46,8 @@ def known_classes(release, knows=()):
     Unreadable
         For a release without classes, such as a noisy one: the gains are defined over them.
     """
-    expect.these(release=release, knows=knows)
-    for name in knows:
+    expect.these(release=release)
+    for name in expect.texts("knows", knows, "attributes"):
         release.schema[name]  # refuses a name that does not exist
     release.check_classes("the adversary's gains are")
     if not knows or release.buckets is not None:
@@ -74,7 +74,7 @@ def class_counts(release, sensitive, knows=()):
     Unreadable
         As `known_classes`.
     """
-    expect.these(release=release, knows=knows)
+    expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
     return class_value_counts(*_by_class(release, sensitive, knows))
 
@@ -96,7 +96,7 @@ def knowledge_before(release, sensitive, knows=()):
     float array (classes, values)
         Shares of the sensitive values for each of `known_classes`.
     """
-    expect.these(release=release, knows=knows)
+    expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
     classes, values = _by_class(release, sensitive, knows)
     groups = _groups(release, knows)
@@ -323,7 +323,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=20, knows=(), of=(accurac
     tuple of float
         The mean of each gain over `repeats`.
     """
-    expect.these(release=release, rng=rng, knows=knows)
+    expect.these(release=release, rng=rng)
     release.schema[sensitive]  # refuses a name that does not exist
     expect.whole("repeats", repeats, 1)
     expect.kind("of", of, tuple, list)

@@ -49,7 +49,10 @@ def accept_false_alarms(case, miss=0.0):
     function
         The error implication that is `miss` where a `case` is guessed to be none, else 1.
     """
-    expect.number("miss", miss)
+    if not (expect.is_number(miss) and miss <= 0):
+        raise ValueError(
+            f"miss must be a number of at most 0: a missed case is worth nothing, or less. Got {expect.found(miss)}."
+        )
 
     def error(predicted, true):
         predicted, true = _alike(predicted, true)

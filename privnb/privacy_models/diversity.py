@@ -111,7 +111,12 @@ class RecursiveDiversity(PrivacyModel):
     def __post_init__(self):
         super().__post_init__()
         expect.positive("c", self.c)
-        expect.whole("l", self.l, 2, NOTHING)
+        expect.whole(
+            "l",
+            self.l,
+            2,
+            "every class keeps 1 where c is above 1, and FrequencyDiversity is the model where it is not",
+        )
 
     def level(self, counts, whole=None):
         ordered = np.sort(counts, axis=1)[:, ::-1]

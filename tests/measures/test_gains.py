@@ -174,6 +174,8 @@ def test_someone_who_knows_a_neutral_attribute_gains_less_and_knows_more(ward):
     expected = [np.inf, math.log(2), math.log(2), np.inf]
     assert gains.multiplicative_disclosure(counts, before) == pytest.approx(expected)
     assert gains.information_gain(counts, before) == pytest.approx((math.log(4 / 3) + math.log(4 / 3) / 2) / 2)
+    with pytest.raises(ValueError, match="knows must be a list of attributes, each as text, got 'ward'"):
+        gains.known_classes(release, "ward")
     alone = gains.class_counts(release, "illness")
     assert gains.accuracy_gain(alone) == 0.25
     assert gains.knowledge_before(release, "illness").tolist() == [[0.5, 0.5], [0.5, 0.5]]

@@ -401,3 +401,8 @@ def test_wilson_surrounds_the_share(n, part):
     successes = round(part * n)
     low, high = wilson(successes, n)
     assert 0 <= low <= successes / n <= high <= 1
+
+
+def test_a_missed_case_is_never_a_reward():
+    with pytest.raises(ValueError, match=r"miss must be a number of at most 0: .* Got 5\.0"):
+        mining.accept_false_alarms("ill", miss=5.0)

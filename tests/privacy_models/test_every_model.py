@@ -316,6 +316,10 @@ REFUSED = [
     (lambda: RecursiveDiversity(0, 2, S), "c must be a positive number, got 0"),
     (lambda: RecursiveDiversity(3, 0, S), "l must be a whole number of at least 2"),
     (
+        lambda: RecursiveDiversity(0.5, 1, S),
+        r"l must be a whole number of at least 2 \(every class keeps 1 .* FrequencyDiversity",
+    ),
+    (
         lambda: ConfidenceBound(1.5, S, "a"),
         r"h must be a number above 0 and below 1 \(every share is at most 1\), got 1.5",
     ),

@@ -139,9 +139,11 @@ def quantiles(attribute, groups, sample):
     3      3       1       83                           *
     """
     domain, groups = _domain(attribute, Numbers), tuple(expect.numbers("groups", groups))
-    if not groups or groups[-1] < 2 or any(fine % coarse or fine == coarse for fine, coarse in pairwise(groups)):
+    several = bool(groups) and all(expect.is_whole(number) and number > 1 for number in groups)
+    if not several or any(fine % coarse or fine == coarse for fine, coarse in pairwise(groups)):
         raise SchemaError(
-            f"'{attribute.name}': each number of groups must divide the one before, down to 2 or more; got {groups}."
+            f"'{attribute.name}': each number of groups must be whole and divide the one before, down to 2 or more; "
+            f"got {groups}."
         )
     codes = np.sort(Ranges(domain).codes(_sampled(sample, domain)))
     firsts = codes[len(codes) * np.arange(1, groups[0]) // groups[0]] if len(codes) else codes
@@ -232,8 +234,10 @@ def prefixes(attribute, keep=None, apart=()):
         )
     length = len(values[0])
     keep = tuple(range(length - 1, 0, -1) if keep is None else keep)
-    if any(fewer >= more or fewer != int(fewer) for more, fewer in pairwise([length, *keep, 0])):
-        raise SchemaError(f"'{attribute.name}': keep must fall from below {length} to 1 or more, got {keep}.")
+    if not all(map(expect.is_whole, keep)) or any(fewer >= more for more, fewer in pairwise([length, *keep, 0])):
+        raise SchemaError(
+            f"'{attribute.name}': keep must fall, by whole numbers, from below {length} to 1 or more, got {keep}."
+        )
     return _shortened(attribute, values, [lambda v, k=k: v[:k] + SUPPRESSED * (length - k) for k in keep])
 
 

@@ -330,7 +330,7 @@ def queries_of(results):
 
 def _check(dataset, partitions, **others):
     """Raise the error of an argument that is not what its name means; `partitions` are by letter here."""
-    expect.kind("partitions", partitions, dict, instead="Give what experiments.partitions gives.")
+    expect.kind("partitions", partitions, dict, instead="Give what studies.partitions gives.")
     expect.these(dataset=dataset, partitions=[each for found in partitions.values() for each in found], **others)
 
 

@@ -132,9 +132,9 @@ def test_a_value_too_common_for_its_quantile_is_named():
         taxonomies.quantiles(numbers(), (2,), [1, 2, 20])
 
 
-@pytest.mark.parametrize("groups", [(), (1,), (4, 3), (2, 4), (4, 4), (4, 1)])
+@pytest.mark.parametrize("groups", [(), (1,), (4, 3), (2, 4), (4, 4), (4, 1), (4, 0), (4.0, 2.0), (4.5,)])
 def test_groups_that_do_not_nest_are_refused(groups):
-    with pytest.raises(SchemaError, match="each number of groups must divide the one before"):
+    with pytest.raises(SchemaError, match="each number of groups must be whole and divide the one before"):
         taxonomies.quantiles(numbers(), groups, range(20))
 
 
@@ -186,9 +186,9 @@ def test_a_code_that_looks_like_a_group_is_refused():
         taxonomies.prefixes(texts("53711", "53712", "5371*"))
 
 
-@pytest.mark.parametrize("keep", [(5,), (0,), (2, 3), (3, 3), (-1,)])
+@pytest.mark.parametrize("keep", [(5,), (0,), (2, 3), (3, 3), (-1,), (4.0, 2), (3.5,)])
 def test_keep_must_fall(keep):
-    with pytest.raises(SchemaError, match="keep must fall from below 5 to 1 or more"):
+    with pytest.raises(SchemaError, match="keep must fall, by whole numbers, from below 5 to 1 or more"):
         taxonomies.prefixes(texts("53711", "02139"), keep)
 
 
