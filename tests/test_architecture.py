@@ -84,3 +84,11 @@ def test_a_column_that_is_taken_apart_is_seen():
 def test_what_a_number_is_stands_in_columns_and_not_in_names(path):
     """`results.COLUMNS` say which; the names of Weka's miners are read where they are made, in `miners.weka`."""
     assert list(parsed(ast.parse(path.read_text(encoding="utf-8")))) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_long_module_says_why_it_is_one(path):
+    text = path.read_text(encoding="utf-8")
+    if text.count("\n") > 250:
+        said = ast.get_docstring(ast.parse(text)) or ""
+        assert "One module" in said or "Long, since" in said, "split it, or say in its docstring why it is one"

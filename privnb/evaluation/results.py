@@ -16,6 +16,8 @@
 | `baseline`, `better` | what is reached without the release; "higher", "lower", or "" of what is no score |
 | `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
 | `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
+
+One module: rows are made, joined, averaged and withheld by the columns of this table.
 """
 
 from functools import partial

@@ -1,5 +1,7 @@
 """What honest users want of a release and what adversaries must not get: guesses, and what they are worth (Sramka et
 al. 2010, sections 2.3 and 2.4).
+
+One module: both utilities are guesses that are judged, and their rows stand beside the same controls.
 """
 
 from collections.abc import Callable, Mapping

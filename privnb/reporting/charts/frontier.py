@@ -1,4 +1,7 @@
-"""Privacy loss against utility loss: which releases are efficient, and where the owner's caps and the knee lie."""
+"""Privacy loss against utility loss: which releases are efficient, and where the owner's caps and the knee lie.
+
+Long, since the chart's layers are drawn from one table of points, and its title is read off them.
+"""
 
 from itertools import pairwise
 
