@@ -2,11 +2,12 @@
 the slowest file first; what was skipped, in a line at the end."""
 
 import asyncio
+import functools
 import gc
 import os
 import shutil
 import signal
-import sys
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -187,12 +188,17 @@ def pytest_runtest_teardown():
     asyncio._set_running_loop(_now.get("loop"))
 
 
-def _start_what_is_marked(event, given):
-    if event == "subprocess.Popen":
-        command = " ".join(map(str, given[1])) if isinstance(given[1], (list, tuple)) else str(given[1])
-        for words, mark in COMMANDS.items():
-            if words in command and mark not in _now["marks"]:
-                pytest.fail(f"a test starts `{words}` and is not marked: let it ask for the fixture `{mark}`")
+_start = subprocess.Popen.__init__
 
 
-sys.addaudithook(_start_what_is_marked)
+@functools.wraps(_start)
+def _start_what_is_marked(process, args, *more, **options):
+    command = " ".join(map(str, args)) if isinstance(args, (list, tuple)) else str(args)
+    for words, mark in COMMANDS.items():
+        if words in command and mark not in _now["marks"]:
+            pytest.fail(f"a test starts `{words}` and is not marked: let it ask for the fixture `{mark}`")
+    _start(process, args, *more, **options)
+
+
+# No audit hook: Python would call it for each `id()` as well, of which there are millions.
+subprocess.Popen.__init__ = _start_what_is_marked
