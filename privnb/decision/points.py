@@ -165,8 +165,8 @@ def check_loss(axis, loss):
 
 def _selected(results, loss):
     """The rows of one measure, miner and target: one per release and seed."""
-    rows = results[(results.measure == loss.measure) & (results.control == "") & (results.variant == loss.variant)]
-    rows = measured(rows)
+    rows = results[results.measure == loss.measure]
+    rows = measured(rows[(rows.control == "") & (rows.variant == loss.variant)])
     if rows.empty:
         there = ", ".join(sorted(results.measure.unique())) or "no rows"
         raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
@@ -178,7 +178,7 @@ def _selected(results, loss):
         if wanted not in there:
             named = ", ".join(map(repr, there))
             raise ValueError(f"'{loss.measure}' is there for each {column} of {named}: say which, Loss({column}=...).")
-        rows = rows[rows[column].fillna("") == wanted]
+        rows = rows if len(there) == 1 else rows[rows[column].fillna("") == wanted]
     if not set(rows.better) <= {"lower"} and not set(rows.better) <= {"higher"}:
         raise ValueError(f"'{loss.measure}' says of no direction that it is better: it can be no loss.")
     rows = rows.drop_duplicates([*SETTING, "seed", "value", "low", "high"])

@@ -228,17 +228,18 @@ def withheld(results, fewest, of=np.inf):
     expect.these(results=results, fewest=fewest)
     if not (isinstance(of, float) and of == np.inf):
         expect.whole("of", of, 1)
-    counts, results = counts_people(results), results.copy()
-    for place, value in results.value[counts & withholding.tells(results.value, of, fewest)].items():
-        results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)
-    return mark_withheld(
-        results.assign(baseline=results.baseline.mask(counts & withholding.tells(results.baseline, of, fewest)))
+    counts, results = counts_people(results).to_numpy(), results.copy()
+    hidden, base = (
+        counts & withholding.tells(results[of_it].to_numpy(), of, fewest) for of_it in ("value", "baseline")
     )
+    for place, value in results.value[hidden].items():
+        results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)
+    return mark_withheld(results.assign(baseline=results.baseline.mask(base)))
 
 
 def counts_people(results):
     """Which rows count people: boolean Series."""
-    people = [measure for measure in results.measure.unique() if facts(measure).counts_people]
+    people = [measure for measure in dict.fromkeys(results.measure) if facts(measure).counts_people]
     return results.measure.isin(people) & (results.variant != "weighted")
 
 

@@ -10,7 +10,7 @@ from numbers import Rational
 
 import numpy as np
 
-from privnb.microdata.counts import distinct_codes
+from privnb.microdata.counts import distinct_codes, objects
 
 
 def each(function, *arrays):
@@ -21,8 +21,8 @@ def each(function, *arrays):
     """
     if any(array.dtype != object for array in arrays):
         return function(*arrays)
-    codes, distinct = zip(*map(_coded, arrays), strict=True)
-    first, index = distinct_codes(codes, map(len, distinct))
+    codes, places = zip(*map(objects, arrays), strict=True)
+    first, index = distinct_codes(codes, map(len, places))
     return function(*(array[first] for array in arrays))[index]
 
 
@@ -33,8 +33,11 @@ def total(values):
 
 def added(index, values, size):
     """The sum of the values of each index below `size`: array (size,), 0 where there is none."""
-    codes, distinct = _coded(values) if values.dtype == object else ((), ())
-    if not len(distinct) or not all(isinstance(value, Rational) for value in distinct):  # a float gain of a fraction
+    if values.dtype != object or not len(values):
+        return _reduced(np.add, index, values, size)
+    codes, place = objects(values)
+    distinct = values[place]
+    if not all(isinstance(value, Rational) for value in distinct):  # a float gain of a fraction
         return _reduced(np.add, index, values, size)
     unit = math.lcm(*(value.denominator for value in distinct))
     counts = [value.numerator * (unit // value.denominator) for value in distinct]
@@ -48,8 +51,8 @@ def largest(index, values, size):
     """The largest of the values of each index below `size`, none negative: array (size,), 0 where there is none."""
     if values.dtype != object:
         return _reduced(np.maximum, index, values, size)
-    codes, distinct = _coded(values)
-    ordered, rank = np.unique(np.append(distinct, Fraction(0)), return_inverse=True)
+    codes, place = objects(values)
+    ordered, rank = np.unique(np.append(values[place], Fraction(0)), return_inverse=True)
     return ordered[np.maximum(_reduced(np.maximum, index, rank[codes], size), rank[-1])]
 
 
@@ -60,11 +63,3 @@ def _reduced(operation, index, values, size):
     if len(held):
         found[held] = operation.reduceat(values[order], starts)
     return found
-
-
-def _coded(values):
-    """Which object stands where, and the distinct objects: an equal one that was computed elsewhere is another."""
-    _, first, codes = np.unique(
-        np.fromiter(map(id, values), np.int64, len(values)), return_index=True, return_inverse=True
-    )
-    return codes, values[first]

@@ -65,14 +65,22 @@ def factorized(values, **options):
     ([0, 1, 0], ['b', 'a'])
     """
     values = np.asarray(values)
-    if values.dtype != object or not len(values):
+    if values.dtype != object:
         return pd.factorize(values, **options)
-    addresses = np.frombuffer(np.ascontiguousarray(values), dtype=np.intp)
-    number, objects = pd.factorize(addresses)
-    place = np.empty(len(objects), dtype=np.intp)
-    place[number] = np.arange(len(values))
+    number, place = objects(values)
     codes, distinct = pd.factorize(values[place], **options)
     return codes[number], distinct
+
+
+def objects(values):
+    """Which object stands where in an array (n,) of some, whether or not it equals others: two integer arrays, the
+    number of each entry's object, (n,), and a place of each object, (m,).
+    """
+    addresses = np.frombuffer(np.ascontiguousarray(values), dtype=np.intp) if len(values) else np.empty(0, np.intp)
+    number, distinct = pd.factorize(addresses)
+    place = np.empty(len(distinct), dtype=np.intp)
+    place[number] = np.arange(len(values))
+    return number, place
 
 
 def distinct_codes(columns, widths):

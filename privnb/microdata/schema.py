@@ -145,9 +145,10 @@ class Numbers:
 
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
-        return column[~_where(self._has, column)]
+        return column[~_where(self.has, column)]
 
-    def _has(self, values):
+    def has(self, values):
+        """Which of `values`, Series, are in this domain: boolean Series."""
         numbers = pd.to_numeric(values, errors="coerce")
         steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
         return steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
@@ -177,7 +178,11 @@ class Categories:
 
     def outside(self, column):
         """The entries of `column` that are not in this domain."""
-        return column[~_where(lambda values: values.isin(self.values), column)]
+        return column[~_where(self.has, column)]
+
+    def has(self, values):
+        """Which of `values`, Series, are in this domain: boolean Series."""
+        return values.isin(self.values)
 
 
 @dataclass(frozen=True)

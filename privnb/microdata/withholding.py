@@ -176,7 +176,8 @@ def _linked(near):
 def _follows(known, cells, margins, limit):
     """Whether one of the counts of few people that are not `known` can have one value only.
 
-    The least and the greatest value are found by linear programming over all withheld counts.
+    Other values that it may have, a whole one away from its own, are found by linear programming over all withheld
+    counts; those found for one count are tried for the next.
     """
     if all(margin.rest and len(margin.parts) == 1 for margin in margins):
         return False  # of nested groups alone: one between two others may vary unless these are equal, and so not few
@@ -209,16 +210,27 @@ def _follows(known, cells, margins, limit):
     asked = {"A_ub": above or None, "b_ub": at_most or None, "A_eq": equal or None, "b_eq": to or None}
     # A withheld count of nobody may be known to be none: any other one that is not of few people is too large.
     asked["bounds"] = [bounds(cells[cell]) if cells[cell] else (0, 0) for cell in hidden]
-    for margin in secret:
-        ones, number = row(margin)
-        least, greatest = (sign * _least(np.multiply(sign, ones), asked) + number for sign in (1, -1))
-        if np.ceil(least - 1e-6) >= np.floor(greatest + 1e-6):
-            return True
-    return False
+    true, tried = np.array([cells[cell] for cell in hidden], dtype=float), []
+    return any(not _varies(np.array(row(margin)[0], dtype=float), true, asked, tried) for margin in secret)
 
 
-def _least(ones, asked):
+def _varies(ones, true, asked, tried):
+    """Whether a sum of hidden counts can be another whole number than that of the `true` ones.
+
+    `tried`: what else the counts can be, arrays (hidden,); what is found is added to it.
+    """
     from scipy.optimize import linprog  # seldom needed, and slow to import
 
-    found = linprog(ones, **asked)
-    return found.fun if found.status == 0 else -np.inf
+    def differs(counts):
+        return abs(ones @ (counts - true)) > 1 - 1e-6
+
+    if any(map(differs, tried)):
+        return True
+    for sign in (1, -1):  # the least value, and the greatest
+        found = linprog(sign * ones, **asked)
+        if found.status != 0:  # it has no end
+            return True
+        tried.append(found.x)
+        if differs(found.x):
+            return True
+    return False

@@ -39,7 +39,12 @@ class Encoded:
         return f"Encoded({len(self)} records of {', '.join(self.labels)})"
 
     def __getitem__(self, rows):
-        return Encoded(self.features[rows], self.labels.iloc[rows], self.row[rows])
+        return Encoded(self.features[rows], taken(self.labels, rows), self.row[rows])
+
+
+def taken(view, rows):
+    """Some records of one view, by an index or boolean array."""
+    return view.iloc[rows] if isinstance(view, pd.DataFrame) else view[rows]
 
 
 def encode(table, names, schema, hierarchies, like=None):

@@ -9,8 +9,8 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
-from privnb.microdata.counts import factorized
-from privnb.miners.encoding import Encoded
+from privnb.microdata.counts import distinct_codes, factorized
+from privnb.miners.encoding import Encoded, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +90,8 @@ class Miner:
         if self.model is None:
             raise ValueError(f"the miner '{self.name}' has learned nothing yet. Predict with what `fit` returns.")
         # A release has few distinct records: each is asked for once.
-        _, first, back = np.unique(encoded.row, return_index=True, return_inverse=True)
-        guesses = self.model.predict(getattr(encoded[first], self.view))[back]
+        first, back = distinct_codes([encoded.row], [encoded.row.max(initial=0) + 1])
+        guesses = self.model.predict(taken(getattr(encoded, self.view), first))[back]
         return guesses if self.values is None else self.values[guesses]
 
 

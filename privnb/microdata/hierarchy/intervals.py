@@ -35,10 +35,8 @@ class _OnNumbers(OnALine):
 
     def _place(self, distinct):
         distinct = pd.Series(distinct)
-        outside = self.domain.outside(distinct).index
-        codes = np.full(len(distinct), -1)
-        fits = np.delete(np.arange(len(distinct)), outside)
-        codes[fits] = self.domain.codes(distinct.iloc[fits])
+        codes, fits = np.full(len(distinct), -1), self.domain.has(distinct).to_numpy()
+        codes[fits] = self.domain.codes(distinct[fits])
         return codes
 
     def _refusal(self, lost):
