@@ -16,6 +16,7 @@ import kernels
 import pytest
 from hypothesis import HealthCheck, settings
 
+from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
 from privnb.microdata import dataset
 from privnb.miners import weka
 

@@ -26,10 +26,8 @@ import pandas as pd
 from privnb.evaluation.content import content, fingerprint, sealed
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
+from privnb.microdata.processes import ENVIRONMENT
 
-# One thread a process: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
 LIBRARIES = ("privnb.evaluation.preloaded",)  # they load in seconds
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"

@@ -1,8 +1,16 @@
 """The explorer: what one setting publishes, keeps and gives away, live beside sliders."""
 
-from privnb.explorer.board import asked, explore
-from privnb.explorer.figures import listed
-from privnb.explorer.numbers import counted, measured
-from privnb.explorer.setting import Setting
+from importlib import import_module
 
-__all__ = ["Setting", "asked", "counted", "explore", "listed", "measured"]
+HOMES = {
+    "Setting": "setting", "asked": "board", "counted": "numbers", "explore": "board", "listed": "figures",
+    "measured": "numbers",
+}  # fmt: skip
+__all__ = sorted(HOMES)
+
+
+def __getattr__(name):
+    """Loaded when it is asked for: a process beside the interface begins with `work` alone."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from privnb.microdata import progress
+from privnb.microdata.processes import ENVIRONMENT
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
@@ -102,8 +103,6 @@ class _Run:
 
 
 def _environment(work):
-    # One thread per kernel: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
-    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
     kernel = work / "jupyter" / "kernels" / "python3"
     kernel.mkdir(parents=True)
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -115,8 +114,7 @@ def _environment(work):
         "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
         "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
         "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
-        "PYTHONHASHSEED": "0",
-        **dict.fromkeys(threads, "1"),
+        **ENVIRONMENT,
     }
 
 

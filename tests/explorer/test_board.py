@@ -10,9 +10,10 @@ from html import unescape
 import leaks
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
+from test_work import BARE
 
 from privnb.explorer import board as module
-from privnb.explorer import session
+from privnb.explorer import session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked
@@ -30,8 +31,12 @@ def clinic():
 
 @pytest.fixture
 def make(clinic, tmp_path, monkeypatch):
-    """A function that makes boards, which are closed at the end; the working folder is an empty one."""
+    """A function that makes boards, which are closed at the end; the working folder is an empty one.
+
+    Processes beside them import what their task needs, and no more.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(work, "CHILD", BARE)
     boards = []
 
     def made(setting=FIVE):
