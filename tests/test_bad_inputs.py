@@ -471,7 +471,7 @@ def fault(error, parameter, value):
     if not isinstance(error, ValueError | TypeError | FileNotFoundError):
         return "another kind"
     words = str(error).lower()
-    shown = [parameter, repr(value), found(value), str(value)]
+    shown = (text(value) for text in (lambda _: parameter, repr, found, str))
     return "" if any(text and text.lower() in words for text in shown) else "names neither"
 
 

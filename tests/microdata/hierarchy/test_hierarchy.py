@@ -146,7 +146,7 @@ def test_a_value_that_a_tree_does_not_hold_is_named_with_its_count():
 def test_files_keep_every_label(tmp_path_factory, labels):
     labels = [label for label in labels if label != "*"] or ["a;b"]
     tree = Taxonomy("odd", tuple((label, f"[{label}]", "*") for label in labels))
-    path = tmp_path_factory.mktemp("trees") / "odd.csv"
+    path = tmp_path_factory.getbasetemp() / "odd.csv"
     tree.write(path)
     assert Taxonomy.read(path, Categories(tuple(labels))) == tree
 
