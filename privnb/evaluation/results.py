@@ -124,7 +124,8 @@ def tidy(rows):
 
 def mark_withheld(results):
     """The results; whatever has no value, and no reason why, was withheld."""
-    return results.assign(status=results.status.mask(results.value.isna() & (results.status == ""), "withheld"))
+    bare = results.value.isna() & (results.status == "")
+    return results.assign(status=results.status.mask(bare, "withheld")) if bare.any() else results
 
 
 def measured(results):
@@ -183,26 +184,31 @@ def over_seeds(results):
     expect.these(results=results)
     results = measured(results)
     keys = [column for column in COLUMNS if column not in ("seed", *NUMBERS, "status")]
-    repeated = results.duplicated(keys, keep=False)
-    means = [
-        dict(zip(keys, key, strict=True)) | _mean(part)
-        for key, part in results[repeated].groupby(keys, sort=False, dropna=False)
-    ]
-    order = results.drop_duplicates(keys)[keys]
-    together = pd.concat([results[~repeated], tidy(means)]) if means else results
-    return order.merge(together, on=keys, how="left", validate="one_to_one")[COLUMNS]
+    number = results.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    parts = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+    together = results[~results.duplicated(keys)][COLUMNS].reset_index(drop=True)
+    again = [place for place, part in enumerate(parts) if len(part) > 1]
+    if not again:
+        return together
+    columns = {name: results[name].to_numpy() for name in ("measure", *NUMBERS)}
+    means = [_mean({name: column[parts[place]] for name, column in columns.items()}) for place in again]
+    rows = together.iloc[again].to_dict("records")
+    means = tidy(row | mean for row, mean in zip(rows, means, strict=True)).set_axis(again)
+    return pd.concat([together.drop(again), means]).sort_index()
 
 
 def _mean(part):
-    value, measure = part.value.mean(skipna=False), facts(part.measure.iloc[0])
-    low, high = t_interval(part.value.tolist()) if part.value.notna().all() else (part.low.min(), part.high.max())
+    values, measure = part["value"], facts(part["measure"][0])
+    positive = measure.counts_people or measure.bounds[0] >= 0
+    bounds = np.fmin.reduce(part["low"]), np.fmax.reduce(part["high"])
+    low, high = bounds if np.isnan(values).any() else t_interval(values.tolist())
     return {
         "seed": np.nan,
-        "value": value,
+        "value": values.mean(),
         # No count or share is below 0, and Student's t does not know it; what is a difference may be.
-        "low": max(low, 0) if part.value.min() >= 0 and (measure.counts_people or measure.bounds[0] >= 0) else low,
+        "low": max(low, 0) if positive and np.fmin.reduce(values) >= 0 else low,
         "high": high,
-        "baseline": part.baseline.mean(skipna=False),
+        "baseline": part["baseline"].mean(),
         "status": "",
     }
 
@@ -234,7 +240,9 @@ def withheld(results, fewest, of=np.inf):
     )
     for place, value in results.value[hidden].items():
         results.loc[place, ["value", "low", "high"]] = withholding.counted(value, of, fewest)
-    return mark_withheld(results.assign(baseline=results.baseline.mask(base)))
+    if base.any():
+        results["baseline"] = results.baseline.mask(base)
+    return mark_withheld(results)
 
 
 def counts_people(results):

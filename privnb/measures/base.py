@@ -121,7 +121,7 @@ def measure(*, kind, better, bounds, **facts):
     """
 
     def mark(function):
-        name, home, takes = function.__name__, function.__module__, inspect.signature(function)
+        name, home, takes = function.__name__, function.__module__, [*inspect.signature(function).parameters]
         facts.setdefault("sentence", opening(function))
         facts.setdefault("source", source(function).rstrip("."))
         if _homes.get(name) == home:  # a cell that runs again may state other facts
@@ -129,7 +129,7 @@ def measure(*, kind, better, bounds, **facts):
 
         @wraps(function)
         def checked(*given, **named):
-            arguments = takes.bind(*given, **named).arguments
+            arguments = dict(zip(takes, given, strict=False)) | named  # wrong ones the function refuses
             expect.these(**{each: value for each, value in arguments.items() if each in expect.WORDS})
             return function(*given, **named)
 
