@@ -14,9 +14,14 @@ NAMES = "LocalRecoding", "Mondrian", "KMember", "FullDomain"  # they share no ke
 
 
 def cold():
-    """Whether numba has kept nothing yet, and would keep what it compiles."""
-    kept = Path(os.environ.get("NUMBA_CACHE_DIR", PROJECT / "privnb"))
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" and next(kept.rglob("*.nbi"), None) is None
+    """Whether numba has kept nothing yet, or nothing of a file as it is now, and would keep what it compiles."""
+    kept = {}
+    for path in Path(os.environ.get("NUMBA_CACHE_DIR", PROJECT / "privnb")).rglob("*.nbi"):
+        name = path.name.partition(".")[0]  # of the file with the kernel
+        kept[name] = max(kept.get(name, 0), path.stat().st_mtime)
+    files = [path for path in (PROJECT / "privnb").rglob("*.py") if path.stem in kept]
+    changed = any(path.stat().st_mtime > kept[path.stem] for path in files)
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") == "0" and (changed or not kept)
 
 
 def compile_all():

@@ -1,5 +1,6 @@
 """The tests themselves: they need nothing beside the project, and say what they left out."""
 
+import os
 import re
 import subprocess
 import sys
@@ -48,8 +49,11 @@ def test_a_cache_is_cold_until_numba_has_kept_something(tmp_path, monkeypatch):
     assert not kernels.cold()
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
     (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "moves.move.py311.nbi").touch()
+    kept = tmp_path / "folder" / "moves.move.py311.nbi"
+    kept.touch()
     assert not kernels.cold()
+    os.utime(kept, (0, 0))
+    assert kernels.cold(), "the file with the kernel is newer"
 
 
 def test_no_test_looks_outside_the_project():
