@@ -27,7 +27,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from html.parser import HTMLParser
 from itertools import chain, islice
 from os.path import commonprefix
@@ -56,7 +56,7 @@ class Table(NamedTuple):
     """Rows of cells as plain text, all as long as `names`. `listed`: made to be read as a table, no loose object."""
 
     names: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: tuple[tuple[str, ...], ...]
     listed: bool = True
 
 
@@ -73,6 +73,13 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=10, rows=12):
     """
     known = _Known(original, released, fewest)
     words, tuples = _planted(canaries)
+
+    @cache  # a chart stands in a notebook, on its page and on the index
+    def asked(node):
+        records = list(islice(known.records(node), rows + 1))
+        planted = list(_canaries(node, words, tuples))
+        return planted, [*_crowds(records, rows), *_raw(records), *_small_counts(node, known, fewest)]
+
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"there is nothing to scan at {path}.")
@@ -80,7 +87,7 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=10, rows=12):
     leaks = {}
     for file in files:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        for place, what, evidence in _scan_file(file, name, known, words, tuples, fewest, rows):
+        for place, what, evidence in _scan_file(file, name, asked, words):
             for word in words:
                 place = re.sub(re.escape(word), "…", place, flags=re.IGNORECASE)
             leaks.setdefault((name, place, what), Leak(name, place, what, evidence))
@@ -94,19 +101,17 @@ def shown(report):
 
 def scan_report(report, **known):
     """What `scan` finds in each of them, as texts."""
-    return [str(leak) for path in shown(report) for leak in scan(path, **known)]
+    return [str(leak) for leak in scan(report, **known)]
 
 
-def _scan_file(file, name, known, words, tuples, fewest, limit):
+def _scan_file(file, name, asked, words):
     content = file.read_bytes()
     text = content.decode("utf-8", errors="replace")
     seen = False
     for place, node in chain([("file name", name)], _open(file.suffix.lower(), text)):
-        found = list(_canaries(node, words, tuples))
-        seen = seen or bool(found)
-        records = list(islice(known.records(node), limit + 1))
-        found += [*_crowds(records, limit), *_raw(records), *_small_counts(node, known, fewest)]
-        yield from ((place, *leak) for leak in found)
+        planted, others = asked(node)
+        seen = seen or bool(planted)
+        yield from ((place, *leak) for leak in planted + others)
     if not seen:  # nothing that the walk has opened, yet perhaps a corner that it does not know
         readable = text if "\ufffd" not in text else _printable(content)
         for node in chain([readable], _base64(readable)):
@@ -350,7 +355,7 @@ class _Known:
             pair = PAIR.match(line)
             name = pair and pair[1].casefold()
             if upright and (name in upright or name not in self.attributes):
-                yield from self._named(Table(tuple(upright), [tuple(upright.values())], listed=False))
+                yield from self._named(Table(tuple(upright), (tuple(upright.values()),), listed=False))
                 upright = {}
             if name in self.attributes:
                 upright[name] = _cell(pair[2].strip("'\" ,"))
@@ -393,7 +398,7 @@ def _blunt(table):
 def _turned(table):
     """The table with rows and columns exchanged: a record set out from top to bottom."""
     names = (table.names[0], *(row[0] for row in table.rows)) if table.names else ()
-    return Table(names, list(zip(table.names, *table.rows, strict=True))[1:], table.listed)
+    return Table(names, tuple(zip(table.names, *table.rows, strict=True))[1:], table.listed)
 
 
 # --- Where it is looked for: generators of (place, text or Table) ---
@@ -463,7 +468,7 @@ def _inside(place, value):
     elif isinstance(value, dict):
         plain = _plain(value)
         if len(plain) > 1:
-            yield place, Table(tuple(map(str, plain)), [tuple(map(_cell, plain.values()))], listed=False)
+            yield place, Table(tuple(map(str, plain)), (tuple(map(_cell, plain.values())),), listed=False)
         yield from _fields(place, value)
     elif isinstance(value, list):
         if all(isinstance(row, dict) for row in value):
@@ -473,7 +478,7 @@ def _inside(place, value):
         elif all(isinstance(row, list) for row in value):
             yield place, _table((), [[cell for cell in row if not isinstance(cell, CONTAINERS)] for row in value])
         elif not any(isinstance(cell, CONTAINERS) for cell in value):
-            yield place, Table(("",) * len(value), [tuple(map(_cell, value))], listed=False)
+            yield place, Table(("",) * len(value), (tuple(map(_cell, value)),), listed=False)
         if all(isinstance(line, str) for line in value):
             yield from _content(place, "\n".join(value))
         for inner in value:
@@ -537,7 +542,7 @@ def _table(names, rows):
     rows = [tuple(map(_cell, row)) for row in rows]
     names = tuple(_cell(name) for name in names)
     width = max([len(names), *map(len, rows)], default=0)
-    rows = [("",) * (width - len(row)) + row for row in rows] if width else []
+    rows = tuple(("",) * (width - len(row)) + row for row in rows) if width else ()
     return Table(("",) * (width - len(names)) + names, rows)
 
 
@@ -758,9 +763,12 @@ def _labelled(labels):
 
 def _cell(value):
     """A value as plain text, the same for 39, 39.0, "39" and " 39 "; empty for a missing one."""
-    if value is None or (isinstance(value, float) and value != value):
-        return ""
-    text = " ".join(str(value).split())
+    return "" if value is None or (isinstance(value, float) and value != value) else _spelled(str(value))
+
+
+@cache
+def _spelled(text):
+    text = " ".join(text.split())
     if text[:1] in "-−0123456789" and text[-1:].isdigit():
         number = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text.replace("−", "-"))
         if NUMBER.fullmatch(number):
