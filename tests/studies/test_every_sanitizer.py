@@ -194,10 +194,10 @@ def test_caps_are_kept(results, cap):
     assert row.utility == pytest.approx(points[points.privacy_high <= cap + 1e-9].utility.min())
 
 
-def test_of_fewer_than_ten_seeds_nothing_is_decided(people):
-    noise = [each for each in studies.family(people, **SETTINGS) if each.randomized]
-    few = studies.appraised(people, [Identity(), Suppress(), *noise], *AXES.values(), seeds=3)
-    points = decision.points(few, **AXES)
+def test_of_fewer_than_ten_seeds_nothing_is_decided(family, results):
+    noise = [each for each in family if each.randomized]
+    some = [of(results, each, name) for each in (Identity(), Suppress(), *noise) for name in AXES.values()]
+    points = decision.points(pd.concat(some).query("seed <= 3"), **AXES)
     assert set(points[points.kind == "randomised"].status) == {"undecided"}
     assert points.why.str.contains("has 3 seeds of at least 10").sum() == len(noise)
 
