@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, measured
+from privnb.evaluation.results import NUMBERS, SETTING, alike, measured
 from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
 
@@ -197,22 +197,28 @@ def _losses(rows, best, axis):
         columns = {"value": rows.value, "low": rows.high, "high": rows.low, "baseline": rows.baseline}
         rows = rows.assign(**{name: best - column for name, column in columns.items()})
     measure, found = facts(rows.measure.iloc[0]), []
+    columns = {name: rows[name].to_numpy() for name in (*SETTING, "randomized", *NUMBERS)}
     # Student's t does not know how low a number can be; what counts down from the best may be below 0.
     least = -np.inf if turned else measure.bounds[0]
-    for setting, part in rows.groupby(SETTING, sort=False):
-        values, drawn = part.value.to_numpy(), part.randomized.any()
+    for places in alike(rows, SETTING):
+        part = {name: column[places] for name, column in columns.items()}
+        values, drawn = part["value"], part["randomized"].any()
         value, low, high = values.mean(), np.nan, np.nan
         if np.isnan(values).any():
             if not drawn:  # the bounds of a withheld number hold for this release, not for other noise
-                low, high = part.value.fillna(part.low).min(), part.value.fillna(part.high).max()
-        elif not drawn and same(values, values[0]).all() and (len(part) > 1 or not measure.varies):
+                shown = ~np.isnan(values)
+                low = np.fmin.reduce(np.where(shown, values, part["low"]))
+                high = np.fmax.reduce(np.where(shown, values, part["high"]))
+        elif not drawn and same(values, values[0]).all() and (len(values) > 1 or not measure.varies):
             value = low = high = values[0]
         else:
             low, high = t_interval(values.tolist())
             low = max(low, least)
-        if np.isfinite(values).all() and np.isposinf(part.high).any():  # bounds from below bound no mean from above
+        if np.isfinite(values).all() and np.isposinf(part["high"]).any():  # bounds from below bound no mean from above
             high = np.inf
-        found.append((*setting, value, low, high, len(part), part.baseline.mean()))
+        base = part["baseline"][~np.isnan(part["baseline"])]
+        setting = (columns[name][places[0]] for name in SETTING)
+        found.append((*setting, value, low, high, len(values), base.mean() if len(base) else np.nan))
     ends = ("", "_low", "_high", "_seeds", "_baseline")
     return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
 

@@ -174,6 +174,12 @@ def summary(results, miner_set="", *, averages=True):
     return tidy(rows)
 
 
+def alike(results, columns):
+    """The positions of the rows that are alike in `columns`: a list of integer arrays, in the order of their first."""
+    number = results.groupby(columns, sort=False, dropna=False).ngroup().to_numpy()
+    return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1]) if len(number) else []
+
+
 def over_seeds(results):
     """One row instead of several seeds: their mean, and the 95 % interval of that mean over repeats (other noise, order
     and folds).
@@ -184,9 +190,8 @@ def over_seeds(results):
     expect.these(results=results)
     results = measured(results)
     keys = [column for column in COLUMNS if column not in ("seed", *NUMBERS, "status")]
-    number = results.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
-    parts = np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
-    together = results[~results.duplicated(keys)][COLUMNS].reset_index(drop=True)
+    parts = alike(results, keys)
+    together = results.iloc[[part[0] for part in parts]][COLUMNS].reset_index(drop=True)
     again = [place for place, part in enumerate(parts) if len(part) > 1]
     if not again:
         return together

@@ -29,14 +29,14 @@ def positions(rows, n):
 
 def treatments(dataset, table, rows, records):
     """How each column of the dataset was treated, as the table shows it: `{name: Treatment}`."""
-    before = dataset.table[dataset.schema.published]
+    before, names = dataset.table, dataset.schema.published
     if rows is Rows.NOBODY:
-        return dict.fromkeys(before, Treatment("synthetic"))
+        return dict.fromkeys(names, Treatment("synthetic"))
     if not table.columns.is_unique:
         return {}  # the release is refused
     if records is not None:
         before, table = before.iloc[records].reset_index(drop=True), table.reset_index(drop=True)
-    return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in before}
+    return {name: Treatment(_kind(before[name], table[name]) if name in table else "bucketized") for name in names}
 
 
 def _kind(before, cells):
@@ -46,5 +46,7 @@ def _kind(before, cells):
     hidden = np.append(labels.astype(object) == SUPPRESSED, False)[index]  # the index of a missing cell is -1
     if not hidden.any():
         return "generalized"
+    if hidden.all():
+        return "suppressed"
     kept = cells[~hidden].astype(object).equals(before[~hidden].astype(object))
     return "suppressed" if kept else "generalized"
