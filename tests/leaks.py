@@ -609,7 +609,7 @@ def _aligned(lines, wide):
     """
     width = max(map(len, lines), default=0)
     lines = [line.ljust(width) for line in lines]
-    inked = "".join("x" if any(mark.strip() for mark in column) else " " for column in zip(*lines, strict=True))
+    inked = "".join("x" if "".join(column).strip() else " " for column in zip(*lines, strict=True))
     columns = []
     for run in re.finditer("x+", inked):
         begin, end = run.span()

@@ -16,14 +16,14 @@ from privnb.reporting.report import ReportError
 
 NOTEBOOK = """\
 import os, tempfile, time
-import pandas as pd
-from privnb.reporting import report
-from privnb.evaluation.results import COLUMNS
 left = tempfile.mkstemp()  # a file that only a kill would leave, were it not in the report's own folder
 with open("pid", "w") as log:
     print(os.getpid(), file=log, flush=True)
 while not os.path.exists("go"):
     time.sleep(0.1)
+import pandas as pd
+from privnb.reporting import report
+from privnb.evaluation.results import COLUMNS
 rows = [dict(dataset="small", sanitizer="Identity()", measure="m", value=1)]
 report.save(pd.DataFrame(rows, columns=COLUMNS), OUT, "01_a")
 """
