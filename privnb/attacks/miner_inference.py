@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.attacks.base import Attack
@@ -94,17 +95,21 @@ class MinerInference(Attack):
         where the column is published as labels.
         """
         expect.these(known=known)
-        published, attribute = self.published, self.published.schema[self.target]
-        column = published.table[self.target]
-        if not attribute.numeric:
-            return np.full(len(known), column.mode()[0], dtype=object)
-        middle = attribute.domain.codes((attribute.domain.low + attribute.domain.high) / 2)
-        value = attribute.domain.value(int(middle))
-        if is_numeric_dtype(column):
-            return np.full(len(known), float(value))
-        hierarchy = published.hierarchies.get(self.target) or flat(attribute)
-        return np.full(len(known), hierarchy.labels(hierarchy.codes([value]), [0])[0], dtype=object)
+        return bare_guess(self.published, self.target, len(known))
 
     def truth(self, dataset):
         """The original values of the target: array (n,)."""
         return dataset.table[self.target].to_numpy()
+
+
+def bare_guess(published, target, m):
+    """`MinerInference.baseline` for m people, of what was published or of the release that it is of: array (m,)."""
+    attribute, column = published.schema[target], pd.Series(np.asarray(published.table[target]))  # no categories
+    if not attribute.numeric:
+        return np.full(m, column.mode()[0], dtype=object)
+    middle = attribute.domain.codes((attribute.domain.low + attribute.domain.high) / 2)
+    value = attribute.domain.value(int(middle))
+    if is_numeric_dtype(column):
+        return np.full(m, float(value))
+    hierarchy = published.hierarchies.get(target) or flat(attribute)
+    return np.full(m, hierarchy.labels(hierarchy.codes([value]), [0])[0], dtype=object)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.attacks import MinerInference
+from privnb.attacks.miner_inference import bare_guess
 from privnb.microdata.progress import track
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.miners import able, cross_val_predictions, reference_set, stacking, vote, weka
@@ -126,7 +127,4 @@ def _each(release, target, names, guess):
             # Where a miner names nothing, as some of Weka's do, the adversary keeps what was released.
             nothing = pd.isna(guessed)
             guesses[miner.name] = np.where(nothing, column.to_numpy(), guessed) if nothing.any() else guessed
-    # The guess without the release asks for nothing but the target: any one other column will do to learn it from.
-    other = next(name for name in release.schema.published if name != target)
-    simplest = MinerInference(reference_set("majority")[0], target, (other,)).fit(release._published(0)[0])
-    return Mined(guesses, simplest.baseline(release.table), failed)
+    return Mined(guesses, bare_guess(release, target, len(release)), failed)
