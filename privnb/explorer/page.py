@@ -3,6 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from privnb.reporting import vega
+
 HERE = Path(__file__).parent
 
 
@@ -27,14 +29,13 @@ def drawing():
     """The widget of a chart: a class. Not `altair.JupyterChart`, which checks and draws all anew when a row changes."""
     import anywidget
     import traitlets
-    import vl_convert
 
     class Drawing(anywidget.AnyWidget):
         """A chart with a brush. `spec`: Vega-Lite with named data, `{}` for none; `box`: what the brush holds, two
         numbers a field, `{}` for nothing.
         """
 
-        _esm = vl_convert.javascript_bundle((HERE / "drawing.js").read_text(encoding="utf-8"))
+        _esm = vega.bundle((HERE / "drawing.js").read_text(encoding="utf-8"))
         spec = traitlets.Dict().tag(sync=True)
         box = traitlets.Dict().tag(sync=True)
 

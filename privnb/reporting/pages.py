@@ -19,6 +19,7 @@ from importlib import metadata, resources
 from pathlib import Path
 
 from privnb.microdata import sentences
+from privnb.reporting import vega
 from privnb.reporting.charts import V5
 from privnb.studies.ledger import count_by_status
 
@@ -218,10 +219,9 @@ def _live(data):
 @functools.cache
 def _vega():
     """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
-    import vl_convert
     from markupsafe import Markup
 
-    bundle = vl_convert.javascript_bundle(_template("live.js")).replace("</script", r"<\/script")
+    bundle = vega.bundle(_template("live.js")).replace("</script", r"<\/script")
     return Markup(f"/*!\n{_template('licences.txt')}*/\n{bundle}")
 
 
