@@ -209,12 +209,24 @@ def _close_as_the_data(chosen, made):
 
     readers = 0o044  # the group, and all others
     for notebook in (each for each in chosen if each.values.get("DATASET")):
-        with contextlib.suppress(OSError):  # a notebook that reads no such data
+        try:
             described = dataset.find(str(notebook.values["DATASET"]), notebook.path.parent.parent / "data")
-            for path in (described.parent, *(each for each in described.parent.rglob("*") if each.exists())):
-                readers &= path.stat().st_mode
+        except FileNotFoundError:  # a notebook that reads no such data
+            continue
+        for path in (described.parent, *described.parent.rglob("*")):
+            readers &= _mode(path)
     for path in (made, *made.rglob("*")):
         path.chmod(path.stat().st_mode & (0o700 | readers | (readers >> 2 if path.is_dir() else 0)))
+
+
+def _mode(path):
+    """Who may read a file: nobody else where that cannot be said; anybody what is gone, or a link to nothing."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return ~0
+    except OSError:
+        return 0
 
 
 def _as_published(notebook):

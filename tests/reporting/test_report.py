@@ -146,6 +146,29 @@ def test_a_report_is_open_to_nobody_to_whom_its_data_is_not(tmp_path, mode, page
     assert {path.stat().st_mode & 0o077 for path in (tmp_path / "report").rglob("*")} == {0}
 
 
+def test_a_report_of_data_whose_mode_cannot_be_read_is_open_to_nobody(tmp_path, monkeypatch):
+    """Beside a folder that may be listed and not entered."""
+    described = tmp_path / "data" / "mine" / "mine.toml"
+    (described.parent / "old").mkdir(parents=True)
+    for name in ("mine.toml", "old/locked.csv"):
+        (described.parent / name).write_text("")
+    (described.parent / "gone").symlink_to("nowhere")  # says nothing of who may read what is there
+    (tmp_path / "report").mkdir(mode=0o755)
+    notebook = SimpleNamespace(values={"DATASET": str(described)}, path=tmp_path / "notebooks" / "01_a.ipynb")
+    report._close_as_the_data([notebook], tmp_path / "report")
+    assert stat.S_IMODE((tmp_path / "report").stat().st_mode) == 0o755
+    known = Path.stat
+
+    def refused(path, **options):
+        if path.name == "locked.csv":
+            raise PermissionError(13, "Permission denied", str(path))
+        return known(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    report._close_as_the_data([notebook], tmp_path / "report")
+    assert stat.S_IMODE((tmp_path / "report").stat().st_mode) == 0o700
+
+
 def test_results_are_in_the_order_of_the_notebooks(built):
     results = report.read(built / "results.csv")
     assert list(results.columns) == COLUMNS
