@@ -55,6 +55,10 @@ class Attack(ABC):
         """
         expect.these(published=published)
         self.check(published)
+        own = published.table.copy(
+            deep=False
+        )  # pandas copies what is written to: the next attack reads the same release
+        published = published._replace(table=own, columns=dict(published.columns))
         fitted = copy(self)
         # Subclasses are frozen for their parameters' sake; what was learned is no parameter.
         vars(fitted).update(_published=published, **self._learn(published))

@@ -158,7 +158,8 @@ def multiplicative_disclosure(counts, baseline=None):
     expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(before > 0, before, 1)
-    return np.where(after > 0, np.abs(np.log(quotient)), np.where(before > 0, np.inf, 0)).max(axis=1)
+    both = (after > 0) & (before > 0)
+    return np.where(both, np.abs(np.log(quotient)), np.where(after == before, 0, np.inf)).max(axis=1)
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.1%} of people")
@@ -369,7 +370,8 @@ def _before(counts, baseline):
     if baseline is None:
         return baseline_knowledge(counts)
     fits = isinstance(baseline, np.ndarray) and baseline.dtype.kind == "f" and np.isfinite(baseline).all()
-    if not (fits and baseline.shape in (counts.shape, counts.shape[1:])):
+    fits = fits and baseline.shape in (counts.shape, counts.shape[1:])
+    if not (fits and (baseline >= 0).all() and np.allclose(baseline.sum(axis=-1), 1)):
         raise ValueError(f"baseline must be shares of the same values, {counts.shape}, got {expect.found(baseline)}.")
     return baseline
 

@@ -145,7 +145,7 @@ def _read(release, name):
     if not _is_moved_number(release, name):
         return coded(release.table[name])
     domain = release.schema[name].domain
-    codes, steps = coded(np.clip(domain.codes(release.table[name]), 0, domain.codes(domain.high)))
+    codes, steps = coded(domain.codes(np.clip(release.table[name], domain.low, domain.high)))
     return codes, [domain.value(each) for each in steps]
 
 

@@ -81,6 +81,7 @@ class Dataset:
                 )
             expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
             codes[name] = self.hierarchies[name].codes(table[name]).astype(np.int32)  # every value has its place
+            codes[name].flags.writeable = False
         object.__setattr__(self, "codes", codes)
 
     def __len__(self):
@@ -90,7 +91,8 @@ class Dataset:
         """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
         other = copy.copy(self)
         object.__setattr__(other, "table", self.table.copy(deep=False))  # pandas copies what is written to
-        object.__setattr__(other, "codes", {name: codes.copy() for name, codes in self.codes.items()})
+        for name in ("hierarchies", "codes"):
+            object.__setattr__(other, name, dict(getattr(self, name)))
         return other
 
     @cached_property

@@ -117,9 +117,11 @@ def strings(**arguments):
 
 
 def texts(name, value, what):
-    """Raise ValueError unless `value` is a list or tuple of texts; `what` they name."""
+    """Raise ValueError unless `value` is a list or tuple of different texts; `what` they name."""
     if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):
         raise ValueError(f"{name} must be a list of {what}, each as text, got {found(value)}.")
+    if len(set(value)) < len(value):
+        raise ValueError(f"{name} must be a list of different {what}, got {found(value)}.")
     return value
 
 

@@ -96,7 +96,7 @@ class Release:
     def originals(self, dataset):
         """The records of `dataset` that the rows are of, row by row: a Dataset, the same one if they are all.
 
-        Raises Unreadable for rows that are nobody's, and ValueError for another dataset.
+        Raises Unreadable for rows that are nobody's, and ValueError for one of another length.
         """
         if self.provenance.rows is Rows.NOBODY:
             raise Unreadable(
@@ -130,6 +130,7 @@ class Release:
         columns = {name: coded(self.table[name]) for name in self.schema.quasi_identifiers}
         every = columns.values() or [(np.zeros(len(self), dtype=np.int64), [None])]
         first, index = distinct_codes([codes for codes, _ in every], [len(values) for _, values in every])
+        index.flags.writeable = False
         return index, {name: (codes[first], values) for name, (codes, values) in columns.items()}
 
     @cached_property

@@ -6,6 +6,7 @@ that depends on the records would tell something about them.
 One module: an attribute is its domain, and a schema its attributes.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -54,7 +55,10 @@ def _where(holds, column):
     """Where a column has values of which `holds(values)`, Series -> boolean Series, says so; of a missing one it never
     does. Boolean array (n,).
     """
-    index, distinct = factorized(column)  # each value is asked once
+    try:
+        index, distinct = factorized(column)  # each value is asked once
+    except TypeError:  # a list in a cell, say: as text it is none of the domain's values
+        index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
     return np.append(holds(pd.Series(distinct)), False)[index]  # the index of a missing value is -1
 
 

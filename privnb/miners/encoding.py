@@ -94,6 +94,8 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
     `values`, and which of them stands where. `numbers`: whether they are to be read as such.
     """
     among, cells = pd.factorize(pd.Series(values).astype(float if numbers else str), sort=True)
+    if among.min(initial=0) < 0:
+        raise SchemaError(f"'{attribute.name}' has missing values. Leave those people out, or write '*'.")
     codes = among[codes]
     given = np.column_stack([cells, cells]) if numbers else _extents(cells, attribute, hierarchy)
     if seen is None:

@@ -101,7 +101,10 @@ def tally(model, column, attribute=None):
     if attribute is not None:
         expect.these(attribute=attribute)
     if hasattr(model, "value") and attribute is not None and attribute.domain is not None:
-        if len(attribute.domain.outside(pd.Series([model.value], dtype=object))):
+        as_text = attribute.numeric and isinstance(
+            model.value, str
+        )  # "3" is equal to no 3: the model would always hold
+        if as_text or len(attribute.domain.outside(pd.Series([model.value], dtype=object))):
             raise SchemaError(
                 f"{model!r}: '{attribute.name}' cannot be {model.value!r}; it is one of {attribute.domain}. "
                 "Name a value of its domain."

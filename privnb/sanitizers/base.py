@@ -144,8 +144,11 @@ class Sanitizer(ABC):
             is graded, every label compared with its original (see `claims`).
         """
         expect.these(dataset=dataset, rng=rng)
-        table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(), rng)
-        release = self._released(dataset, table, dict(facts), rng)
+        source = None if rng is None else np.random.default_rng(rng)
+        unused = source and str(source.bit_generator.state)
+        table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(), source)
+        drawn = source is not None and str(source.bit_generator.state) != unused
+        release = self._released(dataset, table, dict(facts), rng, drawn)
         self._refuse_unlike(dataset, release)
         public = with_public_ends(release)
         if public is not release:
@@ -156,8 +159,8 @@ class Sanitizer(ABC):
         if reason := refusal(dataset, release):
             raise SanitizationError(f"{self!r}: {reason}.")
 
-    def _released(self, dataset, table, facts, rng):
-        """The Release, not checked yet. `facts`: as `_sanitize` gives them."""
+    def _released(self, dataset, table, facts, rng, drawn):
+        """The Release, not checked yet. `facts`: as `_sanitize` gives them; `drawn`: whether it drew with a seed."""
         if unknown := sorted(set(facts) - set(FACTS)):
             raise TypeError(f"{type(self).__name__}._sanitize gives the facts {unknown}; they are {', '.join(FACTS)}.")
         expect.kind(f"the table of {type(self).__name__}._sanitize", table, pd.DataFrame)
@@ -172,9 +175,9 @@ class Sanitizer(ABC):
             parameters=self.get_params(),
             columns=treatments(dataset, table, rows, records) | said,
             rows=rows,
-            # Noise, rows of nobody and the numbers of buckets are drawn, whoever forgot it.
+            # Noise, rows of nobody and the numbers of buckets are drawn, be it with a seed of the sanitizer's own.
             simulation=rng is not None
-            and bool(self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),
+            and bool(drawn or self.draws or buckets is not None or treated(said, "noisy") or rows is Rows.NOBODY),
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.measures import information_loss
-from privnb.microdata import expect
+from privnb.microdata import expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, TCloseness
@@ -211,10 +211,10 @@ class FullDomain(ModelBasedSanitizer):
                 classes, suppressed = _suppressed(lattice, np.ravel_multi_index(levels, lattice.shape), records)
                 ways.append((int(classes.sizes[suppressed].sum()), a, int(finer[-1]), classes))
         needed, a, level, classes = min(ways, key=lambda way: way[:3])
-        # A note is published: it says nothing of fewer than ten people, so neither the worst class nor an exact need.
-        reason = lattice.requirement.refusal(lattice.class_of_rows(classes), len(classes.sizes)).split(": the worst")[0]
-        needed = max(needed, 10)
-        note += f" With '{found.attributes[a]}' at level {level} and all others *, {reason}."
+        # A note is published: it says nothing of few people, so neither how many classes break it nor an exact need.
+        broken = next(each.model for each in lattice.requirement.tallies if lattice.fails(classes, [each]).any())
+        needed = max(needed, withholding.LIMIT)
+        note += f" With '{found.attributes[a]}' at level {level} and all others *, {broken!r} does not hold."
         return note + (f" suppress={needed} allows it." if limit < needed < records else " Relax that model.")
 
 

@@ -1,7 +1,7 @@
 """Noise in whole steps added to every number of every record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class GeometricNoise(NumericNoise):
     """
 
     epsilon: float
-    sensitivity: Mapping[str, float] | None = None
+    sensitivity: Mapping[str, float] | None = field(default=None, hash=False)
 
     def _draw(self, values, attribute, rng):
         domain = attribute.domain

@@ -1,7 +1,7 @@
 """Noise added to every number of every record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from privnb.sanitizers.local_noise import NumericNoise
 from privnb.sanitizers.mechanisms import laplace
@@ -28,7 +28,7 @@ class LaplaceNoise(NumericNoise):
     """
 
     epsilon: float
-    sensitivity: Mapping[str, float] | None = None
+    sensitivity: Mapping[str, float] | None = field(default=None, hash=False)
 
     def _draw(self, values, attribute, rng):
         return laplace(values, self.scale(attribute), rng=rng)

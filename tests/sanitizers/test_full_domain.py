@@ -405,12 +405,12 @@ def test_a_release_that_tells_nothing_says_why():
     note = sanitizer.sanitize(data, rng=0).provenance.note
     assert note == (
         "Every quasi-identifier is *: no other levels keep the models and lose less with 0 suppressed. With 'a' at "
-        "level 0 and all others *, 1 of 2 classes break KAnonymity(k=2). Relax that model."
+        "level 0 and all others *, KAnonymity(k=2) does not hold. Relax that model."
     )
     sanitizer, data = two("u" * 20 + "vwx", "u" * 20 + "vwx")
     note = sanitizer.sanitize(data, rng=0).provenance.note
     # Three are enough; a published note says nothing of fewer than ten people.
-    assert note.endswith("3 of 4 classes break KAnonymity(k=2). suppress=10 allows it.")
+    assert note.endswith("KAnonymity(k=2) does not hold. suppress=10 allows it.")
     found = FullDomain(KAnonymity(2), suppress=3).search(data)
     assert (found.best.levels, found.best.suppressed) == ((0, 0), 3)
     assert FullDomain(KAnonymity(2), suppress=3).sanitize(data, rng=0).provenance.note == ""

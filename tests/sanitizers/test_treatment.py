@@ -369,3 +369,17 @@ def test_a_law_without_a_closed_form_says_which_one_it_lacks(data):
     assert "has no closed form of how likely a cell is guessed. Give Law one" in one
     assert "has no closed form of how likely a row is anybody's" in two
     assert of(costs(data, [_Shaken(Law())]), "mean_absolute_error").notna().all()
+
+
+def test_what_a_seed_drew_is_a_simulation_whatever_the_sanitizer_says_of_itself(data, monkeypatch):
+    """Values swapped among the people: no law, no noise, and nothing in the class that says `draws`."""
+
+    def swapped(self, dataset, table, rng):
+        order = np.random.default_rng(rng).permutation(len(table))
+        return table.assign(illness=table["illness"].to_numpy()[order]), {"perturbed": ["illness"]}
+
+    monkeypatch.setattr(Identity, "_sanitize", swapped)
+    assert Identity().sanitize(data, rng=1).provenance.simulation
+    assert not Identity().sanitize(data, rng=None).provenance.simulation
+    monkeypatch.setattr(Identity, "_sanitize", lambda self, dataset, table, rng: (table, {}))
+    assert not Identity().sanitize(data, rng=1).provenance.simulation
