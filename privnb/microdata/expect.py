@@ -120,8 +120,8 @@ def texts(name, value, what):
     """Raise ValueError unless `value` is a list or tuple of different texts; `what` they name."""
     if not (isinstance(value, list | tuple) and all(isinstance(each, str) and each for each in value)):
         raise ValueError(f"{name} must be a list of {what}, each as text, got {found(value)}.")
-    if len(set(value)) < len(value):
-        raise ValueError(f"{name} must be a list of different {what}, got {found(value)}.")
+    if doubled := [each for each in dict.fromkeys(value) if value.count(each) > 1]:
+        raise ValueError(f"{name} must be a list of different {what}, got {', '.join(doubled)} more than once.")
     return value
 
 

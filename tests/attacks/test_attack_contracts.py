@@ -3,11 +3,13 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import privnb.attacks as family
 from privnb.microdata.dataset import load
 from privnb.microdata.family import members
+from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Suppress
 
@@ -77,3 +79,30 @@ def test_reads_the_treatments_that_it_states_and_refuses_others(attack, adult, s
 def test_a_guess_needs_a_release(attack, adult):
     with pytest.raises(ValueError, match="has not seen a release yet"):
         attack.predict(adult.table)
+
+
+@every
+def test_what_an_attack_writes_into_its_tables_no_other_reads(attack, adult, monkeypatch):
+    release = Identity().sanitize(adult, rng=0)
+    published, _ = release._published(3)
+    before, columns = published.table.copy(), dict(published.columns)
+
+    def spoil(self, published):
+        published.table.iloc[:, 0] = published.table.iloc[0, 0]
+        published.columns.clear()
+        return {}
+
+    monkeypatch.setattr(type(attack), "_learn", spoil)
+    attack.fit(published)
+    pd.testing.assert_frame_equal(published.table, before)
+    assert published.columns == columns == release.columns
+
+
+@pytest.mark.parametrize("name", ["age", "sex"])
+def test_people_of_whom_something_is_missing_are_refused(name, adult):
+    published, _ = Identity().sanitize(adult, rng=0)._published(3)
+    known = adult.table[adult.schema.quasi_identifiers].astype(object)
+    known.loc[5, name] = None
+    for attack in INSTANCES:
+        with pytest.raises(SchemaError, match=f"missing values.*{name}|'{name}' has missing values"):
+            attack.fit(published).predict(known)

@@ -174,3 +174,9 @@ def test_what_cannot_be_asked_is_refused(people):
     with pytest.raises(TypeError, match="attacks"):
         evaluate(people, [KMember(5)], attacks=[Commonest])
     assert issubclass(OfAttack, Question)
+
+
+def test_with_a_store_noise_of_a_stated_sensitivity_is_measured_as_without(people, tmp_path):
+    noise = [LaplaceNoise(1.0, {"age": 82})]
+    kept = evaluate(people, noise, attacks=[Linkage()], store=tmp_path / "store")
+    pd.testing.assert_frame_equal(kept, evaluate(people, noise, attacks=[Linkage()]))

@@ -263,6 +263,7 @@ def test_what_a_channel_keeps():
         (lambda: Channel.of([[0.5, 0.5], [0.5, 0.4]]), "row 1 of the channel adds up to 0.9, not to 1"),
         (lambda: Channel.of([[0, 0], [1, 0]]), "row 0 of the channel adds up to 0, not to 1"),
         (lambda: Channel.of([[2, -1]]), "is below 0"),
+        (lambda: Channel.of([[np.nan, 1]]), "adds up to nan, not to 1"),
         (lambda: Channel.of([[1], [1]], ["1/2", "1/3"]), "the prior adds up to 5/6, not to 1"),
         (lambda: Channel.of([[1], [1]], [1]), r"a probability for each of 2 inputs, got \(1,\)"),
         (lambda: Channel.of([1]), r"a row an input, a column an output; got shape \(1,\)"),

@@ -217,3 +217,13 @@ def test_chance_of_someone_who_knows_more_keeps_what_they_knew(ward):
     assert 0 <= accuracy < 0.01
     # In each ward 3 of 4 are alike: two pairs come out (2, 0) and (1, 1) always.
     assert information == pytest.approx((math.log(4 / 3) + math.log(4 / 3) / 2) / 2)
+
+
+def test_a_baseline_is_shares_of_the_values():
+    counts = np.array([[5, 5]])
+    for before in ([7.0, -3.0], [0.5, 0.4]):
+        with pytest.raises(ValueError, match="baseline must be shares of the same values"):
+            gains.knowledge_gain(counts, np.array(before))
+    assert gains.multiplicative_disclosure(counts, np.array([1.0, 0.0])).tolist() == [np.inf]
+    with pytest.raises(ValueError, match="knows must be a list of different attributes, got ward more than once"):
+        gains.known_classes(Identity().sanitize(load("adult", records=50), rng=0), ["ward", "ward"])

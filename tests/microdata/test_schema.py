@@ -148,3 +148,11 @@ def test_a_domain_too_fine_to_be_exact_is_refused(domain):
     """Positions are 32 bits long and labels have ten decimals: beyond that two values would become one."""
     with pytest.raises(SchemaError, match=r"Give a coarser step or another unit"):
         Numbers(*domain)
+
+
+@pytest.mark.parametrize("cell", [["F"], {}, {"F"}])
+def test_a_cell_that_holds_several_values_is_none_of_the_domain(cell):
+    table = TABLE.astype(object)
+    table.at[1, "sex"] = cell
+    with pytest.raises(SchemaError, match="sex"):
+        SCHEMA.check(table)

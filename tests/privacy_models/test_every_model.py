@@ -292,6 +292,10 @@ def test_a_bound_on_a_value_that_nobody_can_have_is_refused():
         family.tally(ConfidenceBound(0.5, "s", "High"), np.array(["low"]), grade)
     columns, width = family.tally(ConfidenceBound(0.5, "s", "high"), np.array(["low"]), grade)  # nobody here has it
     assert (columns.tolist(), width) == ([1], 2)
+    pay = Attribute("s", Role.SENSITIVE, Numbers(0, 9))
+    with pytest.raises(SchemaError, match=r"'s' cannot be '3'; it is one of 0 to 9"):  # which no number is equal to
+        family.tally(ConfidenceBound(0.5, "s", "3"), np.array([3.0]), pay)
+    assert family.tally(ConfidenceBound(0.5, "s", 3), np.array([3.0]), pay)[0].tolist() == [0]
 
 
 def test_leaves_in_numbers_are_found_as_written():
