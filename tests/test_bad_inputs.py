@@ -156,7 +156,7 @@ MADE = {
     "is_withheld", "neutral_names", "subsets_of",
     "classification_metric_of",
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
-    "lengths",
+    "lengths", "places_alike",
     "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "together", "check_price",
     "shares", "jensen_shannon", "relative_entropy",
     "CountQueries", "LargePopulations",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import NUMBERS, SETTING, alike, measured
+from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike
 from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
 
@@ -200,7 +200,7 @@ def _losses(rows, best, axis):
     columns = {name: rows[name].to_numpy() for name in (*SETTING, "randomized", *NUMBERS)}
     # Student's t does not know how low a number can be; what counts down from the best may be below 0.
     least = -np.inf if turned else measure.bounds[0]
-    for places in alike(rows, SETTING):
+    for places in places_alike(rows, SETTING):
         part = {name: column[places] for name, column in columns.items()}
         values, drawn = part["value"], part["randomized"].any()
         value, low, high = values.mean(), np.nan, np.nan

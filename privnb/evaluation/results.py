@@ -174,7 +174,7 @@ def summary(results, miner_set="", *, averages=True):
     return tidy(rows)
 
 
-def alike(results, columns):
+def places_alike(results, columns):
     """The positions of the rows that are alike in `columns`: a list of integer arrays, in the order of their first."""
     number = results.groupby(columns, sort=False, dropna=False).ngroup().to_numpy()
     return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1]) if len(number) else []
@@ -190,7 +190,7 @@ def over_seeds(results):
     expect.these(results=results)
     results = measured(results)
     keys = [column for column in COLUMNS if column not in ("seed", *NUMBERS, "status")]
-    parts = alike(results, keys)
+    parts = places_alike(results, keys)
     together = results.iloc[[part[0] for part in parts]][COLUMNS].reset_index(drop=True)
     again = [place for place, part in enumerate(parts) if len(part) > 1]
     if not again:
