@@ -76,7 +76,7 @@ class Attack(ABC):
         where it names none and the release has others than people have.
         """
         if absent := [name for name in names if name not in known]:
-            error = Unreadable if self.known is None else SchemaError
+            error = Unreadable if getattr(self, "known", None) is None else SchemaError
             raise error(
                 f"{self!r} reads {name_list(absent)} of each person, and the table of known people has "
                 f"{name_list(known)}. Name in `known` what the adversary knows: columns that a sanitizer made, nobody."

@@ -84,6 +84,9 @@ def cost_matrix(worth):
     place in it, such as a generalized label.
     """
     expect.kind("worth", worth, pd.DataFrame, instead="A row a guess, a column a true value.")
+    numbers = all(dtype.kind in "iuf" for dtype in worth.dtypes) and np.isfinite(worth.to_numpy(dtype=float)).all()
+    if not (numbers and worth.index.is_unique and worth.columns.is_unique):
+        raise ValueError("worth must be finite numbers, each guess and each true value in it once.")
 
     def error(predicted, true):
         rows, columns = worth.index.get_indexer(np.asarray(predicted)), worth.columns.get_indexer(np.asarray(true))
@@ -427,7 +430,7 @@ def _step(hierarchy):
 
 def lengths(labels, hierarchy, *, numeric):
     """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
-    codes, distinct = factorized(np.asarray(labels, dtype=object))
+    codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
     if numeric:
         low, high = np.array([hierarchy.bounds(label) for label in distinct]).reshape(-1, 2).T
         return (high - low + _step(hierarchy))[codes]

@@ -8,6 +8,8 @@ from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 
+WHAT = "an attribute, quasi-identifiers or sensitive"
+
 
 @dataclass(frozen=True)
 class Suppress(Sanitizer):
@@ -32,7 +34,8 @@ class Suppress(Sanitizer):
         return [cls(), cls("sensitive"), cls(name_list([schema.quasi_identifiers[0], schema.sensitive[0]]))]
 
     def __post_init__(self):
-        expect.text("attributes", self.attributes, "an attribute, quasi-identifiers or sensitive")
+        if not names_in(expect.text("attributes", self.attributes, WHAT)):
+            raise ValueError(f"attributes must be the name of {WHAT}, got {self.attributes!r}.")
 
     def _sanitize(self, dataset, table, rng):
         roles = {"quasi-identifiers": Role.QUASI_IDENTIFIER, "sensitive": Role.SENSITIVE}

@@ -406,3 +406,11 @@ def test_wilson_surrounds_the_share(n, part):
 def test_a_missed_case_is_never_a_reward():
     with pytest.raises(ValueError, match=r"miss must be a number of at most 0: .* Got 5\.0"):
         mining.accept_false_alarms("ill", miss=5.0)
+
+
+@pytest.mark.parametrize("worth", [[[1, np.nan], [0, 1]], [["a", 1], [0, 1]]])
+def test_a_cost_matrix_has_a_number_for_each_pair(worth):
+    with pytest.raises(ValueError, match="worth must be finite numbers"):
+        mining.cost_matrix(pd.DataFrame(worth, index=["a", "b"], columns=["a", "b"]))
+    with pytest.raises(ValueError, match="each guess and each true value in it once"):
+        mining.cost_matrix(pd.DataFrame(np.eye(2), index=["a", "a"], columns=["a", "b"]))

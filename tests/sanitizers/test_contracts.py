@@ -238,6 +238,8 @@ def test_suppression_by_name_of_a_role_is_that_role():
     pd.testing.assert_frame_equal(every.table, named.table)
     assert named.suppressed == 40
     assert family.Suppress("age, town").changed_params() == "attributes=age, town"
+    with pytest.raises(ValueError, match=r"attributes must be the name of an attribute, .*, got ','"):
+        family.Suppress(",")
 
 
 def test_suppression_is_counted():
