@@ -81,18 +81,21 @@ def _of_dataset(dataset):
 
 @functools.cache
 def fingerprint():
-    """A digest of the package's code and of the versions beneath it: a changed formula returns no old number.
+    """A digest of the package's code and of the versions beneath it: a changed formula returns no old number."""
+    code = [part for name, file in sources().items() for part in (name.encode(), file.read_bytes())]
+    versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in VERSIONED.values()]
+    return sealed(platform.python_version().encode(), *versions, *code)
+
+
+def sources():
+    """The package's modules with their files, `{name: path}`.
 
     Rooms that only read results (`READERS`) are left out: a chart can change no number.
     """
     package = Path(__file__).parents[1]
-    files = [
-        path for path in package.rglob("*.py") if path.relative_to(package).parts[0].removesuffix(".py") not in READERS
-    ]
-    files.sort(key=lambda path: path.relative_to(package).as_posix())
-    sources = [part for path in files for part in (str(path.relative_to(package)).encode(), path.read_bytes())]
-    versions = [f"{name} {importlib.metadata.version(name)}".encode() for name in VERSIONED.values()]
-    return sealed(platform.python_version().encode(), *versions, *sources)
+    files = sorted((file.relative_to(package).with_suffix("").parts, file) for file in package.rglob("*.py"))
+    named = {".".join(("privnb", *parts)): file for parts, file in files if parts[0] not in READERS}
+    return {name.removesuffix(".__init__"): file for name, file in named.items()}
 
 
 def sealed(*parts):

@@ -177,9 +177,8 @@ def _workers(jobs, store, tasks):
     # A fork of this process would copy threads that are in the middle of something; the server's loads libraries once.
     served = "forkserver" in multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if served else "spawn")
-    # Not an owner's own: a module that is changed between two runs would stay in the server as it was.
-    own = {task.func.__module__ for task in tasks.values() if task.func.__module__.startswith("privnb.")}
-    context.set_forkserver_preload([*LIBRARIES, *sorted(own)])
+    # Not an owner's modules: one that is changed between two runs would stay in the server as it was.
+    context.set_forkserver_preload(list(LIBRARIES))
     theirs, ours = context.Pipe(duplex=False)
     # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
     workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _begin, (theirs, dict(os.environ), store, tasks))
