@@ -160,7 +160,7 @@ def reached(results):
 
 def answer(dataset, sanitizer, seed, question):
     """The answer to one question: tidy results. Asked in a row of the same release, it is made once."""
-    return answered(question, _kept(dataset, sanitizer, seed, question.reorders and seed != 1))
+    return answered(question, _kept(sanitizer.key, dataset, sanitizer, seed, question.reorders and seed != 1))
 
 
 answer.shared = 3  # `store.run` gives tasks that have so many inputs in common to one worker, one after the other
@@ -180,7 +180,10 @@ def _case(dataset, sanitizer, seed, again):
     return Case(_reordered(dataset, seed) if again else dataset, sanitizer, seed)
 
 
-_kept = lru_cache(maxsize=2)(_case)
+@lru_cache(maxsize=2)
+def _kept(key, *made):
+    """The case; `key`: its sanitizer's, since 1 and 1.0 are equal and draw different noise."""
+    return _case(*made)
 
 
 def reordered(dataset, seed):
@@ -258,19 +261,14 @@ class OfAttack(Question):
     def rows(self, case):
         dataset, n = case.dataset, len(case.dataset)
         fitted, truth = self.attack.fit(case.published[0]), np.asarray(self.attack.truth(dataset))
-        hidden = {
-            *dataset.schema.sensitive,
-            getattr(self.attack, "target", ""),
-        }  # nobody's secret stands among what is known of them
+        # Nobody's secret stands among what is known of them.
+        hidden = {*dataset.schema.sensitive, getattr(self.attack, "target", "")}
         known = dataset.table[[name for name in dataset.schema.published if name not in hidden]]
-        right, without = (int((np.asarray(guess) == truth).sum()) for guess in (f(known) for f in _guesses(fitted)))
+        guesses = fitted.predict(known), fitted.baseline(known)
+        right, without = (int((np.asarray(guess) == truth).sum()) for guess in guesses)
         share, *bounds = withholding.share(right, n)
         bounds = bounds if np.isnan(share) else wilson(right, n)
         return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n)[0])]
-
-
-def _guesses(fitted):
-    return fitted.predict, fitted.baseline
 
 
 @dataclass(frozen=True)

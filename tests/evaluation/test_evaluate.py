@@ -10,7 +10,7 @@ from made_up import CLINIC
 from privnb import evaluation
 from privnb.attacks import Linkage, MinerInference
 from privnb.attacks.base import Attack
-from privnb.evaluation import evaluate
+from privnb.evaluation import cases, evaluate
 from privnb.evaluation.cases import OfAttack, Question
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import COLUMNS, KEY, join
@@ -156,6 +156,13 @@ def test_with_a_store_nothing_is_made_twice(people, tmp_path):
     again = evaluate(people, sanitizers, attacks=[Linkage()], store=tmp_path)
     assert again.equals(first[(first.measure == "reidentification_rate") & (first.seed == 1)].reset_index(drop=True))
     assert {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.result")} == kept
+
+
+def test_an_answer_is_of_the_release_of_these_very_parameters(people):
+    """1 equals 1.0, and draws other noise; the store keeps them apart."""
+    for sanitizer in (LaplaceNoise(1), LaplaceNoise(1.0)):
+        alone = evaluate(people, [sanitizer], measures=[Costs()])
+        pd.testing.assert_frame_equal(cases.answer(people, sanitizer, 1, Costs()), alone)
 
 
 def test_what_cannot_be_asked_is_refused(people):
