@@ -20,7 +20,7 @@ from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import join, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
 from privnb.measures import linkage
-from privnb.measures.base import state, wilson
+from privnb.measures.base import facts, state, wilson
 from privnb.microdata import expect, withholding
 from privnb.microdata.progress import track
 from privnb.microdata.treatment import Unreadable
@@ -243,8 +243,11 @@ class OfMeasure(Question):
         given = self._given(case.dataset) | {"release": case.release}
         found = self.measure(**{each: given[each] for each in wanted if each in given})
         value, *interval = found if isinstance(found, tuple) else (found,)
+        of, n = facts(self.measure.__name__), len(case.release)
+        if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed, n):
+            value, interval = np.nan, ()  # a loss counts suppressed people, and may give their number back
         made = self.row(case)(value, interval=interval or (np.nan, np.nan))
-        return withheld(tidy([made]), withholding.LIMIT, len(case.release))
+        return withheld(tidy([made]), withholding.LIMIT, n)
 
 
 @dataclass(frozen=True)

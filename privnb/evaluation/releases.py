@@ -1,4 +1,7 @@
-"""What a release publishes and costs, how often a person is linked to their row, and what its classes tell."""
+"""What a release publishes and costs, how often a person is linked to their row, and what its classes tell.
+
+Long, since what each number means is stated beside the question that gives it.
+"""
 
 from dataclasses import dataclass
 
@@ -114,6 +117,33 @@ state(
 )
 
 
+def shown_penalty(release, fewest=withholding.LIMIT):
+    """The certainty penalty of a release, without value where the number of its suppressed people is withheld: where it
+    is public what everybody else loses, the penalty would give that number back.
+
+    Its bounds are those of that number, and what everybody else loses to a step so wide that any number of people can
+    lose as much.
+
+    Parameters
+    ----------
+    release : Release
+    fewest : int
+        Counts below are withheld.
+
+    Returns
+    -------
+    value, low, high : float
+    """
+    expect.these(release=release, fewest=fewest)
+    n, suppressed, penalty = len(release), release.suppressed, certainty_penalty(release)
+    _, least, most = withholding.counted(suppressed, n, fewest)
+    if np.isnan(most):
+        return penalty, np.nan, np.nan
+    others, step = (penalty * n - suppressed) / max(n - suppressed, 1), fewest / max(n - most, 1)
+    low = np.floor(others / step + 1e-9) * step
+    return np.nan, (least + (n - least) * low) / n, (most + (n - most) * min(low + step, 1)) / n
+
+
 @dataclass(frozen=True)
 class Costs(Question):
     """What a release publishes and costs, see `costs`."""
@@ -122,20 +152,19 @@ class Costs(Question):
     main = "certainty_penalty"
 
     def rows(self, case):
-        release, row, n = case.release, case.row, len(case.dataset)
+        release, row, n = case.release, case.row, len(case.release)
         if release.classes is None:
             return [row(*loss) for loss in noise_losses(case.dataset, release).items()]
         sizes = np.bincount(release.classes)
         names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
-        suppressed, *bounds = release.suppressed, np.nan, np.nan
-        if withholding.tells(suppressed, n, self.fewest):
-            suppressed, *bounds = withholding.counted(suppressed, n, self.fewest)
+        suppressed, *bounds = withholding.counted(release.suppressed, n, self.fewest)
+        penalty, *within = shown_penalty(release, self.fewest)
         return [
             row(names[0], withholding.known(len(sizes), n, self.fewest)),
             row(names[1], float(np.median(sizes))),
             row("k_achieved", int(achieved(KAnonymity(2), release))),
             row("suppressed_records", suppressed, interval=bounds),
-            row("certainty_penalty", certainty_penalty(release)),
+            row("certainty_penalty", penalty, interval=within),
         ]
 
 
@@ -155,7 +184,7 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
         Tidy results: classes or buckets and their median size, k, suppressed records and certainty penalty; of noise
         how far it moves a number and how often it changes a category. The k of a bucketized release is that of its
         exact quasi-identifiers, and its certainty penalty is 0: what it costs is the link to the sensitive values,
-        which no penalty of cells counts.
+        which no penalty of cells counts. Where few people are suppressed it has only bounds, see `shown_penalty`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
     return reached(evaluate(dataset, sanitizers, measures=[Costs(fewest)]))

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import row_builder, tidy
-from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import Dataset
@@ -192,7 +192,8 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
         except SanitizationError:
             continue
         row = row_builder(dataset, sanitizer, 1)
-        rows.append(row("certainty_penalty", certainty_penalty(release), **varied))
+        penalty, *bounds = shown_penalty(release)
+        rows.append(row("certainty_penalty", penalty, interval=bounds, **varied))
     return tidy(rows)
 
 

@@ -9,12 +9,22 @@ import pytest
 from privnb import evaluation, studies
 from privnb.evaluation.cases import Case
 from privnb.evaluation.predictions import Mined
+from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.utilities import GoodUtility
+from privnb.explorer.setting import Setting, of_roles
+from privnb.measures.information_loss import (
+    certainty_penalty,
+    discernibility,
+    loss_metric,
+    precision,
+    suppressed_cells,
+    suppressed_records,
+)
 from privnb.measures.mining import good_utility
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.schema import Attribute, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Identity, KMember, LaplaceNoise, Suppress
+from privnb.sanitizers import FullDomain, Identity, KMember, LaplaceNoise, Suppress
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +98,50 @@ def test_utility_of_the_trivial_release(adult):
     assert declines[declines.sanitizer == "Identity"].value.eq(0).all()
     lost = declines[declines.parameters == "attributes=sensitive"]
     assert lost[["value", "low", "high"]].eq(1).all(axis=None)
+
+
+@pytest.fixture(scope="module")
+def few_suppressed():
+    """200 people by sex and race, of whom a few are suppressed while nobody else loses anything, and the sanitizer."""
+    roles = Setting(quasi_identifiers="sex, race", sensitive="salary")
+    return of_roles(load("adult", records=200), roles), FullDomain(KAnonymity(3), suppress=9)
+
+
+def test_few_suppressed_people_are_not_told_by_what_cells_lose(few_suppressed):
+    """Where everybody else loses nothing, or what is public, the loss is their number."""
+    data, sanitizer = few_suppressed
+    release = sanitizer.sanitize(data, rng=1)
+    costs, true = evaluation.costs(data, [sanitizer]), certainty_penalty(release)
+    assert 2 <= release.suppressed < 10
+    assert true * 200 == pytest.approx(release.suppressed)
+    assert np.isnan(one(costs, measure="suppressed_records").value)
+    penalty = one(costs, measure="certainty_penalty")
+    assert penalty.status == "withheld"
+    # From what one suppressed person loses to what nine do, and the others as much as ten people.
+    assert [penalty.low, penalty.high] == pytest.approx([1 / 200, 19 / 200])
+    asked = [precision, loss_metric, discernibility, suppressed_cells, suppressed_records]
+    assert evaluation.evaluate(data, [sanitizer], measures=asked).status.eq("withheld").all()
+    assert one(evaluation.costs(data, [sanitizer], fewest=2), measure="certainty_penalty").value == true
+
+
+@pytest.mark.parametrize("races", ["exact", "*"])
+def test_the_bounds_of_a_withheld_loss_are_those_of_any_few_suppressed_people(few_suppressed, races):
+    """Or of all but a few."""
+    data, sanitizer = few_suppressed
+    release = sanitizer.sanitize(data, rng=1)
+    whole = data.table[release.table.columns].astype(object)
+    if races == "*":
+        whole["race"] = "*"
+    for numbers in (range(1, 10), range(191, 200)):
+        found = set()
+        for suppressed in numbers:
+            table = whole.copy()
+            table.loc[table.index[:suppressed], ["sex", "race"]] = "*"
+            value, low, high = shown_penalty(replace(release, table=table))
+            assert np.isnan(value)
+            assert low <= certainty_penalty(replace(release, table=table)) <= high <= 1
+            found.add((low, high))
+        assert len(found) == 1
 
 
 def test_k_is_counted_not_believed(adult):

@@ -220,6 +220,15 @@ def test_few_suppressed_records_are_not_told_by_their_cells():
     records, cells = found.loc[("suppressed_records", "")], found.loc[("suppressed_cells", "")]
     assert (records.low, records.high) == (1, 9)
     assert np.isnan([records.value, cells.value]).all()
+    assert np.isnan(found.value["certainty_penalty", ""])
+
+
+def test_few_suppressed_cells_are_not_told_by_what_cells_lose():
+    """Four of 60 people keep one of two cells, and nobody else loses any."""
+    dataset = people(age=[40] * 56 + [20] * 4, region=["north"] * 56 + ["north", "east", "south", "west"])
+    found = by_name(counted(dataset, Setting("Mondrian", k=4, quasi_identifiers="age, region")).results)
+    assert found.value["suppressed_records", ""] == 0
+    assert np.isnan([found.value[name, ""] for name in ("suppressed_cells", "certainty_penalty")]).all()
 
 
 def test_a_rare_value_is_not_told_by_the_worst_class():

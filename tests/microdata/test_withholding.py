@@ -58,6 +58,7 @@ ASKED = {  # every function that takes the limit
     "merge_small": lambda limit: merge_small(COUNTS, fewest=limit),
     "people": lambda limit: charts.people(COUNTS, fewest=limit),
     "priced": lambda limit: leakage.priced(CLINIC, [Identity()], fewest=limit),
+    "shown_penalty": lambda limit: releases.shown_penalty(Suppress().sanitize(CLINIC, rng=1), fewest=limit),
     "scales": lambda limit: trade_off.scales(CLINIC, fewest=limit),
     "tells_few": lambda limit: releases.tells_few(Suppress().sanitize(CLINIC, rng=1), "diagnosis", fewest=limit),
     "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),

@@ -67,7 +67,11 @@ def losses(adult):
 
 def test_losses_by_every_bound(losses):
     assert losses.groupby("target").sanitizer.nunique().to_dict() == {"k": 5, "l": 5, "t": 5}
-    assert losses.value.between(0, 1).all()
+    shown, withheld = losses[losses.status == ""], losses[losses.status == "withheld"]
+    assert len(shown) + len(withheld) == len(losses)
+    assert shown.value.between(0, 1).all()
+    assert withheld.sanitizer.tolist() == ["FullDomain"], "which suppresses a few people"
+    assert (withheld.low < withheld.high).all()
     by_k = losses[losses.target == "k"].set_index(["sanitizer", "parameters"]).value
     assert by_k["KMember", "k=2"] < by_k["KMember", "k=20"]
 

@@ -133,7 +133,7 @@ def lines(results, measure):
         alt.vconcat(*panels),
         extremes(rows, of.title)[0].title,
         f"Lines: {of.label} by sanitizer; {of.better} is better. A sanitizer that cannot reach a bound has no point "
-        "there.",
+        "there, nor has a number that is withheld.",
     )
 
 
