@@ -49,7 +49,8 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     attacked : DataFrame
         Rows of `studies.adversaries`.
     min_good : float
-        Enough is a largest decline, averaged over seeds, of at most 1 - `min_good` (0 to 1).
+        Enough is a largest decline, averaged over seeds, of at most 1 - `min_good` (0 to 1); a decline that is withheld
+        may be any.
     scenarios : str
         Those to choose by, separated by commas, such as "A, C_distinct".
 
@@ -70,7 +71,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
         raise ValueError("attacked has no anti-utility of a worst miner. Give the results of `studies.adversaries`.")
     asked = check(scenarios, min_good, there=there)
     decline = kept[(kept.measure == "utility_decline") & (kept.miner == "worst") & (kept.miner_set == "")]
-    decline = decline.groupby(SETTING).value.mean()
+    decline = decline.groupby(SETTING).value.mean(skipna=False)
     enough = decline[decline <= 1 - min_good + 1e-12].sort_values(kind="stable")
     releases = kept.drop_duplicates(SETTING).set_index(SETTING)[["dataset", "parameter", "bound", "randomized"]]
     rows = []

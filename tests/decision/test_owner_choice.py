@@ -192,6 +192,13 @@ def test_a_withheld_count_stands_at_its_upper_bound():
     assert picks(chosen(kept(CHEAP), attacked(same({A: 0, B: None})), scenarios="A"))["worst"] == {A: 1}
 
 
+def test_a_decline_that_is_withheld_in_one_seed_is_not_known_to_be_enough():
+    users = kept({A: [0.01, 0.01], B: [0.01, MISSING]})
+    found = chosen(users, attacked(same({A: [30, 30], B: [20, 20]})), scenarios="A")
+    assert picks(found)["worst"] == {A: 1}
+    assert chosen(kept({B: MISSING}), attacked(same({B: 20})), min_good=0, scenarios="A").empty
+
+
 def test_no_choice_where_a_number_has_no_bound():
     """Scenario W by weights, or by a condition: what is withheld may be anything."""
     for scenario in ("W", "W_weighted"):
