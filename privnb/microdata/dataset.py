@@ -68,9 +68,12 @@ class Dataset:
         table = self.table[self.schema.names()].reset_index(drop=True)
         for name in table:
             if self.schema[name].numeric:
-                table[name] = numbers(table[name])
-                if table[name].dtype.kind == "f":
-                    table[name] += 0.0  # -0.0 is equal to 0.0 and written otherwise, which would part a class in a file
+                given = table[name]
+                read = numbers(given)
+                if read.dtype.kind == "f":
+                    read = read + 0.0  # -0.0 is equal to 0.0 and written otherwise, which would part a class in a file
+                if read is not given:
+                    table[name] = read
         object.__setattr__(self, "table", table)
         codes = {}
         for name in self.schema.quasi_identifiers:

@@ -51,15 +51,16 @@ def numbers(column):
     return column.astype(object).where(read.isna(), read) if read.isna().any() else read
 
 
-def _where(holds, column):
-    """Where a column has values of which `holds(values)`, Series -> boolean Series, says so; of a missing one it never
-    does. Boolean array (n,).
-    """
-    try:
-        index, distinct = factorized(column)  # each value is asked once
-    except TypeError:  # a list in a cell, say: as text it is none of the domain's values
-        index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
-    return np.append(holds(pd.Series(distinct)), False)[index]  # the index of a missing value is -1
+class _Domain:
+    """A public domain. Its kinds give `has(values)`: which of an array's values are in it, none of them missing."""
+
+    def outside(self, column):
+        """The entries of `column` that are not in this domain, missing ones among them."""
+        try:
+            index, distinct = factorized(column)  # each value is asked once
+        except TypeError:  # a list in a cell, say: as text it is none of the domain's values
+            index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
+        return column[~np.append(self.has(distinct), False)[index]]  # the index of a missing value is -1
 
 
 class Role(StrEnum):
@@ -73,7 +74,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(_Domain):
     """The numbers from `low` to `high`, both included, in steps of `step`.
 
     Parameters
@@ -147,15 +148,15 @@ class Numbers:
         number = round(float(self.low + code * self.step), 10)
         return int(number) if number.is_integer() else number
 
-    def outside(self, column):
-        """The entries of `column` that are not in this domain."""
-        return column[~_where(self.has, column)]
-
     def has(self, values):
-        """Which of `values`, Series, are in this domain: boolean Series."""
-        numbers = pd.to_numeric(values, errors="coerce")
-        steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
-        return steps.between(-1e-6, self.width / self.step + 1e-6) & self._on_a_step(steps)
+        """Which of `values`, array (m,), are in this domain: boolean array."""
+        numbers = pd.to_numeric(np.asarray(values), errors="coerce")
+        if numbers.dtype.kind == "c":  # complex ones have no order
+            return np.zeros(len(numbers), dtype=bool)
+        numbers = np.asarray(numbers, dtype=float)  # the narrow kinds would not hold a domain's ends
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities and whatever is near are no values
+            steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
+            return (-1e-6 <= steps) & (steps <= self.width / self.step + 1e-6) & self._on_a_step(steps)
 
     @staticmethod
     def _on_a_step(steps):
@@ -163,7 +164,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(_Domain):
     """A fixed list of values, written as text."""
 
     values: tuple[str, ...]
@@ -180,13 +181,10 @@ class Categories:
         """Position of each value in `self.values`, integer array."""
         return pd.Index(self.values).get_indexer(pd.Index(values))
 
-    def outside(self, column):
-        """The entries of `column` that are not in this domain."""
-        return column[~_where(self.has, column)]
-
     def has(self, values):
-        """Which of `values`, Series, are in this domain: boolean Series."""
-        return values.isin(self.values)
+        """Which of `values`, array (m,), are in this domain: boolean array."""
+        known = set(self.values)
+        return np.fromiter((value in known for value in values), dtype=bool, count=len(values))
 
 
 @dataclass(frozen=True)
@@ -335,13 +333,14 @@ class Schema:
         twice = sorted({str(c) for c in columns if columns.count(c) > 1})
         if twice:
             raise SchemaError(f"dataset '{self.dataset}': the table has more than one column {twice}. Rename one.")
-        missing = [name for name in self.names() if name not in columns]
+        named = self.names()
+        missing = [name for name in named if name not in columns]
         if missing:
             raise SchemaError(
                 f"dataset '{self.dataset}': the schema names column {missing}, which the table lacks "
                 f"(it has {', '.join(map(str, columns))}). Rename the column or edit the schema."
             )
-        extra = [str(c) for c in columns if c not in self.names()]
+        extra = [str(c) for c in columns if c not in named]
         if extra:
             raise SchemaError(
                 f"dataset '{self.dataset}': the table has column {extra}, which the schema does not name. "
@@ -356,14 +355,14 @@ class Schema:
         if attribute.domain is None:
             return
         outside = attribute.domain.outside(column)
+        if not len(outside):
+            return
         if missing := outside.isna().sum():
             raise SchemaError(
                 f"dataset '{self.dataset}': column '{attribute.name}' has {missing} missing values, "
                 "which its domain does not allow. Drop those records or list a value for 'missing' in the domain."
             )
-        if len(outside):
-            found = commonest(outside)
-            raise SchemaError(
-                f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
-                f"domain: {found}. Correct the table or the domain in the schema."
-            )
+        raise SchemaError(
+            f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
+            f"domain: {commonest(outside)}. Correct the table or the domain in the schema."
+        )

@@ -36,6 +36,13 @@ def test_sums_of_money_are_numbers_in_steps_of_a_cent():
     assert Numbers(0, 10**6, 0.01).outside(pd.Series([f"{c // 100}.{c % 100:02}" for c in cents])).empty
 
 
+@pytest.mark.parametrize("column", [np.array([7, 7], dtype=np.int8), [7j, 7j], [np.inf, -np.inf], [1e308, -1e308]])
+def test_numbers_of_any_kind_are_compared_with_a_domain(column):
+    """Narrow kinds do not hold its ends, and others have no order or no end."""
+    column = pd.Series(column)
+    assert Numbers(1000, 2000, 0.5).outside(column).equals(column)
+
+
 def test_the_highest_number_lies_on_a_step():
     with pytest.raises(SchemaError, match="high must lie a whole number of steps above low"):
         Numbers(0, 8, 3)

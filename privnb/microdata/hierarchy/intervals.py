@@ -34,8 +34,8 @@ class _OnNumbers(OnALine):
         return self.size - 1
 
     def _place(self, distinct):
-        distinct = pd.Series(distinct)
-        codes, fits = np.full(len(distinct), -1), self.domain.has(distinct).to_numpy()
+        distinct = np.asarray(distinct)
+        codes, fits = np.full(len(distinct), -1), self.domain.has(distinct)
         codes[fits] = self.domain.codes(distinct[fits])
         return codes
 
