@@ -74,21 +74,36 @@ def seen(path, digest):
         note(seen=[str(path), digest])
 
 
-def latest(path):
-    """The state that the lines in `path` amount to: `cell` (cells done), `step`, `done`, `total`, `left` (seconds).
+class Notes:
+    """The state that the lines of a run's file amount to, read on as the file grows.
 
-    And lists of all that was `said` and `seen`, where there is any.
+    Attributes
+    ----------
+    state : dict
+        `cell` (cells done), `step`, `done`, `total`, `left` (seconds); and lists of all that was `said` and `seen`,
+        where there is any.
     """
-    state = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
-    with contextlib.suppress(OSError):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            with contextlib.suppress(ValueError):  # the last line may still be in the making
-                entry = json.loads(line)
-                for key in ("said", "seen"):
-                    if key in entry:
-                        state[key] = [*state.get(key, []), entry.pop(key)]
-                state.update(entry)
-    return state
+
+    def __init__(self, path):
+        self.path, self._read = path, 0
+        self.state = {"cell": 0, "step": "", "done": 0, "total": None, "left": None}
+
+    def grew(self):
+        """Whether there are new lines, which `state` then tells."""
+        before = self._read
+        with contextlib.suppress(OSError), open(self.path, "rb") as file:
+            file.seek(before)
+            for line in file:
+                if not line.endswith(b"\n"):  # still in the making
+                    break
+                self._read += len(line)
+                with contextlib.suppress(ValueError):  # cut short, by a disk that was full
+                    entry = json.loads(line)
+                    for key in ("said", "seen"):
+                        if key in entry:
+                            self.state.setdefault(key, []).append(entry.pop(key))
+                    self.state.update(entry)
+        return self._read > before
 
 
 class Bars:
@@ -112,7 +127,7 @@ class Bars:
                 )
 
     def show(self, name, state):
-        """Show `state` (as `latest` gives it) of one notebook."""
+        """Show the `state` (as of `Notes`) of one notebook."""
         step, left = state["step"], state["left"] or 0
         counted = f"{step} {state['done']}/{state['total']}" if step and state["total"] else step
         counted += f", about {left / 60:.0f} min left" if left >= 60 else ""

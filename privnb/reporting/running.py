@@ -17,8 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from privnb.microdata import progress
@@ -48,7 +47,8 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
         while waiting or running:
             while waiting and len(running) < jobs:
                 notebook = waiting.pop(0)
-                running.append(_Run(notebook, _start(notebook, work, out, environment, theirs), work))
+                process = _start(notebook, work, out, environment, theirs)
+                running.append(_Run(notebook, process, progress.Notes(_notes(notebook, work))))
             for each in list(running):
                 code = each.process.poll()
                 each.listen()
@@ -85,21 +85,20 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
 
 @dataclass
 class _Run:
-    """A notebook on its way: its process, what it last noted of itself, and when."""
+    """A notebook on its way: its process, what it notes of itself, and when it last did."""
 
     notebook: Notebook
     process: subprocess.Popen
-    work: Path
-    state: Mapping = field(default_factory=dict)
-    size: int = -1
+    notes: progress.Notes
     heard: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
 
+    @property
+    def state(self):
+        return self.notes.state
+
     def listen(self):
-        notes = self.work / "notes" / self.notebook.name
-        size = notes.stat().st_size if notes.exists() else 0
-        if size != self.size:
-            self.size, self.state = size, progress.latest(notes)
-            self.heard = time.monotonic() if size else math.inf
+        if self.notes.grew():
+            self.heard = time.monotonic()
 
 
 def _environment(work):
@@ -124,11 +123,15 @@ def _start(notebook, work, out, environment, theirs):
     copy = work / "executed" / notebook.path.name
     return subprocess.Popen(
         [sys.executable, "-m", "privnb.reporting.execution", notebook.path, copy, json.dumps(values)],
-        env=environment | {progress.FILE: str(work / "notes" / notebook.name)},
+        env=environment | {progress.FILE: str(_notes(notebook, work))},
         stdin=theirs,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def _notes(notebook, work):
+    return work / "notes" / notebook.name
 
 
 def _stop(processes):
@@ -158,7 +161,8 @@ def _failure(ended, reason, work, out):
         return ReportError(f"{notebook.path.name} failed: {_full(work, out) or reason}. No report was written.")
     name, _, message = reason.partition(": ")
     if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
-        cell = next(cell for cell in executed.cells[ended.state["cell"] :] if cell.cell_type == "code")
+        cells = [*executed.cells[ended.state["cell"] :], *reversed(executed.cells)]  # or the last, if none was left
+        cell = next(cell for cell in cells if cell.cell_type == "code")
         error = nbformat.v4.new_output("error", ename=name, evalue=message, traceback=[reason])
         cell.outputs = [output for output in cell.outputs if output.output_type != "error"] + [error]
     try:

@@ -5,12 +5,18 @@ import sys
 import pytest
 
 from privnb.microdata import progress
-from privnb.microdata.progress import Bars, latest, track
+from privnb.microdata.progress import Bars, Notes, track
 
 
 class Terminal(io.StringIO):
     def isatty(self):
         return True
+
+
+def latest(path):
+    notes = Notes(path)
+    notes.grew()
+    return notes.state
 
 
 @pytest.fixture
@@ -101,6 +107,22 @@ def test_latest_of_a_file_in_the_making(tmp_path):
     assert latest(tmp_path / "none")["cell"] == 0
     (tmp_path / "notes").write_text('{"cell": 3, "step": ""}\n{"step": "k', encoding="utf-8")
     assert latest(tmp_path / "notes") == {"cell": 3, "step": "", "done": 0, "total": None, "left": None}
+
+
+def test_each_line_is_read_once_however_often_the_file_grows(monkeypatch, tmp_path):
+    """And only when it is whole."""
+    read, real = [], json.loads
+    monkeypatch.setattr(progress.json, "loads", lambda line: read.append(real(line)) or real(line))
+    notes, file = Notes(tmp_path / "notes"), open(tmp_path / "notes", "a", encoding="utf-8", buffering=1)
+    found = [notes.grew()]
+    with file:
+        for part in ('{"cell": 1}\n', '{"said": "one"}\n{"ce', 'll": 2}\n', "", '{"said": "two"}\n', '{"cell": 3'):
+            file.write(part)
+            file.flush()
+            found.append(notes.grew())
+    assert found == [False, True, True, True, False, True, False]
+    assert read == [{"cell": 1}, {"said": "one"}, {"cell": 2}, {"said": "two"}]
+    assert (notes.state["cell"], notes.state["said"]) == (2, ["one", "two"])
 
 
 def test_plain_lines_say_each_step_once():

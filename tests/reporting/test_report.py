@@ -636,12 +636,28 @@ def test_a_full_disk_is_named(folder, tmp_path, monkeypatch, text, cut):
     (tmp_path / "executed").mkdir()
     if cut:
         (tmp_path / "executed" / "01_load.ipynb").write_text(text)
-    ended = running._Run(notebook, None, tmp_path, {"cell": 1})
+    ended = running._Run(notebook, None, progress.Notes(tmp_path / "notes"))
     error = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
     assert "Stopped: its process ended with status 1" in str(error)
     monkeypatch.setattr(running.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
     error = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
     assert f"there is no room left on the disk of {tmp_path}" in str(error)
+
+
+@pytest.mark.parametrize(("notes", "place"), [("", 0), ('{"cell": 99}\n', -1)])
+def test_a_process_that_is_killed_before_its_first_cell_or_after_its_last_is_said(folder, tmp_path, notes, place):
+    (notebook,) = choose(folder, ["01_load"])
+    (tmp_path / "executed").mkdir()
+    shutil.copy(notebook.path, tmp_path / "executed" / "01_load.ipynb")
+    (tmp_path / "notes").write_text(notes)
+    ended = running._Run(notebook, None, progress.Notes(tmp_path / "notes"))
+    ended.listen()
+    error = running._failure(ended, "Stopped: its process ended with status -9", tmp_path, tmp_path / "out")
+    assert "01_load.ipynb failed in cell In [ ], which begins" in str(error)
+    assert "Stopped: its process ended with status -9" in str(error)
+    marked = json.loads((tmp_path / "out-failed" / "01_load.ipynb").read_text())["cells"]
+    code = [cell for cell in marked if cell["cell_type"] == "code"]
+    assert [cell["outputs"] != [] for cell in code] == [cell is code[place] for cell in code]
 
 
 @pytest.mark.parametrize("link", [False, True])
