@@ -283,8 +283,10 @@ class Linked(Question):
 
     def rows(self, case):
         published, key = case.published
-        share, *bounds = linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
-        return [self.row(case)(share, interval=bounds, baseline=1 / len(case.release))]
+        n, found = len(key), linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
+        without_few = withholding.found(found[0] * n, n)
+        share, *bounds = without_few if np.isnan(without_few[0]) else found
+        return [self.row(case)(share, interval=bounds, baseline=1 / n)]
 
 
 def _of_measure(asked):

@@ -94,8 +94,8 @@ def trade_off(
     Returns
     -------
     DataFrame
-        - `classes`, how many equivalence classes or buckets there are: of status "not possible" if even all records
-          together break a privacy model, and then no other row.
+        - `classes`, how many equivalence classes or buckets there are, withheld where all people but a few are one
+          alone: of status "not possible" if even all records together break a privacy model, and then no other row.
         - `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline: the same classes with the
           sensitive values dealt out at random, mean of ten deals. Noise has neither.
         - `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest,
@@ -125,7 +125,8 @@ class Losses(Question):
         release, rows = case.release, []
         populations, trivial, scale = _ends_of_scales(case.dataset, self)
         if release.classes is not None:
-            rows.append(row("classes", release.classes.max() + 1))
+            classes = int(release.classes.max()) + 1
+            rows.append(row("classes", withholding.known(classes, len(release), self.fewest)))
             losses = partial(row, variant="" if self.distance == "Jensen-Shannon" else self.distance)
             rows += _of_people(losses, release, self.sensitive, self.distance, scale, self.fewest, case.stream("deal"))
         if populations is not None:

@@ -8,8 +8,10 @@ import pytest
 
 from privnb import evaluation, studies
 from privnb.evaluation.cases import Case
+from privnb.evaluation.leakage import leakage
 from privnb.evaluation.predictions import Mined
 from privnb.evaluation.releases import shown_penalty
+from privnb.evaluation.trade_off import trade_off
 from privnb.evaluation.utilities import GoodUtility
 from privnb.explorer.setting import Setting, of_roles
 from privnb.measures.information_loss import (
@@ -142,6 +144,18 @@ def test_the_bounds_of_a_withheld_loss_are_those_of_any_few_suppressed_people(fe
             assert low <= certainty_penalty(replace(release, table=table)) <= high <= 1
             found.add((low, high))
         assert len(found) == 1
+
+
+def test_few_who_are_not_alone_are_told_by_no_table():
+    """Of 150 people one shares a row, and no table shows that 149 do not."""
+    data = load("adult", records=150)
+    assert len(data.table[data.schema.quasi_identifiers].drop_duplicates()) == 149
+    for table in (evaluation.costs(data, [Identity()]), trade_off(data, [Identity()])):
+        assert one(table, measure="classes").status == "withheld"
+    for found in (evaluation.linked(data, [Identity()]), leakage(data, [Identity()])):
+        row = one(found[found.measure.isin(["reidentification_rate", "identity_vulnerability"])])
+        assert row.status == "withheld"
+        assert [row.low, row.high] == pytest.approx([141 / 150, 149 / 150])
 
 
 def test_k_is_counted_not_believed(adult):

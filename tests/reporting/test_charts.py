@@ -228,6 +228,16 @@ def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
     assert "over people (one seed)" in subtitle(alone)
 
 
+def test_a_withheld_number_has_neither_bar_nor_interval(results):
+    """Else its number would be written as 0 at its upper bound."""
+    links = results["links"]
+    chart = charts.bars(links.assign(value=links.value.mask(links.sanitizer == "Identity")), "reidentification_rate")
+    (shown,) = chart.to_dict()["datasets"].values()
+    without = {row["setting"] for row in shown if row["high"] is None}
+    assert without == {row["setting"] for row in shown if row["value"] is None} == {"Identity"}
+    assert "without a bar: withheld; lines: 95 % intervals" in subtitle(chart)
+
+
 def test_an_empty_chart_is_a_sentence(results):
     for chart, said in (
         (charts.bars(results["links"], "change_rate"), "has a change rate"),

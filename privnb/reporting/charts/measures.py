@@ -39,16 +39,20 @@ def bars(results, measure):
     expect.strings(measure=measure)
     of = facts(measure)
     rows = settings(results[results.measure == measure])
-    if rows.value.isna().all():
+    known = rows.value.notna()
+    if not known.any():
         return none(measure)
+    rows[["low", "high"]] = rows[["low", "high"]].where(known)  # bounds of what is withheld are no intervals
     shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline"], "")).rows
     base = alt.Chart(shown).encode(y=alt.Y("setting:N", sort=None, title=None))
     chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=of.label, axis=axis(of.spec)))
     chart += base.mark_text(align="left", dx=6).encode(
-        x=alt.X("high:Q" if rows.high.notna().all() else "value:Q"), text=alt.Text("value:Q", format=of.spec)
+        x=alt.X("high:Q" if rows.high[known].notna().all() else "value:Q"), text=alt.Text("value:Q", format=of.spec)
     )
     explained = [f"Bars: {of.label} by setting"]
-    if rows.low.notna().all():
+    if not known.all():
+        explained.append("without a bar: withheld")
+    if rows.low[known].notna().all():
         explained.append(f"lines: {intervals(results[results.measure == measure])}")
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
