@@ -166,6 +166,10 @@ class Disclosure(Question):
     main = "accuracy_gain"
     reorders = True
 
+    @property
+    def varies(self):
+        return bool(self.miners)
+
     @classmethod
     def of(cls, dataset, *, sensitive=None, knows="", miners="", fewest=withholding.LIMIT):
         """The question to this dataset, whose neutral attributes may be known."""

@@ -103,7 +103,7 @@ class Nearer(Question):
     fewest: int = withholding.LIMIT
 
     main = "anti_utility"
-    reorders = True
+    reorders = varies = True
 
     def rows(self, case):
         dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, self.fewest

@@ -68,7 +68,7 @@ class PutIn(Question):
     miner_set: str = ""
 
     main = "accuracy_gain"
-    reorders = True
+    reorders = varies = True
 
     def rows(self, case):
         dataset, release, row, target, sensitive = case.dataset, case.release, case.row, self.target, self.sensitive

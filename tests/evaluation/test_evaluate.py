@@ -12,6 +12,9 @@ from privnb.attacks import Linkage, MinerInference
 from privnb.attacks.base import Attack
 from privnb.evaluation import cases, evaluate
 from privnb.evaluation.cases import OfAttack, Question
+from privnb.evaluation.disclosures import Disclosure
+from privnb.evaluation.nearer_predictions import Nearer
+from privnb.evaluation.predicted_gains import PutIn
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import COLUMNS, KEY, join
 from privnb.measures.base import measure, wilson
@@ -143,6 +146,20 @@ def test_a_question_that_cannot_be_asked_of_a_release_says_why(people):
     assert (refused.reason != "").all()
     assert (found.reason[found.status == ""] == "").all()
     assert (found.status == "").any()
+
+
+@pytest.mark.parametrize(
+    ("question", "seeds"),
+    [
+        (Nearer("age", "majority"), {1, 2}),
+        (PutIn("age", "diagnosis", "majority"), {1, 2}),
+        (Disclosure("diagnosis", miners="majority"), {1, 2}),
+        (Disclosure("diagnosis"), {1}),
+    ],
+)
+def test_what_miners_learn_is_asked_of_each_seed(people, question, seeds):
+    """Of a release without noise too: its records come to them in another order."""
+    assert set(evaluate(people, [Suppress()], attacks=[question], seeds=2).seed) == seeds
 
 
 def test_with_a_store_nothing_is_made_twice(people, tmp_path):
