@@ -29,7 +29,8 @@ READY = """() => {
     return context?.isReady && context.session?.kernel?.status === "idle";
 }"""
 RUN = """async () => {
-    await window.jupyterapp.commands.execute("notebook:run-all-cells");
+    const late = new Promise((_, stop) => setTimeout(stop, 240000, new Error("no end after 240 s: run all cells")));
+    await Promise.race([window.jupyterapp.commands.execute("notebook:run-all-cells"), late]);
     return window.jupyterapp.shell.currentWidget.content.model.sharedModel.toJSON();
 }"""
 
