@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from privnb.evaluation.attributes import sensitive_name
-from privnb.evaluation.cases import Case, Question, ask, reached
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Case, Question, ask, reached
 from privnb.evaluation.utilities import GoodUtility, failed_rows, unit
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
@@ -61,7 +61,7 @@ class Kept(Question):
         return guessed, user.score(found, case.dataset, case.release) if guessed.guesses else None
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
 def _original(dataset, seed, asked):
     return asked.scored(Case(dataset, Identity(), seed))
 

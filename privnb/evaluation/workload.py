@@ -12,7 +12,7 @@ import numpy as np
 
 from privnb.attacks import MinerInference
 from privnb.evaluation.attributes import published_name
-from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, reached
 from privnb.evaluation.disclosures import is_withheld, neutral_names, released, stand_in, trivial
 from privnb.evaluation.predictions import miners_of, unseen
 from privnb.measures.base import state, wilson
@@ -197,7 +197,7 @@ class Gained(Utility):
         return rows
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=SEEDS_AT_A_TIME)
 def _base(dataset, seed, asked):
     """Whom the best miner on the better trivial release guesses right, or the one that is known to be best: array (n,);
     None where none finished.

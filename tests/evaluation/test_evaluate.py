@@ -13,10 +13,12 @@ from privnb.attacks.base import Attack
 from privnb.evaluation import cases, evaluate
 from privnb.evaluation.cases import OfAttack, Question
 from privnb.evaluation.disclosures import Disclosure
+from privnb.evaluation.good_utility import Kept, _original
 from privnb.evaluation.nearer_predictions import Nearer
 from privnb.evaluation.predicted_gains import PutIn
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import COLUMNS, KEY, join
+from privnb.evaluation.workload import Gained, _base
 from privnb.measures.base import measure, wilson
 from privnb.measures.information_loss import discernibility
 from privnb.microdata.dataset import load
@@ -160,6 +162,20 @@ def test_a_question_that_cannot_be_asked_of_a_release_says_why(people):
 def test_what_miners_learn_is_asked_of_each_seed(people, question, seeds):
     """Of a release without noise too: its records come to them in another order."""
     assert set(evaluate(people, [Suppress()], attacks=[question], seeds=2).seed) == seeds
+
+
+@pytest.mark.parametrize(
+    ("question", "of_the_dataset"),
+    [
+        (Kept("diagnosis", "majority", 2), _original),
+        (Gained("diagnosis", "majority", "all", 2), _base),
+    ],
+)
+def test_what_is_mined_of_the_dataset_is_kept_for_the_next_sanitizer(people, question, of_the_dataset):
+    of_the_dataset.cache_clear()
+    evaluate(people, [KMember(5), Suppress()], measures=[question], seeds=9)
+    made = of_the_dataset.cache_info()
+    assert (made.misses, made.hits) == (9, 9)
 
 
 def test_with_a_store_nothing_is_made_twice(people, tmp_path):
