@@ -22,10 +22,10 @@ except ImportError:
 """
 # Names and values in sentences, tables and charts, of which those of the last one are live. That all sentences of
 # all notebooks are made by one function is tested in `test_sentences`.
-REPORTED = ["01_load_adult", "04_attack", "10_every_setting"]
+REPORTED = ["01_load_adult", "04_attack", "09_explore", "10_every_setting"]
 ASKED = {
     "K": "10", "L": "2", "T": "0.3", "DELTA": "2", "EPSILON": "0.5", "MINERS": "majority, decision stump",
-    "SEEDS": "1",
+    "MINER": "majority", "SANITIZER": "LaplaceNoise", "SEEDS": "1",
 }  # fmt: skip
 # What came of a name or value that is more than text: in the page, in open shadow trees, and in what was drawn.
 FOREIGN = """port => {
@@ -108,6 +108,8 @@ def test_the_report_shows_names_and_values_as_text(report, hostile, offline):
         nothing_came_of_it(offline, hostile, dialogs)
     offline.page.goto((report / "01_load_adult.html").as_uri())
     assert reads(offline.page, hostile, *payloads.COLUMNS) == []
+    offline.page.goto((report / "09_explore.html").as_uri())
+    assert reads(offline.page, hostile, payloads.AGE) == [], "how likely a noisy one is guessed is told of each"
     assert offline.errors == []
 
 

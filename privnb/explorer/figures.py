@@ -10,6 +10,7 @@ from privnb.evaluation.results import measured
 from privnb.explorer.controls import attribute, together
 from privnb.measures.base import facts
 from privnb.microdata import expect
+from privnb.microdata.sentences import Page
 from privnb.reporting.findings.base import bare, reported
 
 NUMBER = Markup(
@@ -45,7 +46,7 @@ def listed(results):
     """
     expect.these(results=results)
     rows = [*measured(results[(results.measure != "nearer_share") & (results.variant != "distinct")]).itertuples()]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "number": [_titled(row) for row in rows],
             "release": [f"{row.sanitizer} {row.parameters}".strip() for row in rows],
@@ -53,7 +54,8 @@ def listed(results):
             "beside it": ["; ".join(beside(row)) for row in rows],
             "what it means": [meaning(row) for row in rows],
         }
-    ).style.hide(axis="index")
+    )
+    return Page(table, f"{len(table)} numbers")
 
 
 def value(row):

@@ -8,6 +8,7 @@ from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
+from privnb.microdata.sentences import Page
 from privnb.sanitizers.catalogue import kinds
 from privnb.studies.parameters import number, numbers
 from privnb.studies.profiles import evaluated, profile_of
@@ -92,4 +93,5 @@ def _series(setting):
 def meanings():
     """What each of `MEASURES` means: a table."""
     rows = [(each.label, each.sentence, each.source) for each in map(facts, MEASURES)]
-    return pd.DataFrame(rows, columns=["number", "what it means (lower is better)", "source"]).style.hide(axis="index")
+    table = pd.DataFrame(rows, columns=["number", "what it means (lower is better)", "source"])
+    return Page(table, f"{len(table)} numbers")

@@ -1,11 +1,14 @@
-"""Sentences for people, in which a name or a value of a table stands as it is written and is nothing more.
+"""Sentences and tables for people, in which a name or a value stands as it is written and is nothing more.
 
 A sentence is plain text. `say` alone makes HTML of it, and escapes all of it: what stands in a table can be no element,
 no link and no formula in a notebook or a page. What our own words stress they mark with `B`, `E` and `C`.
 """
 
 import re
+from dataclasses import dataclass
 from html import escape
+
+import pandas as pd
 
 # Before and after what is bold, emphasized, or as in a terminal. Unicode keeps these characters for a program's own
 # use: no text has them, where every other mark might be part of a name.
@@ -34,6 +37,20 @@ class Sentences:
 
     def _repr_html_(self):
         return f"{OPEN}{''.join(map(_html, self.parts))}</div>"
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A `table` to look at in a notebook, in full, without the numbers of its rows; in plain text it is its `title`."""
+
+    table: pd.DataFrame
+    title: str
+
+    def __repr__(self):
+        return self.title
+
+    def _repr_html_(self):
+        return self.table.to_html(border=0, index=not isinstance(self.table.index, pd.RangeIndex))
 
 
 def say(*parts):

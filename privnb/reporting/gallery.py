@@ -3,7 +3,7 @@
 The people are made up: nobody of the table may be shown.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,26 +17,12 @@ from privnb.microdata.family import sentence
 from privnb.microdata.progress import track
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
-from privnb.microdata.sentences import say
+from privnb.microdata.sentences import Page, say
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.catalogue import generalizing
 from privnb.studies.parameters import numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Page:
-    """A table to look at in a notebook; in plain text it is its `title` only."""
-
-    table: pd.DataFrame
-    title: str
-
-    def __repr__(self):
-        return self.title
-
-    def _repr_html_(self):
-        return self.table.to_html(border=0)
 
 
 class NobodyLeft(ValueError):

@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import asdict, replace
-from html import unescape
+from html import escape, unescape
 
 import leaks
 import numpy as np
@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
+from privnb.evaluation import results as tidied
 from privnb.evaluation.results import COLUMNS, NUMBERS
 from privnb.explorer import controls, panels
 from privnb.explorer.figures import listed, number, value
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.setting import sanitizer as made
+from privnb.explorer.sweeps import meanings
 from privnb.measures import facts
 from privnb.microdata.dataset import load
 
@@ -203,10 +205,20 @@ def test_buttons_that_do_nothing_now_stay_in_reach():
 # --- the report's table ---
 
 
+def test_a_name_in_the_reports_table_is_neither_markup_nor_a_formula():
+    name = "R&amp;D <b>$x$</b> and $y$"
+    told = tidied.row("attribute_vulnerability", 0.5, dataset="any", sanitizer="LaplaceNoise", target=name)
+    page = listed(tidied.tidy([told]))._repr_html_()
+    assert escape(name) in page
+    assert "<b>" not in page
+    assert "mathjax_ignore" in page
+    assert "mathjax_ignore" in meanings()._repr_html_()
+
+
 def test_the_report_lists_the_same_numbers(clinic):
     setting = Setting(k=5)
     results = counted(clinic, setting).results
-    table = listed(results).data
+    table = listed(results).table
     assert table.value.tolist() == [value(each) for each in results.itertuples()]
     assert set(table.release) == {f"Mondrian {made(setting, clinic).changed_params()}"}
     assert (table["what it means"] != "").all()
