@@ -57,15 +57,15 @@ def coded(column):
 
 
 def factorized(values, **options):
-    """What `pd.factorize(np.asarray(values), **options)` gives, sooner where equal texts are one object, as in tables
-    that were read and in columns of labels: each object is then read once, and not each cell.
+    """What `pd.factorize(np.asarray(values), **options)` gives, sooner where many equal texts are one object, as in
+    tables that were read and in columns of labels: each object is then read once, and not each cell.
 
     >>> codes, distinct = factorized(["b", "a", "b"])
     >>> codes.tolist(), distinct.tolist()
     ([0, 1, 0], ['b', 'a'])
     """
     values = np.asarray(values)
-    if values.dtype != object:
+    if values.dtype != object or len(values) < 1000:  # to look for equal objects takes longer than to read so few
         return pd.factorize(values, **options)
     number, place = objects(values)
     codes, distinct = pd.factorize(values[place], **options)

@@ -63,9 +63,11 @@ CELLS = st.one_of(st.sampled_from(ONE), st.sampled_from(["a", "b", "x" * 9]).map
     st.lists(CELLS, max_size=30),
     st.sampled_from([{}, {"sort": True}, {"use_na_sentinel": False}]),
     st.sampled_from([slice(None), slice(None, None, -2)]),
+    st.booleans(),
 )
-def test_factorized_is_as_pandas_does_it(cells, options, some):
-    """With equal cells that are one object, and with equal ones that are several."""
+def test_factorized_is_as_pandas_does_it(cells, options, some, many):
+    """With equal cells that are one object, and with equal ones that are several; for few cells and for thousands."""
+    cells *= 3000 // max(len(cells), 1) if many else 1
     cells = np.array([*cells, None], dtype=object)[:-1][some]
     (codes, distinct), (expected, values) = factorized(cells, **options), pd.factorize(cells, **options)
     assert codes.tolist() == expected.tolist()
