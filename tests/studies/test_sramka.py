@@ -8,6 +8,7 @@ from rows import frame, short
 from privnb import evaluation, studies
 from privnb.evaluation import nearer_predictions, predicted_gains
 from privnb.evaluation.results import KEY
+from privnb.evaluation.store import Store
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
@@ -49,14 +50,21 @@ def adult():
     return load("adult", records=300)
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """What one test has computed is not computed again, unless it has a store of its own."""
+    return Store(tmp_path_factory.mktemp("store"))
+
+
 @pytest.fixture
-def here(monkeypatch):
+def here(monkeypatch, shared, tmp_path):
     """Tasks run in this process, one by one; the list of them."""
     ran = []
 
     def run(tasks, store, description):
         ran.extend(tasks)
-        return [store.call(task.func, *task.args, **task.keywords) for task in tasks]
+        kept = store if tmp_path in store.folder.parents else shared
+        return [kept.call(task.func, *task.args, **task.keywords) for task in tasks]
 
     monkeypatch.setattr(studies.profiles, "run", run)
     return ran
@@ -71,9 +79,13 @@ def small(monkeypatch, here):
 
 
 @pytest.fixture(scope="module")
-def attacked(adult):
+def attacked(adult, shared):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
+        patch.setattr(
+            studies.profiles,
+            "run",
+            lambda tasks, store, description: [shared.call(t.func, *t.args, **t.keywords) for t in tasks],
+        )
         patch.setitem(studies.PROFILES, "small", Profile({}, {MAIN: 2, SIDE: 1}, {}))
         return adversaries(adult, SANITIZERS, profile="small", fewest=2)
 
@@ -240,7 +252,7 @@ def test_a_single_miner_as_main_set(adult, small):
     assert set(own.miner) == {"naive Bayes", "average", "worst", "worst by person", "decision stump"}
 
 
-def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch):
+def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch, tmp_path):
     real = nearer_predictions.mine
 
     def failing(release, target, names, *, rng):
@@ -250,7 +262,8 @@ def test_a_miner_that_failed_is_in_no_average(adult, small, monkeypatch):
 
     monkeypatch.setattr(nearer_predictions, "mine", failing)
     monkeypatch.setitem(studies.PROFILES, "small", Profile({}, {"majority, naive Bayes, decision stump": 1}, {}))
-    results = adversaries(adult, [KMember(10)], profile="small", fewest=2)
+    store = tmp_path / "store"  # what miners made to fail have guessed is nobody else's
+    results = adversaries(adult, [KMember(10)], profile="small", fewest=2, store=store)
     failed = results[results.status == "unfinished"]
     assert failed.miner.tolist() == ["majority"]
     assert failed.value.isna().all()
