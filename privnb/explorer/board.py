@@ -146,7 +146,8 @@ class Board(Session):
         elif name in self.place.axes:
             self.axis(name, value)
         elif name in ("go", "unpin"):
-            getattr(self, name)(self.pinned[int(value)])
+            for setting in [each for each in self.pinned if repr(each) == value]:  # none if it was let go of meanwhile
+                getattr(self, name)(setting)
         elif name == "letter":
             self.letter = value
         elif name == "sweep":

@@ -129,10 +129,13 @@ def _pins(pinned, setting):
                     *(["other attributes"] if each.roles != setting.roles else []),
                 ]
             ),
-            button("go", "Go to", "You are there." if each == setting else "", value=at, label=f"Go to {called(each)}"),
-            button("unpin", "Unpin", value=at, label=f"Unpin {called(each)}"),
+            # By what it is, not where it stands: other pins move up before a second click is heard.
+            button(
+                "go", "Go to", "You are there." * (each == setting), value=repr(each), label=f"Go to {called(each)}"
+            ),
+            button("unpin", "Unpin", value=repr(each), label=f"Unpin {called(each)}"),
         )
-        for at, each in enumerate(pinned)
+        for each in pinned
     )
     other = any(each.roles != setting.roles for each in pinned)
     return Markup('<ul class="privnb-pins">{}</ul>{}').format(

@@ -64,6 +64,11 @@ def use(board, name, value=""):
     board._heard(board._pages["form"], {"name": name, "value": value}, [])
 
 
+def buttons(board, name):
+    """The values of the buttons of this name beside the pins."""
+    return [unescape(value) for value in re.findall(f'name="{name}" value="([^"]*)"', board._pages["listed"].html)]
+
+
 def numbers(results, measure):
     return results[results.measure == measure].value.iloc[0]
 
@@ -131,7 +136,7 @@ def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
         ("k", 1, "k must be"),
         ("quasi_identifiers", [], "at least one attribute known"),
         ("sanitizer", "Magic", "SANITIZER is one of"),
-        ("go", "3", "list index out of range. This is a fault of the explorer"),
+        ("k", {"no": "number"}, "not 'dict'. This is a fault of the explorer"),
     ],
 )
 def test_a_fault_is_said_and_the_board_goes_on(name, value, said, make):
@@ -186,10 +191,25 @@ def test_pins_are_there_again_on_a_new_board(make):
     assert [pin.k for pin in second.pinned] == [5, 20]
     use(second, "shown")
     assert "2 releases drawn" in page(second, "listed")
-    use(second, "go", "1")
+    use(second, "go", buttons(second, "go")[1])
     assert second.setting.k == 20
-    use(second, "unpin", "0")
+    use(second, "unpin", buttons(second, "unpin")[0])
     assert [pin.k for pin in make().pinned] == [20]
+
+
+def test_a_second_click_does_nothing_to_the_next_pin(make):
+    """It is on its way before the page shows what the first one did."""
+    board = make()
+    for k in (5, 20):
+        use(board, "k", k)
+        use(board, "pin")
+    (unpin, _), (go, _) = buttons(board, "unpin"), buttons(board, "go")
+    for _ in range(2):
+        use(board, "unpin", unpin)
+        assert ([pin.k for pin in board.pinned], board.fault) == ([20], "")
+    use(board, "k", 10)
+    use(board, "go", go)
+    assert board.setting.k == 10, "nor is the next one gone to"
 
 
 def test_pins_of_another_table_are_kept_and_not_shown(make, tmp_path):
