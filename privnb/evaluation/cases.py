@@ -17,10 +17,10 @@ from privnb.attacks import Linkage
 from privnb.attacks.base import Attack
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.results import join, row_builder, tidy, withheld
+from privnb.evaluation.results import guessed, join, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
 from privnb.measures import linkage
-from privnb.measures.base import facts, state, wilson
+from privnb.measures.base import facts, state
 from privnb.microdata import expect, withholding
 from privnb.microdata.progress import track
 from privnb.microdata.treatment import Unreadable
@@ -100,7 +100,7 @@ class Question(ABC):
         return partial(case.row, self.main, target=getattr(self, "sensitive", getattr(self, "target", "")))
 
 
-def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store=""):
+def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=withholding.LIMIT, store=""):
     """Sanitize a dataset by each sanitizer, run all attacks and measures on each release, and give tidy results.
 
     Parameters
@@ -115,6 +115,8 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store="")
         and nothing else: one number of a release, or (number, low, high).
     seeds : int
         Repeats of what is random.
+    fewest : int
+        Counts below are withheld; a question says so itself.
     store : str
         The folder that keeps what is finished, which is then made in several processes; empty: none.
 
@@ -124,10 +126,10 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, store="")
         Tidy results, see `results`. Where a release is not possible, or an attack or measure cannot read it, its row
         has no value, and says so in `status` and `reason`.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds, store=store)
+    expect.these(dataset=dataset, sanitizers=sanitizers, seeds=seeds, fewest=fewest, store=store)
     if seeds < 1:
         raise ValueError(f"seeds is a number of repeats from 1, got {seeds!r}.")
-    questions = [*map(_of_attack, attacks), *map(_of_measure, measures)]
+    questions = [_of_attack(each, fewest) for each in attacks] + [_of_measure(each, fewest) for each in measures]
     if not questions:
         raise ValueError("nothing is asked. Give attacks, measures, or both.")
     runs = [
@@ -220,8 +222,10 @@ class OfMeasure(Question):
     """A plain measure function asked of each release."""
 
     measure: Callable
+    fewest: int = withholding.LIMIT
 
     def __post_init__(self):
+        super().__post_init__()
         known = {"dataset", "release", "sensitive"}
         wanted = [p for p in inspect.signature(self.measure).parameters.values() if p.default is p.empty]
         if unknown := [each.name for each in wanted if each.name not in known]:
@@ -244,10 +248,10 @@ class OfMeasure(Question):
         found = self.measure(**{each: given[each] for each in wanted if each in given})
         value, *interval = found if isinstance(found, tuple) else (found,)
         of, n = facts(self.measure.__name__), len(case.release)
-        if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed, n):
+        if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed, n, self.fewest):
             value, interval = np.nan, ()  # a loss counts suppressed people, and may give their number back
         made = self.row(case)(value, interval=interval or (np.nan, np.nan))
-        return withheld(tidy([made]), withholding.LIMIT, n)
+        return withheld(tidy([made]), self.fewest, n)
 
 
 @dataclass(frozen=True)
@@ -255,6 +259,7 @@ class OfAttack(Question):
     """How many people an attack guesses right."""
 
     attack: Attack
+    fewest: int = withholding.LIMIT
 
     def row(self, case):
         name = type(self.attack).__name__
@@ -269,9 +274,8 @@ class OfAttack(Question):
         known = dataset.table[[name for name in dataset.schema.published if name not in hidden]]
         guesses = fitted.predict(known), fitted.baseline(known)
         right, without = (int((np.asarray(guess) == truth).sum()) for guess in guesses)
-        share, *bounds = withholding.share(right, n)
-        bounds = bounds if np.isnan(share) else wilson(right, n)
-        return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n)[0])]
+        share, *bounds = guessed(right, n, self.fewest)
+        return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n, self.fewest)[0])]
 
 
 @dataclass(frozen=True)
@@ -279,26 +283,27 @@ class Linked(Question):
     """How often an adversary who knows quasi-identifiers links a person to the right released row."""
 
     attack: Linkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
+    fewest: int = withholding.LIMIT
     main = "reidentification_rate"
 
     def rows(self, case):
         published, key = case.published
         n, found = len(key), linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
-        without_few = withholding.found(found[0] * n, n)
+        without_few = withholding.found(found[0] * n, n, self.fewest)
         share, *bounds = without_few if np.isnan(without_few[0]) else found
         return [self.row(case)(share, interval=bounds, baseline=1 / n)]
 
 
-def _of_measure(asked):
+def _of_measure(asked, fewest):
     if isinstance(asked, Question):
         return asked
     if not inspect.isfunction(asked):
         raise TypeError(f"measures are functions or questions, got {expect.found(asked)}.")
-    return OfMeasure(asked)
+    return OfMeasure(asked, fewest)
 
 
-def _of_attack(asked):
+def _of_attack(asked, fewest):
     if isinstance(asked, Question):
         return asked
     expect.kind("attacks", asked, Attack, instead="Give instances, such as Linkage().")
-    return Linked(asked) if isinstance(asked, Linkage) else OfAttack(asked)
+    return (Linked if isinstance(asked, Linkage) else OfAttack)(asked, fewest)

@@ -15,20 +15,21 @@ from privnb.microdata import expect, withholding
 from privnb.sanitizers import Identity
 
 
-def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, folds=10):
+def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, folds=10, fewest=withholding.LIMIT):
     """What an honest user keeps: correct predictions of `target` by miners, in cross-validation (Sramka et al. 2010,
     Table 1).
 
-    `target` defaults to the sensitive attribute. `seed` says the noise, the order of the records and the folds. Rows of
-    each miner for the original and for each sanitizer: `good_utility` (people; baseline: the commonest value) and
-    `utility_decline` against the original; or, in `status`, why it has no guess, see
+    `target` defaults to the sensitive attribute. `seed` says the noise, the order of the records and the folds. Counts
+    below `fewest` are withheld. Rows of each miner for the original and for each sanitizer: `good_utility` (people;
+    baseline: the commonest value) and `utility_decline` against the original; or, in `status`, why it has no guess, see
     `predictions.Mined`. Where no miner has one on the original, the releases are not mined.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, miners=miners, target=target, seed=seed, folds=folds)
+    expect.these(fewest=fewest)
     target = sensitive_name(dataset, target)
     if dataset.schema[target].numeric:
         raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
-    kept = Kept(target, miners, folds)
+    kept = Kept(target, miners, folds, fewest)
     return reached(ask(dataset, [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]))
 
 
@@ -39,6 +40,7 @@ class Kept(Question):
     target: str
     miners: str = "three"
     folds: int = 10
+    fewest: int = withholding.LIMIT
 
     main = "good_utility"
     reorders = varies = True
@@ -51,7 +53,7 @@ class Kept(Question):
                 return []
             guessed, scores = self.scored(case)
         rows = failed_rows(case.row, "good_utility", guessed, target=self.target)
-        return rows + good_rows(case.row, self.target, scores, original) if scores else rows
+        return rows + good_rows(case.row, self.target, scores, original, self.fewest) if scores else rows
 
     def scored(self, case):
         """What the miners guess, and what it is worth; None where none has a guess."""
@@ -66,21 +68,26 @@ def _original(dataset, seed, asked):
     return asked.scored(Case(dataset, Identity(), seed))
 
 
-def good_rows(row, target, scores, original):
+def good_rows(row, target, scores, original, fewest):
     """Rows of good utility and of its decline, by miner: declines with a 95 % interval, each person compared with
     themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
     """
     rows, (variant, interval) = [], unit(scores)
     kept = partial(row, "good_utility", target=target, **variant)
     lost = partial(row, "utility_decline", target=target)
-    baseline = np.nan if scores.withholds(scores.baseline) else mining.weighted_sum(scores.baseline, scores.weights)
+
+    def hides(scores, values):  # a count of people; a sum of anything else is none
+        return scores.counts and scores.tells(values, fewest)
+
+    hidden = hides(scores, scores.baseline)
+    baseline = np.nan if hidden else mining.weighted_sum(scores.baseline, scores.weights)
     for name, value in scores.utilities.items():
-        hidden = scores.withholds(scores.by_miner[name])
-        shown, *bounds = withholding.counted(value, scores.of) if hidden else (value, *interval(value))
+        hidden = hides(scores, scores.by_miner[name])
+        shown, *bounds = withholding.counted(value, scores.of, fewest) if hidden else (value, *interval(value))
         rows.append(kept(shown, miner=name, interval=bounds, baseline=baseline))
         if name not in original.by_miner:
             continue
-        if hidden or original.withholds(original.by_miner[name]):
+        if hidden or hides(original, original.by_miner[name]):
             rows.append(lost(np.nan, miner=name))
             continue
         if original.utilities[name] == 0:

@@ -13,10 +13,10 @@ from privnb.evaluation.attributes import first_number, published_name
 from privnb.evaluation.cases import Question, ask, reached
 from privnb.evaluation.people import groups
 from privnb.evaluation.predictions import fused, mine, miners_of, stream, unseen
-from privnb.evaluation.results import SUMMARIES, join, mark_withheld, tidy, withheld
+from privnb.evaluation.results import SUMMARIES, guessed, join, mark_withheld, tidy, withheld
 from privnb.evaluation.utilities import AntiUtility, bad_rows, failed_rows, shown_baseline, unit
 from privnb.measures import mining
-from privnb.measures.base import state, wilson
+from privnb.measures.base import state
 from privnb.microdata import expect, withholding
 from privnb.miners import weka
 
@@ -263,9 +263,9 @@ def _who_is_hit(row, dataset, scores, worst, fewest):
         people = people.assign(of=of.value_counts())
         few_hit = {column: _hidden_groups(people[column], people["of"], fewest) for column in ("hit", "guess")}
         for label, hit, guess, number in people[people["of"] >= fewest].itertuples():
-            share, *bounds = withholding.share(hit, number, fewest)
-            if not np.isnan(share):
-                share, *bounds = (np.nan,) * 3 if label in few_hit["hit"] else (share, *wilson(int(hit), int(number)))
+            share, *bounds = guessed(hit, int(number), fewest)
+            if label in few_hit["hit"] and not np.isnan(share):
+                share, *bounds = (np.nan,) * 3
             baseline = np.nan if label in few_hit["guess"] else guess / number
             hit = partial(row, "nearer_share", share, miner="worst", group=f"{name} {label}")
             rows.append(hit(interval=bounds, baseline=baseline))

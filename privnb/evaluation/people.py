@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import row_builder, tidy
-from privnb.measures.base import state, wilson
+from privnb.evaluation.results import guessed, row_builder, tidy
+from privnb.measures.base import state
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import combinations
 from privnb.microdata.names import name_list
@@ -29,16 +29,27 @@ state(
 )
 
 
-def describe(dataset):
-    """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release."""
-    expect.these(dataset=dataset)
+def describe(dataset, *, fewest=withholding.LIMIT):
+    """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fewest : int
+        Counts below are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results.
+    """
+    expect.these(dataset=dataset, fewest=fewest)
     row, n = row_builder(dataset, Identity(), ""), len(dataset)
-    sizes = {name: withholding.known(dataset.table[name].nunique(), n) for name in dataset.schema.published}
+    sizes = {name: withholding.known(dataset.table[name].nunique(), n, fewest) for name in dataset.schema.published}
     rows = [row("records", n), *(row("domain_size", size, target=name) for name, size in sizes.items())]
     for name in dataset.schema.sensitive:
         commonest = int(dataset.table[name].value_counts().max())
-        share, *interval = withholding.share(commonest, n)
-        interval = interval if np.isnan(share) else wilson(commonest, n)
+        share, *interval = guessed(commonest, n, fewest)
         rows.append(row("prior_accuracy", share, target=name, interval=interval, better="lower"))
     return tidy(rows)
 
@@ -132,8 +143,8 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     }
     hidden = withholding.suppress_sets(alone, n, fewest)
     for subset, people in alone.items():
-        share, *interval = withholding.share(people, n, fewest)
-        if not np.isnan(share):
-            share, *interval = (np.nan,) * 3 if subset in hidden else (share, *wilson(people, n))
+        share, *interval = guessed(people, n, fewest)
+        if subset in hidden and not np.isnan(share):
+            share, *interval = (np.nan,) * 3
         rows.append(row("unique", share, knows=name_list(subset), interval=interval, baseline=0, better="lower"))
     return tidy(rows)

@@ -14,14 +14,24 @@ from privnb.evaluation.releases import gain_rows
 from privnb.evaluation.results import tidy
 from privnb.evaluation.utilities import AntiUtility
 from privnb.measures import mining
-from privnb.microdata import expect
+from privnb.microdata import expect, withholding
 from privnb.microdata.hierarchy import flat
 
 DRAWS = 39  # how often labels are dealt out: a value above all draws has a chance of 1 in 40
 FIRST = "with predictions"  # those of the first record of each distinct released row
 
 
-def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner_set=""):
+def gains_with_predictions(
+    dataset,
+    sanitizer,
+    *,
+    miners="five",
+    target=None,
+    sensitive=None,
+    seed=1,
+    miner_set="",
+    fewest=withholding.LIMIT,
+):
     """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into the
     release (Table 3).
 
@@ -41,6 +51,8 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
         Of the noise and the order of the records.
     miner_set : str
         The name that rows give the miners; with one, the release's own gains are left out.
+    fewest : int
+        Counts below are withheld.
 
     Returns
     -------
@@ -52,9 +64,10 @@ def gains_with_predictions(dataset, sanitizer, *, miners="five", target=None, se
         lies above).
     """
     expect.these(dataset=dataset, sanitizer=sanitizer, miners=miners, target=target, sensitive=sensitive, seed=seed)
+    expect.these(fewest=fewest)
     expect.kind("miner_set", miner_set, str)
     target = published_name(dataset, target or first_number(dataset))
-    question = PutIn(target, sensitive_name(dataset, sensitive), miners, miner_set)
+    question = PutIn(target, sensitive_name(dataset, sensitive), miners, miner_set, fewest)
     return reached(ask(dataset, [(sanitizer, seed, [question])]))
 
 
@@ -66,19 +79,21 @@ class PutIn(Question):
     sensitive: str
     miners: str = "five"
     miner_set: str = ""
+    fewest: int = withholding.LIMIT
 
     main = "accuracy_gain"
     reorders = varies = True
 
     def rows(self, case):
-        dataset, release, row, target, sensitive = case.dataset, case.release, case.row, self.target, self.sensitive
+        dataset, release, target, sensitive = case.dataset, case.release, self.target, self.sensitive
+        row, gains = case.row, partial(gain_rows, sensitive=self.sensitive, fewest=self.fewest)
         deal, found = case.stream("deal"), mine(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:
             made = partial(self.row(case), variant=FIRST, miner_set=self.miner_set)
             return [made(np.nan, miner=name, status=why) for name, why in found.failed.items()]
         idea, hierarchy = AntiUtility(target), release.hierarchies.get(target) or flat(release.schema[target])
         near = {name: idea.worth({target: guess}, dataset, release) > 0 for name, guess in found.guesses.items()}
-        rows = [] if self.miner_set else gain_rows(row, release, sensitive, rng=deal)
+        rows = [] if self.miner_set else gains(row, release, rng=deal)
         readings = {
             (FIRST, "random_labels"): mining.first_occurrences(release.table),
             ("with all predictions", "as_many_random_labels"): np.ones(len(dataset), dtype=bool),
@@ -87,15 +102,14 @@ class PutIn(Question):
             _, _, worst = mining.average_and_worst({name: (hits & among).sum() for name, hits in near.items()})
             put = near[worst] & among
             labels, made = found.guesses[worst][put], partial(row, variant=variant, miner_set=self.miner_set)
-            rows += gain_rows(made, _relabelled(release, target, put, found.guesses[worst]), sensitive, rng=deal)
+            rows += gains(made, _relabelled(release, target, put, found.guesses[worst]), rng=deal)
             generator, control = np.random.default_rng(case.stream(purpose)), partial(made, control="random labels")
             draws = tidy(
                 drawn
                 for _ in range(DRAWS)
-                for drawn in gain_rows(
+                for drawn in gains(
                     control,
                     _relabelled(release, target, *_dealt_out(release, target, among, labels, hierarchy, generator)),
-                    sensitive,
                     rng=deal,
                 )
             )

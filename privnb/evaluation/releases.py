@@ -190,7 +190,7 @@ def costs(dataset, sanitizers, *, fewest=withholding.LIMIT):
     return reached(evaluate(dataset, sanitizers, measures=[Costs(fewest)]))
 
 
-def linked(dataset, sanitizers, *, seeds=1):
+def linked(dataset, sanitizers, *, seeds=1, fewest=withholding.LIMIT):
     """How often an adversary who knows all quasi-identifiers links a person to the right released row.
 
     Parameters
@@ -199,13 +199,15 @@ def linked(dataset, sanitizers, *, seeds=1):
     sanitizers : list of Sanitizer
     seeds : int
         Repeats of what is random.
+    fewest : int
+        Counts below are withheld.
 
     Returns
     -------
     DataFrame
         Rows `reidentification_rate` (0 to 1); baseline: a row at random.
     """
-    return reached(evaluate(dataset, sanitizers, attacks=[Linkage()], seeds=seeds))
+    return reached(evaluate(dataset, sanitizers, attacks=[Linkage()], seeds=seeds, fewest=fewest))
 
 
 @dataclass(frozen=True)
@@ -213,13 +215,14 @@ class Gains(Question):
     """Brickell and Shmatikov's accuracy and knowledge gain of a release, see `gain_rows`."""
 
     sensitive: str
+    fewest: int = withholding.LIMIT
     main = "accuracy_gain"
 
     def rows(self, case):
-        return gain_rows(case.row, case.release, self.sensitive, rng=case.stream("deal"))
+        return gain_rows(case.row, case.release, self.sensitive, self.fewest, rng=case.stream("deal"))
 
 
-def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
+def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LIMIT):
     """Brickell and Shmatikov's accuracy and knowledge gain of each release.
 
     Parameters
@@ -230,14 +233,16 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1):
         The first sensitive attribute if None.
     seeds : int
         Repeats of what is random.
+    fewest : int
+        Counts below are withheld.
 
     Returns
     -------
     DataFrame
         Rows `accuracy_gain` and `knowledge_gain`; baseline: the same classes, values dealt at random.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds)
-    question = Gains(sensitive_name(dataset, sensitive))
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds, fewest=fewest)
+    question = Gains(sensitive_name(dataset, sensitive), fewest)
     return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds))
 
 
@@ -250,7 +255,7 @@ def gains_at_the_ends(datasets):
     return join(*(part for data in datasets for part in (describe(data), adversary_gains(data, trivial))))
 
 
-def gain_rows(row, release, sensitive, *, rng):
+def gain_rows(row, release, sensitive, fewest, *, rng):
     """Rows of both gains of a release.
 
     Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
@@ -259,7 +264,7 @@ def gain_rows(row, release, sensitive, *, rng):
     accuracy, knowledge = gains.permuted_gains(release, sensitive, rng=rng)
     found = {"accuracy_gain": (gains.accuracy_gain, accuracy), "knowledge_gain": (gains.knowledge_gain, knowledge)}
     right = np.array([counts.max(axis=1).sum(), counts.sum(axis=0).max()])  # with the release and without it
-    hidden, rows = withholding.tells(right, counts.sum()).any(), []
+    hidden, rows = withholding.tells(right, counts.sum(), fewest).any(), []
     for name, (measure, chance) in found.items():
         value, chance = (np.nan, np.nan) if hidden else (measure(counts), chance)
         rows.append(row(name, value, target=sensitive, baseline=chance, better=measure.facts.better))

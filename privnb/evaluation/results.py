@@ -265,6 +265,16 @@ def bounded(low, high):
     return f"more than {low - 1:.0f}" if low > 1 else f"fewer than {high + 1:.0f}"
 
 
+def guessed(people, of, limit=withholding.LIMIT):
+    """A share of `of` people, (value, low, high), with Wilson's 95 % interval; withheld with its bounds alone.
+
+    >>> guessed(3, 40)
+    (nan, 0.025, 0.225)
+    """
+    share, *bounds = withholding.share(people, of, limit)
+    return share, *(bounds if np.isnan(share) else wilson(int(people), of))
+
+
 def people_interval(people, of):
     """Wilson's 95 % interval of a share, as people."""
     low, high = wilson(int(people), of)

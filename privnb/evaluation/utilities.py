@@ -42,10 +42,6 @@ class Scores(NamedTuple):
         """How many people are weighed at all."""
         return int(np.count_nonzero(self.weights))
 
-    def withholds(self, values):
-        """Whether a count of people is withheld; a sum of anything else is no count."""
-        return self.counts and self.tells(values, withholding.LIMIT)
-
     def tells(self, values, limit):
         """Whether a utility comes from few people or, where each counts in full or not at all, from all but few."""
         people = np.count_nonzero(values * self.weights)

@@ -203,9 +203,8 @@ class Scenario:
     def _table(self, dataset, sanitizer, seed, original, good, bad, fewest):
         row, as_is = row_builder(dataset, sanitizer, seed), row_builder(dataset, Identity(), seed)
         feared = partial(row, target=self.bad.label)
-        kept = tidy(
-            good_rows(as_is, self.good.label, original, original) + good_rows(row, self.good.label, good, original)
-        )
+        kept = [(as_is, original), (row, good)]
+        kept = tidy(r for made, scores in kept for r in good_rows(made, self.good.label, scores, original, fewest))
         lost = bad_rows(feared, bad, fewest)
         together = bad._replace(by_miner={"worst by person": mining.worst_by_person(bad.by_miner)})
         return join(

@@ -15,7 +15,8 @@ from privnb.evaluation.attributes import published_name
 from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, reached
 from privnb.evaluation.disclosures import is_withheld, neutral_names, released, stand_in, trivial
 from privnb.evaluation.predictions import miners_of, unseen
-from privnb.measures.base import state, wilson
+from privnb.evaluation.results import guessed
+from privnb.measures.base import state
 from privnb.measures.mining import exact_match
 from privnb.microdata import expect, withholding
 from privnb.microdata.schema import Role
@@ -136,8 +137,7 @@ class Utility(Question):
         baseline = withholding.share((values == values.mode()[0]).sum(), n)[0]
         rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
         for name, right in by_miner.items():
-            share, *bounds = withholding.share(right.sum(), n)
-            bounds = bounds if np.isnan(share) else wilson(int(right.sum()), n)
+            share, *bounds = guessed(right.sum(), n)
             rows.append(row(share, miner=name, interval=bounds, baseline=baseline))
         return rows
 

@@ -85,7 +85,7 @@ def rows(dataset, setting, made, release):
         leaks += attribute_rows(case, release, name, LEAST)
     if release.classes is not None:
         leaks += class_rows(case, release, sensitive, LEAST)
-        found += Gains(sensitive).rows(case) + _levels(case, release, setting) + _cells(case, release)
+        found += Gains(sensitive, LEAST).rows(case) + _levels(case, release, setting) + _cells(case, release)
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
     found += [row for row in leaks if row["measure"] in SHOWN]

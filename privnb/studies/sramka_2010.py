@@ -16,7 +16,17 @@ from privnb.sanitizers import Suppress
 from privnb.studies.profiles import able, evaluated, profile_of, sets_of, together
 
 
-def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, store=""):
+def users(
+    dataset,
+    sanitizers,
+    *,
+    profile="quick",
+    miners="",
+    target="",
+    seeds=0,
+    fewest=withholding.LIMIT,
+    store="",
+):
     """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
 
     Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out.
@@ -33,6 +43,8 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
         What is predicted; empty: the first sensitive attribute.
     seeds : int
         Repeats, instead of the profile's number, unless 0.
+    fewest : int
+        Counts below are withheld.
     store : str
         The folder that keeps what is finished; empty: none.
 
@@ -46,9 +58,8 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
     ValueError
         For an unknown profile.
     """
-    expect.these(
-        dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds, store=store
-    )
+    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds)
+    expect.these(fewest=fewest, store=store)
     tasks, sanitizers = {}, [*sanitizers, *absent(dataset, sanitizers)]
     column = dataset.table[sensitive_name(dataset, target)]
 
@@ -58,7 +69,7 @@ def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0
         # Weka's random forest takes twenty minutes: in two parts, so that no core waits for it.
         halves = [sanitizers[::2], sanitizers[1::2]] if names == "Weka" else [sanitizers]
         tasks[miner_set] = [
-            partial(good_utility, dataset, part, miners=name, target=target or None, seed=seed)
+            partial(good_utility, dataset, part, miners=name, target=target or None, seed=seed, fewest=fewest)
             for seed in repeats
             for name in each
             for part in halves

@@ -14,19 +14,33 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from privnb import evaluation, studies
-from privnb.evaluation import disclosures, leakage, nearer_predictions, releases, results, trade_off, verdict
+from privnb.attacks import Linkage, MinerInference
+from privnb.evaluation import (
+    cases,
+    disclosures,
+    leakage,
+    nearer_predictions,
+    predicted_gains,
+    releases,
+    results,
+    trade_off,
+    verdict,
+)
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
+from privnb.measures.information_loss import precision, suppressed_records
 from privnb.microdata import withholding
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.withholding import Margin, suppress
+from privnb.miners import reference_set
+from privnb.privacy_models import KAnonymity
 from privnb.reporting import charts, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
-from privnb.sanitizers import Identity, KMember, Suppress
+from privnb.sanitizers import FullDomain, Identity, KMember, Suppress
 
 PACKAGE = Path(withholding.__file__).parents[1]
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
@@ -35,7 +49,23 @@ CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
 
 COUNTS = pd.Series([20, 30], index=pd.Index(["a", "b"], name="ward"))
 OWNER = verdict.Scenario(GoodUtility("diagnosis"), AntiUtility("age"))
+MAJORITY_OWNER = verdict.Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
+MAJORITY = MinerInference(reference_set("majority")[0], "diagnosis")
+SOME = FullDomain(KAnonymity(10), suppress=0.2)  # people are suppressed
 ASKED = {  # every function that takes the limit
+    "adversary_gains": lambda limit: evaluation.adversary_gains(CLINIC, [Identity()], fewest=limit),
+    "describe": lambda limit: evaluation.describe(CLINIC, fewest=limit),
+    "evaluate": lambda limit: evaluation.evaluate(CLINIC, [Identity()], attacks=[Linkage()], fewest=limit),
+    "Gains": lambda limit: releases.Gains("diagnosis", fewest=limit),
+    "gains_with_predictions": lambda limit: predicted_gains.gains_with_predictions(CLINIC, KMember(10), fewest=limit),
+    "good_utility": lambda limit: evaluation.good_utility(CLINIC, [KMember(10)], fewest=limit),
+    "Kept": lambda limit: importlib.import_module("privnb.evaluation.good_utility").Kept("diagnosis", fewest=limit),
+    "linked": lambda limit: evaluation.linked(CLINIC, [KMember(10)], fewest=limit),
+    "Linked": lambda limit: cases.Linked(fewest=limit),
+    "OfAttack": lambda limit: cases.OfAttack(Linkage(), fewest=limit),
+    "OfMeasure": lambda limit: cases.OfMeasure(precision, fewest=limit),
+    "PutIn": lambda limit: predicted_gains.PutIn("age", "diagnosis", fewest=limit),
+    "users": lambda limit: studies.users(CLINIC, [KMember(10)], fewest=limit),
     "adversaries": lambda limit: studies.adversaries(CLINIC, [KMember(10)], fewest=limit),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
     "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
@@ -90,12 +120,35 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
     # Parts of `anti_utility` and of `leakage`; records in a cell of a miner's.
     other = {
         "bad_rows",
+        "gain_rows",
+        "good_rows",
         "shown_baseline",
         "DecisionTable",
         *(f"{of}_rows" for of in ("attribute", "class", "identity")),
     }
     other |= {"original_rows"}
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
+
+
+@pytest.mark.parametrize("name", ["describe", "gains", "attack", "link", "measure", "user", "owner"])
+def test_another_limit_holds_wherever_it_is_asked_for(name):
+    """Of 300 people all counts but those of 0 and of 300 are few, or miss few, where 200 are."""
+    asked = {
+        "describe": lambda: evaluation.describe(CLINIC, fewest=200),
+        "gains": lambda: evaluation.adversary_gains(CLINIC, [KMember(10)], fewest=200),
+        "attack": lambda: evaluation.evaluate(CLINIC, [KMember(10)], attacks=[MAJORITY], fewest=200),
+        "link": lambda: evaluation.linked(CLINIC, [KMember(2)], fewest=200),
+        "measure": lambda: evaluation.evaluate(CLINIC, [SOME], measures=[suppressed_records], fewest=200),
+        "user": lambda: evaluation.good_utility(CLINIC, [KMember(10)], miners="majority", fewest=200),
+        "owner": lambda: MAJORITY_OWNER.judge(CLINIC, KMember(10), fewest=200).table,
+    }[name]()
+    counted = asked[asked.measure.isin([
+        "prior_accuracy", "accuracy_gain", "knowledge_gain", "guessed_right", "reidentification_rate",
+        "suppressed_records", "good_utility", "anti_utility",
+    ])]  # fmt: skip
+    assert len(counted)
+    assert counted.value.isin([0, 300]).sum() + counted.value.isna().sum() == len(counted)
+    assert counted.value.isna().any()
 
 
 @pytest.mark.parametrize("limit", [2, 10, np.int64(10), np.uint8(11)], ids=repr)
