@@ -12,7 +12,7 @@ from rows import frame
 from privnb import evaluation, studies
 from privnb.decision import owner_choice
 from privnb.evaluation import nearer_predictions, predicted_gains
-from privnb.evaluation.results import join, summary
+from privnb.evaluation.results import join, row, summary, tidy
 from privnb.microdata.dataset import load
 from privnb.reporting import charts
 from privnb.reporting.charts.base import render
@@ -236,6 +236,38 @@ def test_a_withheld_number_has_neither_bar_nor_interval(results):
     without = {row["setting"] for row in shown if row["high"] is None}
     assert without == {row["setting"] for row in shown if row["value"] is None} == {"Identity"}
     assert "without a bar: withheld; lines: 95 % intervals" in subtitle(chart)
+
+
+def unique(shares):
+    """Rows of who is unique, from `{what is known: share, or its bounds}`."""
+    rows = []
+    for knows, share in shares.items():
+        value, interval = (np.nan, share) if isinstance(share, tuple) else (share, (np.nan, np.nan))
+        rows.append(row("unique", value, interval=interval, dataset="any", sanitizer="Identity", knows=knows))
+    return tidy(rows)
+
+
+def test_who_is_unique_is_said_as_far_as_it_is_known():
+    nan = float("nan")
+    neither = charts.uniqueness(unique({"a": nan, "b": nan, "a, b": 0.875}))
+    assert "One known attribute singles out a withheld share of all people, all 2 together single out 88%" in title(
+        neither
+    )
+    bounds = charts.uniqueness(unique({"a": (0.01, 0.1), "b": 0.3, "a, b": (0.9, 0.99)}))
+    assert "One known attribute singles out at most 20% of all people" in title(bounds)
+    assert "all 2 together single out at most 99%" in title(bounds)
+    assert "Of what is withheld the upper bound is drawn" in subtitle(bounds)
+    (drawn,) = charts.uniqueness(unique({"a": 0.2, "b": nan, "a, b": 0.5})).to_dict()["datasets"].values()
+    assert [each["mean"] for each in drawn] == [None, 0.5], "some of a mean is no mean"
+    shown = charts.uniqueness(unique({"a": 0.2, "b": 0.4, "a, b": 0.5}))
+    assert "singles out 30% of all people, all 2 together single out 50%" in title(shown)
+    assert "withheld" not in subtitle(shown)
+
+
+def test_of_many_quasi_identifiers_their_number_is_said_not_that_of_the_bars():
+    names = [f"q{i}" for i in range(12)]
+    found = charts.uniqueness(unique({", ".join(names[:size]): 0.2 for size in (1, 2, 3, 12)}))
+    assert "all 12 together" in title(found)
 
 
 def test_an_empty_chart_is_a_sentence(results):

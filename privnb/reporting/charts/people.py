@@ -1,5 +1,7 @@
 """Who the people of a table are: charts of counts, before any release."""
 
+import numpy as np
+
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import say
@@ -46,9 +48,12 @@ def uniqueness(results):
     """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
     expect.these(results=results)
     rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(names_in).map(len))
-    rows["value"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
-    spread = rows.groupby("known").value.agg(["min", "mean", "max"]).reset_index()
-    base = alt.Chart(Aggregate(spread, dict.fromkeys(spread, "")).rows).encode(
+    rows["drawn"] = rows.value.fillna(rows.high)  # withheld: at its upper bound, if it has one
+    sets = rows.groupby("known")
+    spread = sets.drawn.agg(["min", "max"]).assign(mean=sets.drawn.agg(lambda drawn: drawn.mean(skipna=False)))
+    spread = spread.assign(exact=sets.value.agg(lambda value: value.notna().all())).reset_index()
+    columns = ["known", "min", "mean", "max"]
+    base = alt.Chart(Aggregate(spread, dict.fromkeys(columns, "")).rows).encode(
         x=alt.X("known:O", title="number of quasi-identifiers that the adversary knows", axis=alt.Axis(labelAngle=0))
     )
     share = alt.Axis(format="%")
@@ -57,7 +62,16 @@ def uniqueness(results):
             y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
         )
         + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
-        f"One known attribute singles out {percent(spread['mean'].iloc[0])} of all people, "
-        f"all {len(spread)} together single out {percent(spread['mean'].iloc[-1])}",
-        "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean.",
+        f"One known attribute singles out {_mean(spread.iloc[0])} of all people, "
+        f"all {spread.known.iloc[-1]} together single out {_mean(spread.iloc[-1])}",
+        "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean."
+        + " Of what is withheld the upper bound is drawn, if there is one." * (not spread.exact.all()),
     )
+
+
+def _mean(sets):
+    """The mean of a row of `spread`, in words: of bounds it is one itself."""
+    if np.isnan(sets["mean"]):
+        return "a withheld share"
+    share = percent(sets["mean"])
+    return share if sets.exact or share.startswith("less") else f"at most {share}"
