@@ -153,7 +153,7 @@ MADE = {
     "unit", "decline_interval", "failed_rows", "row", "setting", "main_parameter", "measured", "of_one_miner",
     "counts_people", "mark_withheld", "queries_name", "stand_in", "Costs", "Gains", "Losses", "Queries", "Leakage",
     "Disclosure", "Utility", "Kept", "Known", "Worth", "Gained", "Shares", "Nearer", "PutIn",
-    "is_withheld", "neutral_names", "subsets_of",
+    "is_withheld", "neutral_names", "subsets_of", "guessed",
     "classification_metric_of",
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths", "places_alike",

@@ -79,7 +79,7 @@ def test_people_are_compared_with_themselves():
 
 
 def test_a_miner_without_guesses_on_the_original_has_no_decline():
-    rows = pd.DataFrame(good_rows(ROW, "age", scores(one=40, other=30), scores(one=50)))
+    rows = pd.DataFrame(good_rows(ROW, "age", scores(one=40, other=30), scores(one=50), 10))
     assert rows[["measure", "miner", "value"]].values.tolist() == [
         ["good_utility", "one", 40], ["utility_decline", "one", pytest.approx(0.2)], ["good_utility", "other", 30],
     ]  # fmt: skip
