@@ -288,7 +288,8 @@ class Linked(Question):
 
     def rows(self, case):
         published, key = case.published
-        n, found = len(key), linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
+        found = linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
+        n = len(key)
         without_few = withholding.found(found[0] * n, n, self.fewest)
         share, *bounds = without_few if np.isnan(without_few[0]) else found
         return [self.row(case)(share, interval=bounds, baseline=1 / n)]
