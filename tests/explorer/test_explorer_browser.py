@@ -90,7 +90,8 @@ def agrees(page, dataset, **asked):
 
 
 def press(page, control, *keys):
-    page.locator(f"[name={control}]").first.focus()
+    """Press keys on a control, once it does something: what the page says and its buttons arrive one by one."""
+    page.locator(f"[name={control}]:not([aria-disabled=true])").first.focus()
     for key in keys:
         page.keyboard.press(key)
 
