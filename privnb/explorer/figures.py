@@ -120,7 +120,7 @@ def _titled(row):
     """Title of a number, and whose it is."""
     scenario = f"scenario {row.scenario}" if row.scenario else ""
     of = row.target if row.measure == "attribute_vulnerability" else ""
-    return ", ".join(filter(None, [facts(row.measure).title, row.variant, scenario, row.miner, of]))
+    return ", ".join(filter(None, [facts(row.measure).title, row.variant, scenario, row.miner, row.control, of]))
 
 
 def _held(row):

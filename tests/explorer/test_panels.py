@@ -222,3 +222,11 @@ def test_the_report_lists_the_same_numbers(clinic):
     assert table.value.tolist() == [value(each) for each in results.itertuples()]
     assert set(table.release) == {f"Mondrian {made(setting, clinic).changed_params()}"}
     assert (table["what it means"] != "").all()
+
+
+def test_each_control_of_a_miner_has_its_name():
+    given = dict.fromkeys(COLUMNS, "") | dict.fromkeys(NUMBERS, np.nan)
+    given |= {"sanitizer": "Mondrian", "measure": "anti_utility", "scenario": "A", "value": 28.0, "better": "lower"}
+    said = [given | {"miner": "naive Bayes"}, *(given | {"control": each} for each in ("ZeroR", "permuted"))]
+    names = [f"Anti-utility, scenario A, {each}" for each in ("naive Bayes", "ZeroR", "permuted")]
+    assert listed(pd.DataFrame(said, columns=COLUMNS)).table["number"].tolist() == names
