@@ -22,7 +22,7 @@ DRAWN = """canvas => {
 
 def test_runs_and_draws_without_a_network(lab, offline):
     """One notebook: papermill runs all of them, and the pages of a report draw their charts."""
-    name, charts, page = "01_load_adult", 2, offline.page
+    name, charts, page = "01_load", 2, offline.page
     page.goto(f"{lab['url']}lab/tree/{name}.ipynb?token={lab['token']}&reset")
     cells = browsing.run(page)
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
@@ -43,6 +43,6 @@ def test_runs_and_draws_without_a_network(lab, offline):
 
 
 def test_nothing_is_answered_without_the_token(lab):
-    for path in ("api/contents", "api/kernels", "api/contents/01_load_adult.ipynb"):
+    for path in ("api/contents", "api/kernels", "api/contents/01_load.ipynb"):
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(lab["url"] + path, timeout=10)

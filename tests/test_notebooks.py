@@ -91,7 +91,7 @@ def test_executed_notebooks_carry_no_widgets_and_no_paths(clinic):
 def test_the_scan_would_see_a_record(clinic, tmp_path):
     """The same scan of the same page with one original record in it."""
     dataset = load(CLINIC)
-    page = (clinic / "01_load_adult.html").read_text(encoding="utf-8")
+    page = (clinic / "01_load.html").read_text(encoding="utf-8")
     record = dataset.table.iloc[57]
     row = "<table><tr>" + "".join(f"<td>{value}</td>" for value in record) + "</tr></table>"
     planted = tmp_path / "page.html"

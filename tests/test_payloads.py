@@ -22,7 +22,7 @@ except ImportError:
 """
 # Names and values in sentences, tables and charts, of which those of the last one are live. That all sentences of
 # all notebooks are made by one function is tested in `test_sentences`.
-REPORTED = ["01_load_adult", "04_attack", "09_explore", "10_every_setting"]
+REPORTED = ["01_load", "04_attack", "09_explore", "10_every_setting"]
 ASKED = {
     "K": "10", "L": "2", "T": "0.3", "DELTA": "2", "EPSILON": "0.5", "MINERS": "majority, decision stump",
     "MINER": "majority", "SANITIZER": "LaplaceNoise", "SEEDS": "1",
@@ -106,7 +106,7 @@ def test_the_report_shows_names_and_values_as_text(report, hostile, offline):
         offline.page.wait_for_timeout(300)
         assert offline.page.url == path.as_uri(), "led away"
         nothing_came_of_it(offline, hostile, dialogs)
-    offline.page.goto((report / "01_load_adult.html").as_uri())
+    offline.page.goto((report / "01_load.html").as_uri())
     assert reads(offline.page, hostile, *payloads.COLUMNS) == []
     offline.page.goto((report / "09_explore.html").as_uri())
     assert reads(offline.page, hostile, payloads.AGE) == [], "how likely a noisy one is guessed is told of each"
@@ -122,7 +122,7 @@ def test_lab_shows_names_and_values_as_text(report, hostile, browser):
     settings = root / "JUPYTERLAB_SETTINGS_DIR" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
-    browsing.copy("01_load_adult", root / "notebooks", DATASET=str(hostile.path))
+    browsing.copy("01_load", root / "notebooks", DATASET=str(hostile.path))
     (root / "JUPYTER_DATA_DIR").mkdir()
     notary = NotebookNotary(data_dir=str(root / "JUPYTER_DATA_DIR"))
     others = ["04_attack"]
@@ -131,7 +131,7 @@ def test_lab_shows_names_and_values_as_text(report, hostile, browser):
         notary.sign(read(root / "notebooks" / f"{name}.ipynb", 4))
     with browsing.lab(root) as lab, browsing.without_network(browser) as opened:
         dialogs = watched(opened)
-        for name in ("01_load_adult", *others):
+        for name in ("01_load", *others):
             opened.page.goto(f"{lab['url']}lab/tree/{name}.ipynb?token={lab['token']}&reset")
             if name not in others:
                 cells = browsing.run(opened.page)
