@@ -30,6 +30,7 @@ STATUSES = {
     "not reproducible": "no reading of the paper is known that gives this number; the note says why",
     "withheld": "measured, and not shown because it would tell a count of few people",
     "not run": "this run did not measure it",
+    "out of scope": "nothing in the package measures it; the note says why",
 }
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",

@@ -21,6 +21,16 @@ SUBGROUPS = (
     {"sex": "F", "hypertension": "N"},
     {"hours": "[40,100)", "hypertension": "Y"},
     {"hours": "[40,100)", "hypertension": "N"},
+    # The itemsets of section 5.7.1, and what each tells of those who lack an item
+    {"sex": "M"},
+    {"hours": "[40,100)"},
+    {"marital-status": "been married", "sex": "M"},
+    {"marital-status": "been married", "hours": "[40,100)"},
+    {"sex": "M", "hours": "[40,100)"},
+    {"marital-status": "been married", "sex": "M", "hours": "[40,100)"},
+    {"sex": "F", "hours": "[40,100)"},
+    {"sex": "M", "hours": "[1,40)"},
+    {"sex": "F", "hours": "[1,40)"},
 )
 
 
@@ -37,7 +47,7 @@ def hypertension():
     specialization in its release. `k_achieved`. `k_before_step`: the smallest class before that step of top-down
     specialization; `anonymity_loss`: by how much a specialization makes it smaller. `lattice_height`: levels above
     the lowest, added up. The tuples are nobody's, so small counts stay. Source: figures 5.1, 5.2, 5.9 and 5.11,
-    sections 5.2 to 5.6.
+    sections 5.2 to 5.7.1.
     """
     table = load("hypertension")
     row, rows = row_builder(table, Identity(), ""), []

@@ -1,8 +1,9 @@
 """The ledger: every printed number that the papers report, beside what this package measures.
 
-`published.csv` is written before any run, one line a printed number: `source, item, published, tolerance, unit`,
-the selector of its measurement (`dataset, sanitizer, parameters` and the columns of `results.QUESTION`: the row of the
-tidy results with exactly these values; all empty where nothing measures it yet), `obstacle` and `note`. `published` is
+`published.csv` is written before any run, one line a printed number: `source, item`, where the paper prints it
+(`block, row, column`: a table, a figure or a section; `reading` tells apart the measurements of one cell), `published,
+tolerance, unit`, the selector of its measurement (`dataset, sanitizer, parameters` and the columns of `results.QUESTION`: the row of the
+tidy results with exactly these values; all empty where nothing measures it, and `note` says why), `obstacle` and `note`. `published` is
 the printed string without thousands separators; where `unit` is `%`, a measured fraction is compared in percent.
 A filled `obstacle` says why no reading is known that could give the number: its row is `not reproducible` in every
 run, also where a measurement comes near it by chance. A second reading of a cell has an item of its own: `/taxonomy`
@@ -44,12 +45,14 @@ from privnb.evaluation.results import QUESTION, REASONS, SETTING, of_one_miner
 from privnb.miners import SETS, weka
 
 SOURCES = ("sramka-2010", "brickell-shmatikov-2008", "li-li-2009", "askari-2012", "aggarwal-yu-2008")
-STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run")
-COLUMNS = ("source", "item", "published", "measured", "difference", "tolerance", "status", "note")
+STATUSES = ("exact", "within", "differs", "not reproducible", "withheld", "not run", "out of scope")
+PLACE = ("source", "item", "block", "row", "column", "reading")
+MEASURED = ("measured", "lowest", "highest", "difference", "tolerance", "status", "note")
+COLUMNS = (*PLACE, "published", "unit", *MEASURED)
 SELECTOR = ("dataset", *SETTING, *QUESTION)
 WHO = ("miner_set", "miner")
 CASE = tuple(column for column in SELECTOR if column not in WHO)
-PUBLISHED_COLUMNS = ("source", "item", "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
+PUBLISHED_COLUMNS = (*PLACE, "published", "tolerance", "unit", *SELECTOR, "obstacle", "note")
 _MAIN = SETS["five"]  # Table 1's set is part of it; miners beside these have summaries of their own
 _NAMED = 12  # more miners than these are counted in a note, not named
 _WEKA = "Weka"  # the set of its miners, of whichever version
@@ -70,7 +73,8 @@ def compare(results, published=None):
 
     Returns the columns `COLUMNS`. `published` is a string as printed; `measured`, `difference` (measured minus
     published, best at 0) and `tolerance` are floats in the unit of the printed number, NaN where nothing was
-    measured, of 10 significant digits, so that they are written alike on every machine.
+    measured, of 10 significant digits, so that they are written alike on every machine. `lowest` and `highest` are the
+    least and the greatest of several seeds, NaN for one. A row without a selector is `out of scope`.
 
     Raises ValueError if a column is missing, if `published` is not well-formed (an unknown source, an item twice,
     no number, ...), or if the results hold two values for one seed or two versions of Weka.
@@ -105,21 +109,25 @@ def _row(entry, cases):
     case, who = (tuple(entry[column] for column in columns) for columns in (CASE, WHO))
     found = cases.get(case, {}).get(who) if any(case) else None
     found = None if found is None or _has_reason(found) else found
-    value = nan if found is None else found["value"].mean(skipna=False)
-    value *= 100 if entry["unit"] == "%" else 1
-    measured = difference = nan
-    status = "not run" if found is None else "withheld"
+    values = pd.Series(dtype=float) if found is None else found["value"] * (100 if entry["unit"] == "%" else 1)
+    value = values.mean(skipna=False)
+    measured = difference = lowest = highest = nan
+    status = "out of scope" if not any(case) else "not run" if found is None else "withheld"
     if not pd.isna(value):
         settled = _settled(value)
         measured, difference = float(settled), float(settled - Decimal(entry["published"]))
+        if len(values) > 1:
+            lowest, highest = float(_settled(values.min())), float(_settled(values.max()))
         if same_digits(entry["published"], value):
             status = "exact"
         else:
             status = "within" if abs(difference) <= float(entry["tolerance"]) else "differs"
 
     return {
-        **{column: entry[column] for column in ("source", "item", "published")},
+        **{column: entry[column] for column in (*PLACE, "published", "unit")},
         "measured": measured,
+        "lowest": lowest,
+        "highest": highest,
         "difference": difference,
         "tolerance": float(entry["tolerance"]),
         "status": "not reproducible" if entry["obstacle"] else status,

@@ -207,17 +207,17 @@ def test_index_has_questions_answers_figures_parameters_and_versions(built):
         assert f"{status}</span>: " in html, status
 
 
-def test_index_tells_the_six_statuses_apart(built, folder):
+def test_index_tells_the_statuses_apart(built, folder):
     compared = pd.DataFrame(
         {
-            "source": ["sramka-2010"] * 3 + ["li-li-2009"] * 3,
-            "item": list("abcdef"),
+            "source": ["sramka-2010"] * 3 + ["li-li-2009"] * 4,
+            "item": list("abcdefg"),
             "published": "1.5",
-            "measured": [1.5, 1.4, 2.0, *[float("nan")] * 3],
-            "difference": [0.0, -0.1, 0.5, *[float("nan")] * 3],
+            "measured": [1.5, 1.4, 2.0, *[float("nan")] * 4],
+            "difference": [0.0, -0.1, 0.5, *[float("nan")] * 4],
             "tolerance": 0.1,
             "status": ledger.STATUSES,
-            "note": ["", "", "seven <folds>", "", "", ""],
+            "note": ["", "", "seven <folds>", "", "", "", ""],
         }
     )
     chosen = choose(folder)
@@ -230,7 +230,7 @@ def test_index_tells_the_six_statuses_apart(built, folder):
     summaries = re.findall(r"<summary>(.*?)</summary>", html.replace("\n", " "))
     assert [" ".join(s.split()) for s in summaries] == [
         "sramka-2010: 3 numbers, 1 exact, 1 within, 1 differs",
-        "li-li-2009: 3 numbers, 1 not reproducible, 1 withheld, 1 not run",
+        "li-li-2009: 4 numbers, 1 not reproducible, 1 withheld, 1 not run, 1 out of scope",
     ]
 
 

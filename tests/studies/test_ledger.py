@@ -79,6 +79,7 @@ def test_status(entry, results, status):
 def test_every_status_is_counted_once():
     entries = [printed(item=name, dataset=name) for name in STATUSES]
     entries[3]["obstacle"] = "no reading"
+    entries[6] |= dict.fromkeys(SELECTOR, "")
     values = {"exact": 0.1034, "within": 0.11, "differs": 0.5, "withheld": np.nan}
     results = pd.DataFrame([measured(value, dataset=name) for name, value in values.items()])
     table = compare(results, pd.DataFrame(entries))
@@ -135,7 +136,7 @@ def test_without_a_measurement_there_is_no_number():
 
 def test_an_empty_selector_finds_nothing_at_all():
     nothing = dict.fromkeys(SELECTOR, "")
-    assert compared(printed(**nothing), measured(0.1034, **nothing))["status"] == "not run"
+    assert compared(printed(**nothing), measured(0.1034, **nothing))["status"] == "out of scope"
 
 
 def test_a_number_that_cannot_be_reproduced_says_so_beside_its_measurement():
@@ -147,7 +148,11 @@ def test_a_number_that_cannot_be_reproduced_says_so_beside_its_measurement():
 def test_seeds_are_averaged():
     row = compared(printed(), measured(0.1, seed=1), measured(0.2, seed=2), measured(0.3, seed=3))
     assert row["measured"] == 0.2
+    assert (row["lowest"], row["highest"]) == (0.1, 0.3)
     assert row["note"] == "why; mean over 3 seeds"
+    one = compared(printed(unit="%"), measured(0.1, seed=1))
+    assert np.isnan(one["lowest"])
+    assert compared(printed(unit="%"), measured(0.1, seed=1), measured(0.2, seed=2))["highest"] == 20
 
 
 def test_one_withheld_seed_withholds_the_mean():
@@ -348,10 +353,21 @@ def test_published_is_well_formed():
     table = compare(pd.DataFrame(columns=list(measured(0.0))))
     assert table["item"].tolist() == PUBLISHED["item"].tolist()
     assert set(table["source"]) == set(SOURCES)
-    assert set(table["status"]) == {"not run", "not reproducible"}
-    assert not table.loc[table["status"] == "not reproducible", "note"].eq("").any()
+    assert set(table["status"]) == {"not run", "not reproducible", "out of scope"}
+    assert not table.loc[table["status"].isin(["not reproducible", "out of scope"]), "note"].eq("").any()
+    assert not table["note"].str.contains(r"\blater\b").any()
     assert set(SELECTOR) < set(measured(0.0))
     assert not PUBLISHED["published"].str.contains("[, %]").any()
+
+
+def test_every_printed_number_has_a_place_of_its_own():
+    """Its cell in a table, figure or section of the paper, and which reading of the cell it is."""
+    place = [name for name in ledger.PLACE if name != "item"]
+    assert not PUBLISHED.duplicated(place).any()
+    assert (PUBLISHED[["block", "row"]] != "").all(axis=None)
+    cell = ["source", "block", "row", "column"]
+    assert PUBLISHED.groupby(cell)[["published", "unit"]].nunique().eq(1).all(axis=None)
+    assert PUBLISHED.groupby(cell)["reading"].apply(lambda readings: "" in set(readings)).all()
 
 
 def test_selectors_name_settings_as_results_do():
@@ -468,7 +484,7 @@ def test_a_later_reading_is_of_the_number_that_was_printed():
     for source, item in rows.index[rows.index.get_level_values("item").str.endswith(SECOND)]:
         earlier, _, suffix = item.rpartition("/")
         differs = rows.columns[rows.loc[(source, item)] != rows.loc[(source, earlier)]]
-        assert len(found := set(differs) - {"tolerance", "note"}) == 1, item
+        assert len(found := set(differs) - {"reading", "tolerance", "note"}) == 1, item
         assert found <= reads[suffix], item
 
 
@@ -617,7 +633,7 @@ def test_no_tolerance_is_kept_by_nothing_at_all():
 def test_the_book_s_sixty_six_tuples_give_every_number_of_theirs():
     rows = PUBLISHED["dataset"] == "hypertension"
     compared = compare(studies.hypertension(), PUBLISHED[rows])
-    assert rows.sum() == 27
+    assert rows.sum() == 37
     assert dict(zip(compared["item"], compared["status"], strict=True)) == dict.fromkeys(compared["item"], "exact")
 
 
