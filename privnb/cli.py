@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from pathlib import Path
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
@@ -21,8 +20,10 @@ def main(arguments=None):
         with _stoppable():
             return args.run(args) or 0
     except (ValueError, OSError) as error:
+        from privnb.reporting.notebooks import is_ours
+
         named = isinstance(error, OSError) and error.filename is not None  # a file that cannot be read or written
-        if not named and not _is_ours(error):
+        if not named and not is_ours(error):
             raise
         print(f"privnb: {error.filename}: {error.strerror}." if named else f"privnb: {error}", file=sys.stderr)
         return 2
@@ -215,12 +216,6 @@ def _default(folder, chosen, named):
     profile = [name for name, default in asked.items() if name != default]
     name = "-".join([Path(dataset).stem, *profile, *(n.name for n in chosen if named)])
     return folder.parent / "reports" / name
-
-
-def _is_ours(error):
-    """Whether the package itself raised it, in words meant for people; all else is a fault and shows its traceback."""
-    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-    return frame.f_globals["__name__"].startswith("privnb")
 
 
 if __name__ == "__main__":

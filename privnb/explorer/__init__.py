@@ -3,8 +3,8 @@
 from importlib import import_module
 
 HOMES = {
-    "Setting": "setting", "asked": "board", "counted": "numbers", "explore": "board", "listed": "figures",
-    "measured": "numbers",
+    "Setting": "setting", "asked": "board", "checked": "setting", "counted": "numbers", "explore": "board",
+    "listed": "figures", "measured": "numbers",
 }  # fmt: skip
 __all__ = sorted(HOMES)
 

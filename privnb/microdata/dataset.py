@@ -7,8 +7,10 @@ their hierarchies, so that one table can serve several papers.
 One module: a study's choices make no sense without the checks of the table that they are about.
 """
 
+import contextlib
 import copy
 import csv
+import functools
 import hashlib
 import html
 import io
@@ -188,7 +190,21 @@ def load(name, study=None, *, records=None, rng=0, folder=None):
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     if records is not None:  # 0: all
         expect.whole("records", records, 0)
-    path = find(name, folder)
+    return _loaded(find(name, folder), study, records, rng)
+
+
+@contextlib.contextmanager
+def loaded_once():
+    """What is loaded twice inside, in the same study and sample, is read once; nothing of it is kept afterwards."""
+    global _loaded
+    before, _loaded = _loaded, functools.cache(_loaded)
+    try:
+        yield
+    finally:
+        _loaded = before
+
+
+def _loaded(path, study, records, rng):
     text = description.read(path)
     if text.get("draft"):
         raise SchemaError(

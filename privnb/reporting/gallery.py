@@ -158,17 +158,9 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
     DataFrame
         Tidy results, whose `parameter` is the letter that varies. What cannot be reached has no row.
     """
-    expect.these(dataset=dataset)
-    k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
-    least = KAnonymity(min(k, default=2))
-    sensitive = next(iter(dataset.schema.sensitive), None)
-    asked = [("k", value, (KAnonymity(value),)) for value in k]
-    if sensitive:
-        asked += [("l", value, (least, EntropyDiversity(value, sensitive))) for value in l]
-        asked += [("t", value, (least, TCloseness(value, sensitive))) for value in t]
     runs = [
         ({"target": letter, "parameter": letter, "bound": value}, s)
-        for letter, value, models in asked
+        for letter, value, models in asked(dataset, k=k, l=l, t=t)
         for s in generalizing(dataset, *models)
     ]
     rows = []
@@ -181,6 +173,35 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
         penalty, *bounds = shown_penalty(release)
         rows.append(row("certainty_penalty", penalty, interval=bounds, **varied))
     return tidy(rows)
+
+
+def asked(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
+    """What `losses` asks of each sanitizer.
+
+    Parameters
+    ----------
+    dataset, k, l, t
+        As of `losses`.
+
+    Returns
+    -------
+    list of (str, number, tuple of PrivacyModel)
+        The letter that varies, its value, and the models to keep.
+
+    Raises
+    ------
+    ValueError
+        For a text that is no list of numbers, and for a bound that means nothing.
+    """
+    expect.these(dataset=dataset)
+    k, l, t = numbers("K", k, int), numbers("L", l, float), numbers("T", t, float)  # noqa: E741
+    least = KAnonymity(min(k, default=2))
+    sensitive = next(iter(dataset.schema.sensitive), None)
+    found = [("k", value, (KAnonymity(value),)) for value in k]
+    if sensitive:
+        found += [("l", value, (least, EntropyDiversity(value, sensitive))) for value in l]
+        found += [("t", value, (least, TCloseness(value, sensitive))) for value in t]
+    return found
 
 
 def _cell(value):

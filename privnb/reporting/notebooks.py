@@ -1,12 +1,14 @@
 """Which notebooks are run, by name, and with which parameters."""
 
 import ast
+import contextlib
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from privnb.measures import mining
-from privnb.microdata import withholding
+from privnb.microdata import dataset, withholding
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
@@ -103,6 +105,51 @@ def choose(folder, names=None, parameters=None):
             f"There are: {', '.join(offered) or 'none'}."
         )
     return chosen
+
+
+def check(chosen):
+    """Refuse, before anything starts, what the notebooks themselves refuse at their beginning.
+
+    Runs here the cells tagged `setup` of the notebooks that are asked for a value: they import, load the table, and
+    check the parameters by the functions that read them later. What else may go wrong there, the notebook's own run
+    shows where it stands.
+
+    Parameters
+    ----------
+    chosen : list of Notebook
+
+    Raises
+    ------
+    ReportError
+        With the notebook and its reason.
+    """
+    with dataset.loaded_once():
+        for notebook in chosen:
+            if not notebook.asked:
+                continue
+            names = {name: parameter.default for name, parameter in notebook.parameters.items()} | notebook.asked
+            names |= dict.fromkeys(set(OWN) & set(names), "")
+            with contextlib.chdir(notebook.path.parent):  # from where it reads its table
+                try:
+                    for source in _tagged(notebook.path, "setup"):
+                        exec(compile(source, notebook.path.name, "exec"), names)
+                except (ValueError, OSError) as error:
+                    if is_ours(error):
+                        raise ReportError(f"{notebook.name}: {error}") from None
+                except Exception:
+                    continue
+
+
+def is_ours(error):
+    """Whether the package itself raised it, in words meant for people; all else is a fault."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return frame.f_globals.get("__name__", "").startswith("privnb")
+
+
+def _tagged(path, tag):
+    import nbformat
+
+    return [cell.source for cell in nbformat.read(path, 4).cells if tag in cell.metadata.get("tags", [])]
 
 
 def _notebook(path, parameters):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from privnb.evaluation import store
 from privnb.reporting import places
-from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
+from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, forget_failures, run, store_folder
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline"]
@@ -108,6 +108,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         )
     if any("STORE" in notebook.parameters for notebook in chosen):
         store.check(store_folder(out))
+    check(chosen)
     with places.work_folder(out) as work:
         _assemble(chosen, run(chosen, work, out, jobs=jobs, seconds=seconds), work)
         places.swap(work / "report", out, work / "previous")

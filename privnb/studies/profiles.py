@@ -10,6 +10,7 @@ from pandas.api.types import is_numeric_dtype
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import KEY, check_results, join, of_one_miner
 from privnb.evaluation.store import Store, run
+from privnb.microdata import expect
 from privnb.microdata.sentences import B, C, say
 from privnb.miners import weka
 
@@ -73,6 +74,30 @@ def profile_of(name):
     if name not in PROFILES:
         raise ValueError(f"there is no profile {name!r}. PROFILE is one of {', '.join(PROFILES)}.")
     return PROFILES[name]
+
+
+def check_runs(profile, miners="", seeds=0):
+    """Raise ValueError for an unknown profile or miner, and for a number of repeats below 0.
+
+    Parameters
+    ----------
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    miners : str
+        Instead of the profile's, unless empty.
+    seeds : int
+        Repeats, or 0 for the profile's number.
+
+    Raises
+    ------
+    ValueError
+        As an experiment would, after minutes of other work.
+    """
+    expect.these(profile=profile, miners=miners, seeds=seeds)
+    profile_of(profile)
+    repeated(seeds, 1)
+    if miners:
+        miners_of(miners)
 
 
 def sets_of(sets, miners, seeds):

@@ -124,11 +124,7 @@ def adversaries(
         fewest=fewest,
         store=store,
     )
-    published_name(dataset, target or first_number(dataset))  # which refuses an unknown one
-    for scenario in scenarios(
-        target or first_number(dataset), len(dataset), c=c, share=share, weights=weights
-    ).values():
-        scenario.check(dataset)  # an hour later is too late
+    check_adversaries(dataset, target=target, c=c, share=share, weights=weights)  # an hour later is too late
     attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
     tasks = {}
     for miner_set, names, repeats in sets_of(profile_of(profile).adversaries, miners, seeds):
@@ -143,6 +139,25 @@ def adversaries(
         own = found[of_one_miner(found) & (found.measure == "anti_utility")]
         parts += [found.assign(miner_set=miner_set), summary(own, miner_set)]
     return together(parts)
+
+
+def check_adversaries(dataset, *, target="", c=0, share=0.05, weights=""):
+    """Refuse what `adversaries` refuses of the dataset.
+
+    Parameters
+    ----------
+    dataset, target, c, share, weights
+        As of `adversaries`.
+
+    Raises
+    ------
+    ValueError
+        For a target that is not published, and for what `nearer_predictions.scenarios` refuses.
+    """
+    expect.these(dataset=dataset, target=target, share=share)
+    target = published_name(dataset, target or first_number(dataset))
+    for scenario in scenarios(target, len(dataset), c=c, share=share, weights=weights).values():
+        scenario.check(dataset)
 
 
 def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensitive="", seeds=0, store=""):

@@ -107,8 +107,10 @@ def partitions(dataset, *, k="", l="", t="", delta="", median="left"):  # noqa: 
     return found
 
 
-def check_queries(dataset, *, number=1000, miners="decision tree", profile="quick", seeds=0):
-    """Refuse what `count_queries` and `direct` would refuse after minutes of other work.
+def check_queries(
+    dataset, *, number=1000, miners="decision tree", profile="quick", seeds=0, distance="Jensen-Shannon", support=0.05
+):
+    """Refuse what `trade_off`, `count_queries` and `direct` would refuse after minutes of other work.
 
     Parameters
     ----------
@@ -117,13 +119,16 @@ def check_queries(dataset, *, number=1000, miners="decision tree", profile="quic
         Of queries, 1 to 100,000.
     miners, profile, seeds
         As of `direct` and `count_queries`.
+    distance, support
+        As of `trade_off`.
 
     Raises
     ------
     ValueError
-        For a number of queries, miners, a profile or a number of repeats that cannot be.
+        For a number of queries, miners, a profile, a number of repeats, a distance or a support that cannot be.
     """
-    expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds)
+    expect.these(dataset=dataset, miners=miners, profile=profile, seeds=seeds, support=support)
+    expect.one_of("distance", distance, tradeoff.DISTANCES)
     _check_number(number)
     repeated(seeds, profile_of(profile).queries)
     sensitive = dataset.table[sensitive_name(dataset, None)]
