@@ -1,21 +1,45 @@
-"""The command `privnb`: each subcommand reads its arguments and calls the package."""
+"""The command `privnb`: each subcommand reads its arguments and calls the package.
+
+One module, since the arguments of a subcommand and what it does with them change together.
+"""
 
 import argparse
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
+from importlib import metadata
 from pathlib import Path
+
+from privnb.microdata.names import meant
+from privnb.microdata.processes import runs_as
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
 LAB = "import privnb.reporting; from jupyterlab.labapp import main; main()"
 
 
+EXAMPLES = """\
+examples:
+  {0} report                             the whole loop on the shipped table
+  {0} report --notebook 04 -p K 25       one notebook with another setting
+  {0} app                                one setting, live, in a browser
+  {0} new people.csv                     a table of your own: draft its description,
+  {0} check people.csv                   grade it,
+  {0} report --dataset people            and report on it
+"""
+
+
 def main(arguments=None):
     """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`), 2 refused or failed (one message
     on stderr), 130 stopped by hand, 143 by SIGTERM, 129 by SIGHUP (a closed terminal): 128 and the signal's number."""
-    args = _parser().parse_args(arguments)
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if args.version:
+        return print(f"privnb {metadata.version('privnb')}") or 0
+    if not hasattr(args, "run"):
+        return parser.print_help() or 0
     try:
         with _stoppable():
             return args.run(args) or 0
@@ -109,7 +133,11 @@ def new(args):
     from privnb.microdata.draft import draft
 
     path = draft(args.file, args.name)
-    print(f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'.")
+    print(
+        f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'. "
+        f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Both tell of "
+        "people: keep them out of what you publish."
+    )
 
 
 def check(args):
@@ -150,12 +178,35 @@ def lab_command(folder):
     return command + ["--allow-root"] * (hasattr(os, "geteuid") and os.geteuid() == 0)
 
 
+class _Parser(argparse.ArgumentParser):
+    """Refuses in one sentence, which says what may have been meant."""
+
+    more = staticmethod(str)  # what follows its help
+
+    def format_help(self):
+        return super().format_help() + self.more()
+
+    def error(self, message):
+        wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        near = meant([wrong[1]], re.findall(r"[\w-]+", wrong[2])) if wrong else ""
+        self.exit(2, f"{self.prog}: {message}.{near} `{self.prog} --help` says more.\n")
+
+
 def _parser():
-    parser = argparse.ArgumentParser(prog="privnb", description="Privacy and utility of sanitized microdata.")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser = _Parser(prog="privnb", description="Privacy and utility of sanitized microdata.")
+    parser.more = lambda: "\n" + EXAMPLES.format(runs_as())
+    parser.add_argument("--version", action="store_true", help="show which version this is")
+    commands = parser.add_subparsers(metavar="COMMAND")
 
     command = commands.add_parser("report", help="run the notebooks and make a report of them")
-    command.add_argument("--notebook", nargs="+", action="extend", metavar="NAME", help="only these, such as 04_attack")
+    command.more = _offer
+    command.add_argument(
+        "--notebook",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="only these; the beginning of a name will do, such as 04",
+    )
     _add_parameters(command)
     command.add_argument(
         "--out", metavar="DIR", help="where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)"
@@ -198,6 +249,13 @@ def _add_parameters(command):
         help="set a parameter of the notebooks, such as -p K 25",
     )  # fmt: skip
     command.add_argument("--dataset", metavar="NAME", help="folder under data/, or a .toml file")
+
+
+def _offer():
+    """What a report can be asked for, of the notebooks that are here."""
+    from privnb.reporting.notebooks import choose, notebooks_folder, offered
+
+    return "\n" + offered(choose(notebooks_folder()))
 
 
 def _dataset(name, notebooks):

@@ -164,7 +164,12 @@ OPTIONS = [
     *((["new", "good.csv", "--name", n], n[:200]) for n in ("../x", "a/b", "..", ".x", "<x>", "a b", LONG, "there")),
     *(([command], "FILE") for command in ("check", "new")),
     *((words, words[-1]) for words in (["nothing"], ["report", "--no"], ["check", "good.csv", "x"], ["new", "a", "b"])),
-    ([], "COMMAND"),
+    (["reprot"], "did you mean 'report'"),
+    (["report", "--notebook", "09explore"], "did you mean '09_explore'"), (["report", "--notebook", "0"], "'0'"),
+    (["report", "--dataset", "thre"], "did you mean 'there'"), (["report", "-p", "FEWST", "2"], "mean 'FEWEST'"),
+    (["check", "good.csv", "--sensitive", "pya"], "mean 'pay'"), (["app", "-p", "STUDY", "mian"], "mean 'main'"),
+    (["check", "good.csv", "--quasi-identifiers", "Age, sxe"], "did you mean 'age', 'sex'"),
+    (["new", "."], "is a folder. Name a CSV file in it: binary.csv, "), (["check", "."], "is a folder"),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from importlib import metadata
 from pathlib import Path
 
 import browsing
@@ -15,8 +16,9 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.microdata.processes import runs_as
 from privnb.reporting import report
-from privnb.reporting.notebooks import notebooks_folder
+from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.report import ReportError
 
 
@@ -135,10 +137,74 @@ def test_notebooks_are_found_from_anywhere_in_a_project(project, monkeypatch, tm
         notebooks_folder(elsewhere)
 
 
-def test_help_names_the_commands():
-    done = subprocess.run([sys.executable, "-m", "privnb.cli", "--help"], capture_output=True, text=True, check=True)
-    assert "report" in done.stdout
-    assert "lab" in done.stdout
+def test_alone_it_says_what_it_can_do(capsys):
+    assert cli.main([]) == 0
+    said = capsys.readouterr().out
+    commands = ("report", "lab", "app", "new", "check")
+    assert [name for name in commands if f"\n    {name} " not in said] == []
+    examples = [line.split() for line in said.splitlines() if line.startswith(f"  {runs_as()} ")]
+    assert len(examples) == 6
+    assert {words[1] for words in examples} == {"report", "app", "new", "check"}
+
+
+def test_help_names_the_commands_without_loading_what_is_slow():
+    code = "import sys; from privnb import cli; cli.main(['--help'])"
+    heavy = "import atexit; atexit.register(lambda: print(*{'numpy', 'pandas', 'nbformat'} & {*sys.modules}, 'loaded'))"
+    done = subprocess.run([sys.executable, "-c", f"import sys; {heavy}; {code}"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "\n    report " in done.stdout
+    assert done.stdout.splitlines()[-1] == "loaded"
+
+
+def test_its_version_is_the_packages(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"privnb {metadata.version('privnb')}\n"
+
+
+def test_help_of_a_report_lists_what_the_notebooks_offer(project, capsys):
+    write = project / "notebooks" / "04_attack.ipynb"
+    write.write_text(write.read_text().replace("K = 10", "K = 10  # people, from 2"))
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["report", "--help"])
+    assert stop.value.code == 0
+    said = capsys.readouterr().out
+    assert "notebooks:\n  01_load    Why?\n  04_attack  Why?\n" in said
+    assert "  DATASET\n    all:  [adult]\n  K\n    04: people, from 2 [10]\n" in said
+    assert "OUT" not in said.partition("parameters, ")[2]
+
+
+@pytest.mark.parametrize("name", ["4", "04", "04_", "04_attack", "04_attack.ipynb"])
+def test_a_notebook_is_known_by_a_beginning_that_no_other_has(project, asked, name):
+    assert cli.main(["report", "--notebook", name]) == 0
+    assert asked[0][0] == project / "reports" / "adult-04_attack"
+    assert [notebook.name for notebook in choose(project / "notebooks", [name])] == ["04_attack"]
+
+
+def test_a_command_is_shown_as_it_runs_here(tmp_path, monkeypatch):
+    """As its name where a shell finds it, else as its path, from the folder above it a short one."""
+    own = tmp_path / "a b" / "bin" / "privnb"
+    own.parent.mkdir(parents=True)
+    own.touch(0o755)
+    monkeypatch.setattr(sys, "executable", str(own.with_name("python")))
+    monkeypatch.chdir(own.parent.parent)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert runs_as() == "bin/privnb"
+    monkeypatch.chdir(tmp_path / "..")
+    monkeypatch.chdir("/")
+    assert runs_as() == str(own.relative_to("/"))
+    monkeypatch.setenv("PATH", str(own.parent))
+    assert runs_as() == "privnb"
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))  # no such command: a package on a path
+    assert runs_as() == "privnb"
+
+
+def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]}\n" for i in range(30)))
+    assert cli.main(["new", "people.csv"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("data/people/people.toml\n")
+    assert "data/people also holds a copy of people.csv" in said
 
 
 def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):

@@ -13,6 +13,7 @@ from privnb import privacy_models, sanitizers
 from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
 from privnb.microdata import expect
+from privnb.microdata.processes import runs_as
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
 FIELDS = {field.name: field for field in fields(Setting)}
@@ -173,7 +174,7 @@ def command(dataset, setting, source=""):
     asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
     read = [field for field in asked if field not in LETTERS or field in setting.asked]
     given |= {field.upper(): asked[field] for field in read if asked[field] != FIELDS[field].default}
-    words = ["privnb", "report", "--notebook", "09_explore", "--dataset", name]
+    words = [runs_as(), "report", "--notebook", "09_explore", "--dataset", name]
     return shlex.join([*words, *(str(word) for item in given.items() for word in ("-p", *item))])
 
 

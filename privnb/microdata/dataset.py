@@ -14,6 +14,7 @@ import functools
 import hashlib
 import html
 import io
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, withholding
+from privnb.microdata.names import meant
+from privnb.microdata.processes import runs_as
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
@@ -289,8 +292,8 @@ def find(name, folder=None):
             return candidate
     known = sorted({p.parent.name for root in candidates for p in root.parent.parent.glob("*/*.toml")})
     raise FileNotFoundError(
-        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above. "
-        f"Known: {', '.join(known) or 'none'}. Draft one with `privnb new FILE`."
+        f"there is no dataset '{name}': looked for {candidates[0].name} in data/ here and above.{meant([name], known)} "
+        f"Known: {', '.join(known) or 'none'}. Draft one with `{shlex.quote(runs_as())} new FILE`."
     )
 
 
@@ -391,7 +394,9 @@ def _study(path, text, study):
     for name in studies:
         check_name(f"{path.name}: study", name)
     if study and study not in studies:
-        raise SchemaError(f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.")
+        raise SchemaError(
+            f"{path.name} has no study '{study}'; it has {', '.join(studies) or 'none'}.{meant([study], studies)}"
+        )
     return studies[study] if study else {}
 
 

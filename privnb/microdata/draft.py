@@ -24,7 +24,7 @@ import pandas as pd
 
 from privnb.microdata import cuts, description, expect
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
-from privnb.microdata.names import offered, refused
+from privnb.microdata.names import name_list, offered, refused
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 
 SEPARATORS = ",;\t|"
@@ -59,6 +59,9 @@ def read(path):
     columns of one name.
     """
     path = Path(expect.path("path", path))
+    if path.is_dir():
+        tables = name_list(sorted(each.name for each in path.glob("*.csv")))
+        raise SchemaError(f"'{path}' is a folder. Name a CSV file{f' in it: {tables}' if tables else ''}.")
     if not path.is_file():
         raise FileNotFoundError(f"there is no file '{path}'.")
     content = description.content(path)

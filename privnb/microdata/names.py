@@ -1,5 +1,6 @@
 """Names of columns, studies, datasets and files: which may be used, and how one text lists several."""
 
+import difflib
 import re
 import unicodedata
 
@@ -52,6 +53,20 @@ def names_in(text):
         for quoted, bare in (match.groups() for match in ITEM.finditer(text))
     ]
     return [name for name in found if name]
+
+
+def meant(words, known):
+    """Which of the `known` words somebody may have meant who wrote `words`, as a question; "" where none is near.
+
+    >>> meant(["ocupation", "Sex"], ["age", "sex", "occupation"])
+    " Did you mean 'occupation', 'sex'?"
+    >>> meant(["zip"], ["age", "sex"])
+    ''
+    """
+    folded = {str(each).casefold(): str(each) for each in known}
+    near = [difflib.get_close_matches(str(word).strip().casefold(), folded, 1) for word in words]
+    found = dict.fromkeys(folded[match] for matches in near for match in matches)
+    return f" Did you mean {', '.join(map(repr, found))}?" if found else ""
 
 
 def _bare(name):

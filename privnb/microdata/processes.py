@@ -1,5 +1,17 @@
-"""What the environment says in each process that computes, be it a kernel or a worker."""
+"""What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
+
+import shutil
+import sys
+from pathlib import Path
 
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
+
+
+def runs_as():
+    """How the command of this environment is called here: `privnb` where a shell finds it, else its path."""
+    own, found = Path(sys.executable).with_name("privnb"), shutil.which("privnb")
+    if not own.exists() or (found and own.samefile(found)):
+        return "privnb"
+    return str(own.relative_to(Path.cwd()) if own.is_relative_to(Path.cwd()) else own)

@@ -278,8 +278,9 @@ class Schema:
         for attribute in self.attributes:
             if isinstance(name, str) and attribute.name == name:
                 return attribute
+        near = names.meant([name], self.names()) if isinstance(name, str) else ""
         raise SchemaError(
-            f"dataset '{self.dataset}' has no attribute {expect.found(name)}; it has {', '.join(self.names())}."
+            f"dataset '{self.dataset}' has no attribute {expect.found(name)}; it has {', '.join(self.names())}.{near}"
         )
 
     def names(self, *roles):

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.names import meant
 from privnb.miners.estimators import (
     DecisionTable,
     Discretised,
@@ -60,7 +61,8 @@ def reference_set(names):
     unknown = [part for part in parts if part not in SETS and part not in known and part not in FUSIONS]
     if unknown:
         raise ValueError(
-            f"there is no miner {unknown}. Name a set, {', '.join(SETS)}, or miners: {', '.join([*known, *FUSIONS])}."
+            f"there is no miner {unknown}.{meant(unknown, [*SETS, *known, *FUSIONS])} "
+            f"Name a set, {', '.join(SETS)}, or miners: {', '.join([*known, *FUSIONS])}."
         )
     chosen = list(dict.fromkeys(name for part in parts for name in SETS.get(part, (part,))))
     members = tuple(known[name] for name in chosen if name in known)

@@ -10,6 +10,7 @@ from privnb.microdata import expect
 from privnb.microdata.counts import coded, combinations, tabulated_in_parts
 from privnb.microdata.draft import NUMBER
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.names import meant
 from privnb.microdata.schema import SchemaError
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
@@ -112,7 +113,9 @@ def grade(table, quasi_identifiers=None, sensitive=None):
     names = [name for name in table if name != sensitive] if quasi_identifiers is None else list(quasi_identifiers)
     absent = [name for name in [*names, sensitive] if name is not None and name not in table]
     if absent:
-        raise SchemaError(f"the table has no column {absent}; it has {', '.join(map(str, table))}.")
+        raise SchemaError(
+            f"the table has no column {absent}; it has {', '.join(map(str, table))}.{meant(absent, table)}"
+        )
     if sensitive in names:
         raise SchemaError(f"'{sensitive}' cannot be both sensitive and a quasi-identifier. Name it in one place.")
     if not names or table.empty:

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import textwrap
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from privnb.measures import mining
 from privnb.microdata import dataset, withholding
+from privnb.microdata.names import meant
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
@@ -67,6 +69,13 @@ def _numbered(folder):
     return {path.stem: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
 
 
+def _called(name, known):
+    """The one notebook whose name begins so, or has this number; else `name` as it is."""
+    start = name.zfill(2) if name.isdigit() else name
+    begin = [each for each in known if start and each.startswith(start)]
+    return begin[0] if name not in known and len(begin) == 1 else name
+
+
 def choose(folder, names=None, parameters=None):
     """The notebooks of a folder that are asked for, in order, with their parameters.
 
@@ -74,7 +83,7 @@ def choose(folder, names=None, parameters=None):
     ----------
     folder : str or Path
     names : list of str
-        File names with or without `.ipynb`; None: all.
+        File names with or without `.ipynb`, or as much of their beginnings as one alone has; None: all.
     parameters : dict
         `{name: value}`, typed or as text; each goes to all the notebooks that have it.
 
@@ -85,11 +94,11 @@ def choose(folder, names=None, parameters=None):
         a value that `CHECKS` refuse.
     """
     known = _numbered(Path(folder).resolve())
-    wanted = [str(name).removesuffix(".ipynb") for name in names] if names else list(known)
+    wanted = [_called(str(name).removesuffix(".ipynb"), known) for name in names] if names else list(known)
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         raise ReportError(
-            f"there is no notebook {', '.join(map(repr, unknown)) or 'at all'} in {folder}. "
+            f"there is no notebook {', '.join(map(repr, unknown)) or 'at all'} in {folder}.{meant(unknown, known)} "
             f"There are: {', '.join(known) or 'none'}."
         )
     parameters = dict(parameters or {})
@@ -101,10 +110,46 @@ def choose(folder, names=None, parameters=None):
     unknown = [name for name in parameters if name not in offered]
     if unknown:
         raise ReportError(
-            f"no parameter {', '.join(map(repr, unknown))} in {', '.join(n.name for n in chosen)}. "
+            f"no parameter {', '.join(map(repr, unknown))} in {', '.join(n.name for n in chosen)}."
+            f"{meant(unknown, offered)} "
             f"There are: {', '.join(offered) or 'none'}."
         )
     return chosen
+
+
+def offered(chosen):
+    """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning.
+
+    Parameters
+    ----------
+    chosen : list of Notebook
+
+    Returns
+    -------
+    str
+    """
+    width = max((len(notebook.name) for notebook in chosen), default=0)
+    lines = ["notebooks:", *(f"  {each.name:<{width}}  {_question(each.path)}" for each in chosen)]
+    lines += ["", "parameters, for -p NAME VALUE, by notebook, with their defaults in brackets:"]
+    meanings = {}
+    for notebook in chosen:
+        for name in notebook.values:
+            meanings.setdefault(name, {}).setdefault(notebook.parameters[name], []).append(notebook.name[:2])
+    for name, found in meanings.items():
+        lines.append(f"  {name}")
+        for parameter, where in found.items():
+            of = "all" if len(where) == len(chosen) else ", ".join(where)
+            default = "" if parameter.default == "" else f" [{parameter.default}]"
+            text = f"{of}: {parameter.meaning}{default}"
+            lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent="        ")
+    return "\n".join(lines) + "\n"
+
+
+def _question(path):
+    import nbformat
+
+    title, *_ = (cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
+    return title.partition("\n")[0].lstrip("# ")
 
 
 def check(chosen):

@@ -20,6 +20,7 @@ from privnb.explorer.keep import Pins, code, command
 from privnb.explorer.numbers import measured
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
 from privnb.microdata.dataset import load
+from privnb.microdata.processes import runs_as
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.report import read as read_results
 
@@ -230,7 +231,7 @@ def test_the_lines_say_of_all_that_is_drawn_that_a_seed_undoes_it(clinic, settin
 def test_the_command_reads_back_as_the_setting(adult, setting, expected):
     words = shlex.split(command(adult, setting))
     args = cli._parser().parse_args(words[1:])
-    assert words[0] == "privnb"
+    assert words[0] == runs_as()
     assert (args.notebook, args.dataset) == (["09_explore"], "adult")
     assert dict(args.parameter) == {"STUDY": "sramka", "RECORDS": "100", **expected}
 
