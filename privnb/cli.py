@@ -89,15 +89,22 @@ def _stoppable():
 
 def report(args):
     """Run the notebooks and say where the report is."""
+    from privnb.reporting import printing
     from privnb.reporting.notebooks import choose, notebooks_folder
     from privnb.reporting.report import build
+
+    if args.pdf:
+        printing.browser()  # refused before anything runs
 
     parameters = dict(args.parameter)
     folder = notebooks_folder()
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
     chosen = choose(folder, args.notebook, parameters)
-    print(build(args.out or _default(folder, chosen, args.notebook), args.notebook, parameters, jobs=args.jobs))
+    index = build(args.out or _default(folder, chosen, args.notebook), args.notebook, parameters, jobs=args.jobs)
+    print(index)
+    if args.pdf:
+        print(printing.pdf(index.parent))
 
 
 def lab(args):
@@ -212,6 +219,7 @@ def _parser():
         "--out", metavar="DIR", help="where the report goes (reports/<dataset>, or reports/<dataset>-<profile>)"
     )
     command.add_argument("--jobs", type=int, metavar="N", help="notebooks run at a time (one per core)")
+    command.add_argument("--pdf", action="store_true", help="print it to report.pdf too, with Chromium or Chrome")
     command.set_defaults(run=report)
 
     command = commands.add_parser("lab", help="open JupyterLab on the notebooks")
