@@ -7,12 +7,21 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: report test check lab app bench lock weka
+.PHONY: report ledger test check lab app bench lock weka
 
 # make report PROFILE=full DATASET=mine. A profile's notebooks run one by one: each uses all cores, and finds what an
 # earlier one has evaluated. After a kill the same command goes on where it stopped.
 report: $(STAMP)
 	$(BIN)/privnb report$(if $(DATASET), --dataset '$(DATASET)')$(if $(PROFILE), -p PROFILE '$(PROFILE)' --jobs 1)
+
+# What the full profile measures of the papers' numbers, for privnb/studies/full_profile.csv: hours, with Weka if it is
+# there. After a kill the same command goes on where it stopped.
+ledger: $(STAMP)
+	$(BIN)/privnb report --out reports/full -p PROFILE full --jobs 1 \
+	  --notebook 02_sanitize 03_utility 04_attack 05_brickell_shmatikov 06_li_li 07_askari_channel
+	$(BIN)/privnb report --out reports/full-taxonomy -p PROFILE full -p STUDY sramka-taxonomy --jobs 1 \
+	  --notebook 03_utility 05_brickell_shmatikov
+	$(BIN)/python -c 'from privnb.studies import full_profile; full_profile.write(["reports/full", "reports/full-taxonomy"])'
 
 test: $(STAMP)
 	$(BIN)/python -m pytest

@@ -19,26 +19,16 @@ from importlib import metadata, resources
 from pathlib import Path
 
 from privnb.microdata import sentences
-from privnb.reporting import vega
+from privnb.reporting import ledger_page, vega
 from privnb.reporting.charts import V5
-from privnb.studies.ledger import count_by_status
 
-STATUSES = {
-    "exact": "every printed digit is met",
-    "within": "off by no more than the tolerance, which was written down before the run",
-    "differs": "off by more than the tolerance; the note gives the reason where it is known",
-    "not reproducible": "no reading of the paper is known that gives this number; the note says why",
-    "withheld": "measured, and not shown because it would tell a count of few people",
-    "not run": "this run did not measure it",
-    "out of scope": "nothing in the package measures it; the note says why",
-}
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",
 )  # fmt: skip
 
 
 def make(chosen, executed, ledger):
-    """`{file name: HTML}`: `index.html` and a page for each notebook.
+    """`{file name: HTML}`: `index.html`, a page for each notebook, and `ledger.html` if a printed number was measured.
 
     `chosen`: the `runs.Notebook`s; `executed`: `{name: executed notebook as JSON text}`; `ledger`: the table that
     `ledger.compare` returns.
@@ -68,9 +58,10 @@ def make(chosen, executed, ledger):
         dataset=_dataset(chosen),
         parameters=_parameters(chosen),
         versions=[("Python", platform.python_version()), *((n, metadata.version(n)) for n in LIBRARIES)],
-        statuses=[(status, STATUSES[status], int(count)) for status, count in count_by_status(ledger).items()],
-        sources={source: rows.to_dict("records") for source, rows in ledger.groupby("source", sort=False)},
+        ledger=ledger["measured"].notna().any(),
     )
+    if ledger["measured"].notna().any():
+        files["ledger.html"] = ledger_page.make(templates, ledger)
     return files
 
 
@@ -162,7 +153,6 @@ def _templates():
         "table": _table,
         "figure": functools.partial(_figure, itertools.count(1)),
         "live": _live,
-        "number": _number,
         "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
     }
     templates.globals |= {"V5": V5, "version": metadata.version("privnb")}
@@ -234,8 +224,3 @@ def _draw(spec):
     import vl_convert
 
     return vl_convert.vegalite_to_svg({k: v for k, v in spec.items() if k != "$schema"})
-
-
-def _number(value):
-    """A float with six digits, empty if missing."""
-    return f"{value:.6g}" if value == value else ""

@@ -1,16 +1,16 @@
 """The ledger: every printed number that the papers report, beside what this package measures.
 
 `published.csv` is written before any run, one line a printed number: `source, item`, where the paper prints it
-(`block, row, column`: a table, a figure or a section; `reading` tells apart the measurements of one cell), `published,
-tolerance, unit`, the selector of its measurement (`dataset, sanitizer, parameters` and the columns of `results.QUESTION`: the row of the
-tidy results with exactly these values; all empty where nothing measures it, and `note` says why), `obstacle` and `note`. `published` is
-the printed string without thousands separators; where `unit` is `%`, a measured fraction is compared in percent.
-A filled `obstacle` says why no reading is known that could give the number: its row is `not reproducible` in every
-run, also where a measurement comes near it by chance. A second reading of a cell has an item of its own: `/taxonomy`
-(education by taxonomy, "C", beside the default numeric range, "N5"), `/distinct` (each distinct released record
-counted once, beside persons) and `/weka` (the real Weka's miners, beside scikit-learn's stand-ins). The selector of a
-Weka row names no version, miner "Weka trees.J48" or set "Weka": it finds the results of any, and the note says of
-which. A single miner is found in whichever set it stands.
+(`block, row, column`: a table, a figure or a section; `reading` tells apart the measurements of one cell),
+`published, tolerance, unit`, the selector of its measurement (`dataset, sanitizer, parameters` and the columns of
+`results.QUESTION`: the row of the tidy results with exactly these values; all empty where nothing measures it, and
+`note` says why), `obstacle` and `note`. `published` is the printed string without thousands separators; where `unit`
+is `%`, a measured fraction is compared in percent. A filled `obstacle` says why no reading is known that could give
+the number: its row is `not reproducible` in every run, also where a measurement comes near it by chance. A second
+reading of a cell has an item of its own: `/taxonomy` (education by taxonomy, "C", beside the default numeric range,
+"N5"), `/distinct` (each distinct released record counted once, beside persons) and `/weka` (the real Weka's miners,
+beside scikit-learn's stand-ins). The selector of a Weka row names no version, miner "Weka trees.J48" or set "Weka": it
+finds the results of any, and the note says of which. A single miner is found in whichever set it stands.
 
 Tolerances are absolute, in the unit of the printed number, rounded down, and never loosened to pass:
 
@@ -83,11 +83,6 @@ def compare(results, published=None):
     _check(published)
     cases = _by_case(results, published)
     return pd.DataFrame([_row(entry, cases) for entry in published.to_dict("records")], columns=COLUMNS)
-
-
-def count_by_status(ledger):
-    """How many rows of a ledger have each status: an integer Series over `STATUSES`, zeros included."""
-    return ledger["status"].value_counts().reindex(STATUSES, fill_value=0)
 
 
 def same_digits(printed, measured):

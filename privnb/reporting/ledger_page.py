@@ -1,0 +1,192 @@
+"""The ledger as a page: each table and figure as its paper prints it, what was measured below each printed number.
+
+What is shown is chosen with radio buttons and CSS alone.
+"""
+
+from decimal import Decimal
+from importlib import resources
+
+from privnb.studies import full_profile
+from privnb.studies.ledger import STATUSES, same_digits
+
+PAPERS = {
+    "sramka-2010": "Sramka, Safavi-Naini, Denzinger, Askari: A Practice-oriented Framework for Measuring Privacy and "
+    "Utility in Data Sanitization Systems. PAIS 2010",
+    "brickell-shmatikov-2008": "Brickell, Shmatikov: The Cost of Privacy: Destruction of Data-Mining Utility in "
+    "Anonymized Data Publishing. KDD 2008",
+    "li-li-2009": "Li, Li: On the Tradeoff Between Privacy and Utility in Data Publishing. KDD 2009",
+    "askari-2012": "Askari, Safavi-Naini, Barker: An Information Theoretic Privacy and Utility Measure for Data "
+    "Sanitization Mechanisms. CODASPY 2012",
+    "aggarwal-yu-2008": "Aggarwal, Yu (editors): Privacy-Preserving Data Mining: Models and Algorithms. Springer 2008",
+}
+MEANINGS = {
+    "exact": "every printed digit is met",
+    "within": "off by no more than the tolerance, which was written down before the run",
+    "differs": "off by more than the tolerance; the note gives the reason where it is known",
+    "withheld": "measured, and not shown because it would tell a count of few people",
+    "not run": "this run did not measure it",
+    "not reproducible": "no reading of the paper is known that gives this number; the note says why",
+    "out of scope": "nothing in the package measures it; the note says why",
+}
+HERE, FULL, NOT_RUN, OUT = "measured here", "measured by the full profile", "not measured in this run", "out of reach"
+GROUPS = {
+    HERE: "this run measured it",
+    FULL: "the full profile measured it before, in hours; its numbers are shipped",
+    NOT_RUN: "this run left it out; the full profile measures it: make ledger",
+    OUT: "it cannot be measured, and the note says why",
+}
+MEASURED = "measured"  # how the first reading of a cell is called
+
+
+def make(templates, compared, shipped=None):
+    """The HTML of the page `ledger.html`.
+
+    Parameters
+    ----------
+    templates : jinja2.Environment
+        That of `pages`, whose style sheet the page has too.
+    compared : DataFrame
+        The ledger of this run, from `ledger.compare`.
+    shipped : DataFrame
+        The numbers of the full profile; None: those that are shipped.
+
+    Returns
+    -------
+    str
+        The page, which needs nothing else.
+    """
+    from markupsafe import Markup
+
+    rows = full_profile.beside(compared, shipped)
+    rows["place"] = [_place(row) for row in rows.to_dict("records")]
+    own = resources.files("privnb.reporting").joinpath("templates/privnb_report/ledger.css").read_text(encoding="utf-8")
+    return templates.get_template("ledger.html.j2").render(
+        STYLE=templates.globals["STYLE"] + Markup(own),
+        papers=[_paper(source, own) for source, own in rows.groupby("source", sort=False)],
+        groups=_groups(rows),
+        counts=count(rows),
+        total=len(rows),
+        meanings=MEANINGS,
+        dated=rows.loc[rows["place"] == FULL, full_profile.WHEN].drop_duplicates().to_dict("records"),
+    )
+
+
+def count(rows):
+    """`{group: how many rows}`, and those that this run measured by status, `{status: how many rows}`."""
+    here = rows.loc[rows["place"] == HERE, "status"].value_counts().to_dict()
+    return {
+        "groups": {group: int((rows["place"] == group).sum()) for group in GROUPS},
+        "here": {status: here[status] for status in STATUSES if status in here},
+    }
+
+
+def _place(row):
+    if row["status"] in ("not reproducible", "out of scope"):
+        return OUT
+    if row["date"]:
+        return FULL
+    return NOT_RUN if row["status"] == "not run" else HERE
+
+
+def _groups(rows):
+    """What can be chosen: each group that has rows, and in it each status, with how many rows it has."""
+    chosen = []
+    for group, meaning in GROUPS.items():
+        own = rows[rows["place"] == group]
+        if len(own):
+            statuses = [(status, int((own["status"] == status).sum())) for status in MEANINGS]
+            chosen.append((group, meaning, len(own), [each for each in statuses if each[1]]))
+    return chosen
+
+
+def _paper(source, rows):
+    """A paper: its tables and figures, those last of which nothing was or can be measured."""
+    blocks = [_block(title, own) for title, own in rows.groupby("block", sort=False)]
+    blocks.sort(key=lambda block: block["out"])
+    return {"title": PAPERS[source], "name": source, "counts": count(rows)["groups"], "blocks": blocks}
+
+
+def _block(title, rows):
+    """A table or figure: its lines as the paper has them, a line per reading below each printed one."""
+    columns = list(dict.fromkeys(rows["column"]))
+    lines = []
+    for name, own in rows.groupby("row", sort=False):
+        first = {cell["column"]: cell for cell in own.to_dict("records")[::-1]}
+        printed = [
+            first.get(column) and _number(first[column]["published"], first[column]["unit"]) for column in columns
+        ]
+        readings = []
+        for reading, cells in own.groupby("reading", sort=False):
+            found = {cell["column"]: _cell(cell) for cell in cells.to_dict("records")}
+            readings.append((reading or MEASURED, [found.get(column) for column in columns]))
+        lines.append({"name": name, "printed": printed, "readings": readings})
+    return {
+        "title": title,
+        "columns": columns,
+        "lines": lines,
+        "notes": _notes(rows),
+        "out": bool((rows["place"] == OUT).all()),
+    }
+
+
+def _cell(row):
+    """What a cell shows: the measured number, to the printed digits unless that would hide a difference."""
+    shown = "" if row["measured"] != row["measured"] else _measured(row)
+    spread = "" if row["lowest"] != row["lowest"] else f"from {row['lowest']:.6g} to {row['highest']:.6g}"
+    return {"number": shown, "status": row["status"], "place": row["place"], "spread": spread}
+
+
+def _measured(row):
+    printed, value = row["published"], row["measured"]
+    if value in (float("inf"), float("-inf")):
+        return "infinite"
+    digits = max(0, -Decimal(printed).as_tuple().exponent)
+    if row["status"] != "exact" and not same_digits(printed, value):
+        while digits < 12 and Decimal(f"{value:.{digits}f}") == Decimal(printed):
+            digits += 1
+    return _number(f"{value:.{digits}f}", row["unit"])
+
+
+def _number(digits, unit):
+    """Digits with thousands separators, and the unit."""
+    whole, point, part = digits.partition(".")
+    return f"{int(whole):,}{point}{part}{unit and ' ' + unit}" if whole not in ("-0", "") else f"{digits}{unit}"
+
+
+def _notes(rows):
+    """The notes of a block, each once: `(its cells in words, empty if all, the notes that these cells have)`."""
+    places = {}
+    for row in rows.to_dict("records"):
+        for note in filter(None, row["note"].split("; ")):
+            places.setdefault(note, []).append(row)
+    found = {}
+    for note, cells in places.items():
+        found.setdefault(_where(cells, rows), []).append(note)
+    return [(where, "; ".join(notes)) for where, notes in found.items()]
+
+
+def _where(cells, rows):
+    """Which cells these are, in words: the rows, columns and readings that tell them apart."""
+    names = ["row", "column", "reading"]
+    chosen = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in names}
+    told = [name for name in names if set(chosen[name]) != set(rows[name])]
+    if len(rows[rows[names].isin(chosen).all(axis=1)]) == len(cells):
+        return "; ".join(_listed(chosen[name]) for name in told)
+    lines = {}
+    for cell in cells:
+        line = _listed([cell[name] for name in ("row", "reading") if cell[name]])
+        lines.setdefault(line, []).append(cell["column"])
+    alike = {}
+    for line, columns in lines.items():
+        alike.setdefault(_listed(columns) if any(columns) else "", []).append(line)
+    return "; ".join(f"{'; '.join(own)}{columns and f' at {columns}'}" for columns, own in alike.items())
+
+
+def _listed(names):
+    """Names in a row, what they begin with alike said once: `k = 2, 10`."""
+    said, before = [], ""
+    for name in names:
+        start, equals, value = name.partition(" = ")
+        said.append(value if equals and start == before else name or MEASURED)
+        before = start if equals else ""
+    return ", ".join(said)

@@ -1,0 +1,147 @@
+"""The page of the ledger: each table as its paper prints it, measured beside printed, its groups and its filter."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from privnb import studies
+from privnb.evaluation.results import COLUMNS
+from privnb.reporting import ledger_page, pages
+from privnb.studies import full_profile, ledger
+
+CELL = {  # one per status of a run: a cell of a made-up table
+    "exact": ("0.10", 0.1, ""),
+    "within": ("0.10", 0.11, ""),
+    "differs": ("0", 0.0004, "because"),
+    "not reproducible": ("0.10", float("nan"), "no <reading>; printed twice"),
+    "withheld": ("0.10", float("nan"), ""),
+    "not run": ("0.10", float("nan"), "needs hours"),
+    "out of scope": ("1234", float("nan"), "no reading; nothing to measure"),
+}
+
+
+def cells(**others):
+    """A ledger with one row a status: the columns k = 1 to 7 of one table's one line."""
+    rows = [
+        {
+            "source": "sramka-2010", "item": f"table9/{place}", "block": "Table 9: made up", "row": "NaiveBayes",
+            "column": f"k = {place}", "reading": "", "published": published, "unit": "", "measured": value,
+            "difference": value - float(published), "tolerance": 0.02, "status": status, "note": note,
+        } | others
+        for place, (status, (published, value, note)) in enumerate(CELL.items(), 1)
+    ]  # fmt: skip
+    return pd.DataFrame(rows).reindex(columns=ledger.COLUMNS)
+
+
+def shipped(**row):
+    known = {"source": "sramka-2010", "item": "table9/6", "measured": 0.1, "difference": 0.0, "status": "exact"}
+    known |= {"note": "mean over 20 seeds", "date": "2026-01-02", "commit": "0123456789ab"}
+    return pd.DataFrame([known | row]).reindex(columns=[*full_profile.NAME, *full_profile.FOUND, *full_profile.WHEN])
+
+
+def page(compared, full=None):
+    return ledger_page.make(pages._templates(), compared, shipped().head(0) if full is None else full)
+
+
+def words(html):
+    return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", html, flags=re.DOTALL).split())
+
+
+def test_a_table_is_laid_out_as_its_paper_prints_it():
+    compared = ledger.compare(pd.DataFrame(columns=COLUMNS))
+    html = page(compared)
+    table = html[html.index("Table 1: good utility") : html.index("Table 2: anti-utility")]
+    heads = [words(cell) for cell in re.findall(r"<th class=\"number\" scope=\"col\">(.*?)</th>", table)]
+    assert heads == ["original"] + [f"k = {k}" for k in (2, 10, 50, 100)] + [
+        f"epsilon = {epsilon}" for epsilon in (0.5, 0.1, 0.05, 0.01)
+    ]
+    lines = re.findall(r'<tr class="printed"><th scope="row">(.*?)</th>(.*?)</tr>', table)
+    assert [name for name, _ in lines] == ["NaiveBayes", "J48 (C4.5)", "RandomForest", "Utility decline"]
+    printed = re.findall(r">([^<]*)</td>", lines[0][1])
+    assert printed == "36,972 36,642 36,285 35,900 35,242 36,279 36,356 36,350 36,320".split()
+    readings = re.findall(r'<tr class="measured"><th scope="row">(.*?)</th>', table)
+    assert readings == ["measured", "education by taxonomy", "Weka"] * 4
+    assert len(re.findall(r"<td class=\"[^\"]*\bcell\b", html)) == len(compared)
+
+
+def test_a_cell_shows_the_measured_number_to_the_printed_digits_and_more_where_they_would_hide_a_difference():
+    found = re.findall(r'<td class="number cell ([\w-]+) [\w-]+">([^<]*) <span', page(cells()))
+    assert [(status, number.strip()) for status, number in found] == [
+        ("exact", "0.10"),
+        ("within", "0.11"),
+        ("differs", "0.0004"),
+        *((status.replace(" ", "-"), "") for status in list(CELL)[3:]),
+    ]
+
+
+def test_groups_and_statuses_are_counted_and_can_be_chosen():
+    html = page(cells())
+    assert "4 of 7 printed numbers are measured here: 1 exact, 1 within, 1 differs, 1 withheld." in words(html)
+    assert "Of the others, 1 not in this run: the full profile measures it ( make ledger , for hours)" in words(html)
+    assert "and 2 are out of reach: the notes say why." in words(html)
+    choices = set(re.findall(r'id="show-([\w-]+)"', html)) - {"all"}
+    assert choices == {re.sub(" ", "-", name) for name in [*CELL, *ledger_page.GROUPS]} - {
+        "measured-by-the-full-profile"
+    }
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
+    for name in [*CELL, *ledger_page.GROUPS]:  # each choice has its rule, or it would show everything
+        assert f"main:has(#show-{name.replace(' ', '-')}:checked) td.cell:not(.{name.replace(' ', '-')})" in style
+    assert set(ledger_page.MEANINGS) == set(ledger.STATUSES)
+
+
+def test_what_the_full_profile_measured_stands_where_this_run_measured_nothing():
+    html = page(cells(), shipped())
+    assert "Of the others, 1 by the full profile (2026-01-02, commit 0123456789ab ), and 2 are out of reach" in words(
+        html
+    )
+    assert "not in this run" not in words(html)
+    assert "k = 6: mean over 20 seeds" in words(html)
+    kept = page(cells(), shipped(item="table9/2", measured=0.5))
+    assert "0.5" not in words(kept[kept.index("<main") :]).replace("0.50", "")
+
+
+def test_a_note_stands_once_and_says_whose_it_is():
+    html = page(cells())
+    notes = [words(note) for note in re.findall(r"<li>(.*?)</li>", html, re.DOTALL)]
+    assert notes == [
+        "k = 3: because",
+        "k = 4: no &lt;reading&gt;; printed twice",
+        "k = 6: needs hours",
+        "k = 7: no reading; nothing to measure",
+    ]
+    every = page(cells(note="of all"))
+    assert [words(note) for note in re.findall(r"<li>(.*?)</li>", every, re.DOTALL)] == ["of all"]
+
+
+def test_notes_of_cells_that_are_no_whole_lines_name_each_cell():
+    rows = pd.DataFrame(
+        [{"row": row, "column": column, "reading": ""} for row in "ab" for column in ("k = 1", "k = 2")]
+    )
+    assert ledger_page._where(rows.to_dict("records")[:2], rows) == "a"
+    assert ledger_page._where(rows.to_dict("records")[:3], rows) == "a at k = 1, 2; b at k = 1"
+    assert ledger_page._where(rows.to_dict("records")[::2], rows) == "k = 1"
+
+
+def test_no_text_of_the_ledger_is_markup():
+    html = page(cells(block="<b>Table</b>", row="<i>x</i>", note="<script>1</script>"))
+    assert not re.search(r"<(b|i|script)[ >]", html)
+
+
+def test_a_table_of_which_nothing_can_be_measured_stands_last_in_its_paper():
+    compared = ledger.compare(pd.DataFrame(columns=COLUMNS))
+    titles = [words(title) for title in re.findall(r"<h3>(.*?)</h3>", page(compared))]
+    assert titles.index("Section 2.2.1 and example 2.1: entropy as privacy") > titles.index(
+        "Figure 5.11: the specialized tables"
+    )
+
+
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_report_has_the_page_if_it_measured_a_printed_number(measured):
+    results = studies.hypertension() if measured else pd.DataFrame(columns=COLUMNS)
+    files = pages.make([], {}, ledger.compare(results))
+    assert ("ledger.html" in files) is measured
+    assert ('href="ledger.html"' in files["index.html"]) is measured
+    if measured:
+        assert "37 of 446 printed numbers are measured here: 37 exact." in words(files["ledger.html"])
+        assert "<script" not in files["ledger.html"]
