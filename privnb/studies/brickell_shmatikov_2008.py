@@ -23,6 +23,7 @@ from privnb.studies.profiles import able, check_miners, evaluated, profile_of, r
 
 # The paper's data sets: the study of each, and the workload beside its sensitive attribute. Section 6.2.
 PAPER = {"marital": "salary", "occupation": "marital-status"}
+CLOSE = 1e-9  # shares of information are sums of logarithms
 GROUP = 7  # sanitizers a task: each task mines U_base anew, and a kill loses one
 
 
@@ -221,6 +222,48 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
 def coins():
     """Section 7: `disclosures.information_shares` of three coin flips: intact, without a2, and trivially sanitized."""
     return disclosures.information_shares(load("coins"), [Identity(), Suppress("a2"), *disclosures.trivial()])
+
+
+class Statement(NamedTuple):
+    """What section 7 says of a release of the coins: which share of an attribute's information others tell."""
+
+    parameters: str | None  # of Suppress; None: nothing is suppressed
+    words: str
+    target: str
+    given: str  # "": all else that is published
+    share: float
+
+
+STATEMENTS = (
+    Statement(None, "Q tells half of S", "a3", "a1, a2", 0.5),
+    Statement("attributes=a2", "without a2, Q tells nothing of S", "a3", "a1", 0),
+    Statement("attributes=a2", "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
+    Statement("attributes=a2", "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
+    Statement("attributes=a2", "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
+    Statement("", "without Q, half of a3", "a3", "", 0.5),
+    Statement("", "without Q, nothing of a4", "a4", "", 0),
+    Statement("", "without Q, nothing of a5", "a5", "", 0),
+    Statement("attributes=sensitive", "without S, nothing of a4", "a4", "", 0),
+    Statement("attributes=sensitive", "without S, half of a5", "a5", "", 0.5),
+)
+
+
+def judged(shares):
+    """Each statement of section 7 beside what `disclosures.information_shares` of the coins gives.
+
+    A list of (statement, the set that is meant, its share, the shares that any set gives, whether the statement holds).
+    Statements on releases that the results lack are left out.
+    """
+    found = []
+    for statement in STATEMENTS:
+        sanitizer, parameters = ("Identity", "") if statement.parameters is None else ("Suppress", statement.parameters)
+        here = shares[(shares.sanitizer == sanitizer) & (shares.parameters == parameters)]
+        share = here[here.target == statement.target].set_index("knows").value
+        if len(share):
+            meant = statement.given or max(share.index, key=len)
+            holds = abs(share[meant] - statement.share) < CLOSE
+            found.append((statement, meant, share[meant], sorted(set(share.round(9) + 0.0)), holds))
+    return found
 
 
 class _Case(NamedTuple):

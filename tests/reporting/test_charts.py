@@ -285,7 +285,7 @@ def test_an_empty_chart_is_a_sentence(results):
 def test_titles_are_computed(results):
     text = title(charts.bars(results["links"], "reidentification_rate"))
     most = results["links"].value.max()
-    assert f"Reidentification rate: {most:.2%} of people under Identity (95 % interval " in text
+    assert f"Reidentification rate: {most:.2%} of people under Identity (95% interval " in text
     assert "least, Suppress: 0.08% of people" in text
 
 
@@ -406,7 +406,7 @@ def test_hit_names_the_groups_that_differ_for_sure():
         ("KMember", "k=5", "nearer_share", "worst", "sex Female", 0.9, 0.89, 0.91, 0.05),
     )
     chart = charts.hit(shares)
-    assert "hit: of sex Female: 20.0% under KMember k=2 (95 % interval 18.0% to 22.0%)" in title(chart)
+    assert "hit: of sex Female: 20.0% under KMember k=2 (95% interval 18.0% to 22.0%)" in title(chart)
     assert [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]] == ["KMember k=2", "KMember k=9"]
     assert "withheld" in json.dumps(chart.to_dict()["datasets"])
     assert "Withheld: few people" in subtitle(chart), "how few is the reader's own parameter"

@@ -5,6 +5,7 @@ from rows import finding, made
 
 from privnb.evaluation.results import join, tidy
 from privnb.reporting import findings
+from privnb.reporting.findings.channel import most_revealing
 from privnb.studies.askari_2012 import enumeration, small_channels
 
 MISSING = float("nan")
@@ -54,36 +55,12 @@ def family(accuracy=0.15):
 # Small tables
 
 
-def test_how_likely_the_table_is(small):
-    said = findings.table_guesses(small)
-    example = finding(said, "guesses which of four tables went in")
-    assert (round(example.value, 4), example.beside["without the release"]) == (0.4596, 0.25)
-    assert round(example.beside["wrong"], 4) == 0.5404
-    assert round(example.beside["the remaining uncertainty allows"], 4) == 0.6881
-    assert "An adversary who knew the table before is never wrong" in example.note
-    space = finding(said, "Of 330 possible tables (tables of 4 rows, ages 4-2-1)")
-    assert round(space.value, 4) == 0.1187
-    assert space.beside["times as likely as without the release"] == "39"
-    aim = finding(said, "the best guess gains for the table")
-    assert (round(aim.value, 3), round(aim.beside["without the release"], 3)) == (0.111, 0.008)
-    assert "our reading of a *close* table" in said.data
-
-
-def test_what_is_not_listed_is_not_told(small):
-    assert len(findings.table_guesses(small_channels.appendix()).found) == 1
-    assert "no small tables" in findings.random_levels(small_channels.appendix()).data
-
-
 def test_what_counts_is_the_level(small):
-    said = findings.random_levels(small)
-    assert "Deterministic publishing as such does not reduce privacy: what counts is the level." in said.data
-    assert finding(said, "always published at the lowest").number == "3 of 3 spaces"
-    assert finding(said, "always published at all suppressed").number == "0 of 3 spaces"
-    risk = finding(said, "The guess is wrong in tables of 4 rows, ages 4-2-1")
-    assert [round(each, 5) for each in (risk.value, *risk.beside.values())] == [0.88131, 0.70303, 0.98485]
-    lost = finding(said, "Utility lost per attribute")
-    assert [round(each, 2) for each in (lost.value, *lost.beside.values())] == [0.71, 0.55, 0.86]
-    assert "In all 3 spaces what is harder to guess loses more" in said.data
+    text = findings.random_levels(small).data
+    assert text.startswith("**Deterministic publishing as such does not reduce privacy: what counts is the level.**")
+    assert "easier to guess than a random one in 3 of 3 spaces, and always suppressing all in 0." in text
+    assert "In all 3 spaces what is harder to guess loses more" in text
+    assert "no small tables" in findings.random_levels(small_channels.appendix()).data
 
 
 def test_the_claim_is_of_these_results(small):
@@ -91,10 +68,10 @@ def test_the_claim_is_of_these_results(small):
     other = small.copy()
     changed = (other.dataset == "askari: 2 rows, ages 2-1") & (other.sanitizer == "all suppressed")
     other.loc[changed & (other.measure == "bayes_risk"), "value"] = 0.2
-    said = findings.random_levels(other)
-    assert "differs by space" in said.data
-    assert finding(said, "always published at all suppressed").value == 1
-    assert "harder to guess loses more" not in said.data
+    text = findings.random_levels(other).data
+    assert "differs by space" in text
+    assert "always suppressing all in 1." in text
+    assert "harder to guess loses more" not in text
 
 
 def test_errata_one_by_one():
@@ -107,97 +84,78 @@ def test_errata_one_by_one():
     assert "`here`" not in text
 
 
-def test_what_users_lose_by_what_they_knew():
-    """0.70763 bits is what is lost without knowledge, as of `space`; who knew the ages had less to lose."""
-    lost = finding(findings.user_losses(small_channels.users()), "(knows nothing)")
-    assert round(lost.value, 3) == 0.708
-    assert [round(each, 3) for each in lost.beside.values()] == [0.621, 0.664]
-    assert "do not say what users lose" in findings.user_losses(small_channels.appendix()).data
-
-
 # Whole tables
 
 
+def revealing(results, secret="identity"):
+    return most_revealing(results[results.measure == f"{secret}_vulnerability"])
+
+
 def test_the_worst_pair_by_secret():
-    said = findings.revealing_attributes(sets())
-    who = finding(said, "Age and town tell most of a person's row")
-    assert (who.value, who.setting) == (0.05, "Identity")
+    who = revealing(sets())
+    assert (who.subject, who.value, who.setting) == ("Age and town tell most of a person's row", 0.05, "Identity")
     assert who.beside == {"without it": 0.0005, "all 3 attributes": "50.00% of people", "at most, Mondrian k=10": 0.025}
-    what = finding(said, "Age and sex tell most of a person's job")
-    assert (what.value, what.beside["without it"]) == (0.4, 0.25)
+    what = revealing(sets(), "sensitive")
+    assert (what.subject, what.value) == ("Age and sex tell most of a person's job", 0.4)
+    assert what.beside["without it"] == 0.25
 
 
 def test_without_a_release_only_the_original_is_told():
-    assert "at most" not in findings.revealing_attributes(sets(release=False)).data
+    assert [*revealing(sets(release=False)).beside] == ["without it", "all 3 attributes"]
 
 
 def test_one_attribute_and_what_is_withheld():
     results = sets()
-    one = results[~results.knows.str.contains(",")]
-    assert finding(findings.revealing_attributes(one), "Age tells most of a person's row").value > 0
-    assert "as may be shown" in findings.revealing_attributes(results.assign(value=MISSING)).data
+    assert revealing(results[~results.knows.str.contains(",")]).subject == "Age tells most of a person's row"
+    assert revealing(results.assign(value=MISSING)) is None
 
 
 def test_what_misses_few_stands_at_its_bound():
-    """It tells most, but how much may not be said, nor which of two such pairs does."""
+    """It tells most, but how much may not be said."""
     results, few = sets(), ["age, town", "sex, town"]
     results.loc[results.knows.isin(few), ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    found = finding(findings.revealing_attributes(results), "Age and town tell most of a person's row")
-    assert found.note == "Other attributes tell as much."
-    assert found.number == "97.87% to 99.87% of people (withheld)"
+    found = revealing(results)
+    assert (found.subject, found.number) == (
+        "Age and town tell most of a person's row",
+        "97.87% to 99.87% of people (withheld)",
+    )
     assert found.beside["at most, Mondrian k=10"] == 0.9987
-
-
-def test_withheld_ends_of_the_family_are_bounds(small):
-    results = family()
-    one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
-    results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    results.loc[results.variant == "at most", ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
-    said = findings.leakage(results)
-    rows = finding(said, "traces a row at most")
-    assert rows.number == "97.87% to 99.87% of people (withheld)"
-    assert rows.beside["under generalization"] == "2.00% of people (Mondrian k=10)"
-    assert rows.beside["under noise"] == "4.00% of people (LaplaceNoise epsilon=1)"
-    assert finding(said, "is guessed right at most").number == "97.9% to 99.9% of people (withheld)"
-    assert finding(said, "For noise only a bound is known").number == "97.9% to 99.9% of people (withheld)"
 
 
 def test_gains_are_leakage_or_differ():
     said = findings.gains_as_leakage(family())
     assert finding(said, "gains are leakage of this channel").number == "2 of 2 releases with classes or buckets"
-    assert finding(said, "Largest accuracy gain").value == pytest.approx(0.15)
     said = findings.gains_as_leakage(family(accuracy=0.1))
     assert finding(said, "Gains and leakage differ in 2 releases by up to").value == pytest.approx(0.05)
     assert "are leakage" not in said.data
     assert "None of these releases" in findings.gains_as_leakage(sets()).data
 
 
-def test_the_family_on_one_axis(small):
+def test_the_answer_guesses_the_table_and_then_each_row(small):
     said = findings.leakage(join(small, sets(), family()))
-    rows = finding(said, "traces a row at most")
-    assert (rows.value, rows.beside["without it"]) == (0.5, 0.001)
-    assert rows.beside["under buckets"] == "50.00% of people (Bucketize k=10)"
-    assert rows.beside["in bits, each of which doubles the chance"] == "4.3 to 9.0"
-    assert finding(said, "For noise only a bound is known").value == 0.6
+    assert said.data.startswith(
+        "An adversary who knows the algorithm guesses the right one of 330 small tables with probability **0.12** "
+        "(times a blind guess: 39). In this table, age and town lead to the right row for **5.00% of people** (by "
+        "chance: 0.05%)."
+    )
+    buckets = finding(said, "A register of all quasi-identifiers traces a row, under buckets, at most")
+    assert (buckets.value, buckets.beside["without it"], buckets.setting) == (0.5, 0.001, "Bucketize k=10")
+    assert finding(said, "under generalization").value == 0.02
     assert "Anatomy l=9 cannot be had" in said.data
-    assert round(finding(said, "four tables").value, 4) == 0.4596
-    assert finding(said, "Age and town tell most")
-    assert "safe" not in said.data
 
 
-def test_without_noise_nothing_is_said_of_it(small):
+def test_withheld_ends_of_the_family_are_bounds():
     results = family()
-    results = results[~results.sanitizer.isin(["LaplaceNoise", "Anatomy"])]
-    text = findings.leakage(join(small, sets(), results)).data
-    assert "noise" not in text
-    assert "cannot be had" not in text
+    one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
+    results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
+    said = findings.leakage(results)
+    assert finding(said, "under buckets").number == "97.87% to 99.87% of people (withheld)"
+    assert finding(said, "under noise").value == 0.04
 
 
-@pytest.mark.parametrize(
-    "name", ["gains_as_leakage", "leakage", "random_levels", "revealing_attributes", "table_guesses", "user_losses"]
-)
+@pytest.mark.parametrize("name", ["gains_as_leakage", "leakage", "random_levels"])
 def test_what_lacks_rows_is_left_out(small, name):
-    whole = join(small, sets(), family(), small_channels.users())
+    whole = join(small, sets(), family())
     parts = [whole.assign(**dict.fromkeys(["value", "low", "high", "baseline"], MISSING))]
     for column in ("measure", "sanitizer", "knows"):
         parts += [whole[whole[column] != each] for each in whole[column].unique()]

@@ -37,12 +37,12 @@ def test_each_number_stands_beside_its_baseline(measured):
     report = findings.one_setting(measured)
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
     good = of(measured, "good_utility", sanitizer="Mondrian")
-    assert report.data.startswith("**Mondrian k=20** is the release.")
-    assert finding(report, "k achieved").value == of(measured, "k_achieved").value
-    guessed = finding(report, "Accuracy gain")
-    assert (guessed.value, guessed.beside["by chance"]) == (gain.value, gain.baseline)
-    row = finding(report, "Row traced to its person")
-    assert (row.value, row.beside["without it"]) == (found.value, found.baseline)
+    assert report.data.startswith("Under **Mondrian k=20**, a published cell spans **")
+    assert f"is guessed right for **{gain.value:+.2%} of people** (by chance: {gain.baseline:+.2%})" in report.data
+    assert (
+        f"a row leads to its person for **{found.value:.2%} of people** (by chance: {found.baseline:.2%})."
+        in report.data
+    )
     predicted = finding(report, f"rightly predicts the {good.target}")
     assert (predicted.value, predicted.low, predicted.high) == (good.value, good.low, good.high)
     trivial = of(measured, "good_utility", sanitizer="Suppress").value
@@ -53,7 +53,7 @@ def test_each_number_stands_beside_its_baseline(measured):
 
 def test_fewer_than_chance_is_said_so(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert "Accuracy gain: -3.00% of people" in said(worse)
+    assert "guessed right for **-3.00% of people**" in said(worse)
 
 
 def test_what_is_withheld_is_no_number(measured):
@@ -62,8 +62,8 @@ def test_what_is_withheld_is_no_number(measured):
     hidden.loc[hidden.measure == "identity_vulnerability", ["value", "low", "high"]] = [np.nan, 0.97, 0.99]
     text = said(hidden)
     assert "nan" not in text
-    assert "Accuracy gain: withheld**" in text
-    assert "Row traced to its person: 97.00% to 99.00% of people (withheld)" in text
+    assert "is guessed right for **withheld**" in text
+    assert "for **97.00% to 99.00% of people (withheld)**" in text
 
 
 def test_what_was_not_measured_is_not_claimed(clinic):
@@ -86,9 +86,9 @@ def test_a_count_of_few_people_is_not_told(measured):
 def test_every_kind_of_release_has_its_sentences(kind, clinic):
     setting = Setting(kind, k=20, l=2 if kind == "Anatomy" else 0)
     text = said(explorer.counted(clinic, setting).results)
-    assert text.startswith(f"**{kind}")
+    assert text.startswith(f"Under **{kind}")
     assert "nan" not in text
-    assert ("Mean absolute error" in text) == (kind == "LaplaceNoise")
+    assert ("noise moves a number by" in text) == (kind == "LaplaceNoise")
 
 
 def test_what_cannot_be_reached_says_why():

@@ -8,7 +8,7 @@ from made_up import CLINIC
 
 from privnb.microdata.dataset import Dataset, load
 from privnb.reporting import charts, gallery
-from privnb.reporting.findings import remaining_detail
+from privnb.reporting.findings import release_costs
 from privnb.sanitizers import Anatomy, KMember, Mondrian, catalogue
 
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_reached_has_no_row(adult):
 
 
 def test_the_chart_and_the_answer_say_the_numbers(losses):
-    text = remaining_detail(losses).data
+    text = release_costs(losses).data
     strictest = losses[(losses.target == "k") & losses.parameters.str.contains("k=20")]
     assert f"{strictest.value.min():.1%}" in text
     assert strictest.sanitizer[strictest.value.idxmin()] in text

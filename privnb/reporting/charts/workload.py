@@ -6,8 +6,9 @@ from privnb.evaluation.results import check_results, over_seeds
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, Aggregate, alt, finish, intervals, none
 from privnb.reporting.findings.rows import setting_name
-from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, judged
+from privnb.reporting.findings.workload import ahead, best_adversary, both_sides
 from privnb.studies import ledger
+from privnb.studies.brickell_shmatikov_2008 import judged
 
 ADVERSARY = "adversary"
 TICK = "M-.2,-1H.2V1H-.2Z"

@@ -3,18 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, check_results, of_one_miner, over_seeds
+from privnb.evaluation.results import SETTING, check_results, over_seeds
 from privnb.measures.base import t_interval
-from privnb.reporting.findings.base import Finding, beside, extremes, largest, of_results
-from privnb.reporting.findings.rows import (
-    CRITERIA,
-    by_sanitizer,
-    by_strictness,
-    of,
-    same_release,
-    sanitized,
-    setting_name,
-)
+from privnb.reporting.findings.base import Finding, beside, of_results
+from privnb.reporting.findings.rows import by_sanitizer, by_strictness, of, same_release, sanitized, setting_name
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
@@ -22,7 +14,7 @@ CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesse
 
 @of_results(otherwise="No release was attacked.")
 def adversary_gains(mined, links):
-    """Nearer predictions beside what needs no attack, whom they hit, and correct links, per kind of sanitizer.
+    """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
 
     Parameters
     ----------
@@ -35,19 +27,21 @@ def adversary_gains(mined, links):
     -------
     Sentences
     """
-    rows = over_seeds(mined)
-    nearer, exact = (of(rows, "anti_utility", scenario=scenario, variant="") for scenario in "AB")
-    worst = main_set(nearer, "worst")
-    tops = [_top(part) for part in by_sanitizer(worst)]
+    rows = of(over_seeds(mined), "anti_utility", scenario="A", variant="")
+    worst, links = main_set(rows, "worst"), over_seeds(links)
+    tops = [part.loc[_beyond_guess(part).idxmax()] for part in by_sanitizer(worst)]
+    said = [*_nearer(tops), *_linked(links)]
+    if not said:
+        return
+    yield f"{'; '.join(said)}."
     for top in tops:
-        yield from _beside_controls(top, same_release(nearer, top), same_release(mined, top))
-    yield [each for top in tops for each in _other_miners(same_release(nearer, top))]
+        yield from _beside_controls(top, same_release(rows, top), same_release(mined, top))
     for part in by_sanitizer(worst):
         yield from _under_noise(part)
-    for part in by_sanitizer(main_set(exact, "worst")):
-        yield from _exact(part, exact)
-    yield subgroups(of(rows, "nearer_share", miner_set=""))
-    yield from _linked(over_seeds(links))
+    noise = links[links.parameter == "epsilon"].dropna(subset="value")
+    if len(noise) and (noise.low > noise.baseline).all():
+        note = "The columns that noise leaves as they are link people by themselves."
+        yield Finding.of(noise.loc[noise.value.idxmin()], "The least that a neighbour finds under noise", note=note)
 
 
 def main_set(rows, miner="", control=""):
@@ -72,11 +66,23 @@ def beyond_controls(nearer):
     return known.assign(strongest=wide.idxmax(axis=1), beyond=known.value - wide.max(axis=1))
 
 
-def _top(worst):
-    """The setting of a sanitizer where the worst miner gains most beyond the guess without the release."""
-    # Where the guess reaches most people, the miner may still gain least: what counts is the difference.
-    beyond = worst.value.fillna(worst.high) - worst.baseline.fillna(0)
-    return worst.loc[beyond.fillna(-np.inf).idxmax()]
+def _beyond_guess(worst):
+    """What the worst miner gains beyond the guess: where the guess reaches most people, it may still gain least."""
+    return (worst.value.fillna(worst.high) - worst.baseline.fillna(0)).fillna(-np.inf)
+
+
+def _nearer(tops):
+    """The answer's first half: the setting where the worst miner gains most, of those that may be told."""
+    for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
+        found = Finding.of(row, guess="guess")
+        yield f"The worst miner comes nearer to the {row.target} of {found.text} under {found.setting}"
+
+
+def _linked(links):
+    """The answer's second half: how many people a neighbour finds."""
+    for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
+        found = Finding.of(row, guess="chance")
+        yield f"a neighbour finds {found.text} under {found.setting}"
 
 
 def _beside_controls(top, here, mined):
@@ -84,7 +90,7 @@ def _beside_controls(top, here, mined):
     controls = {GUESS: top.baseline}
     for name, said in CONTROLS.items():
         controls |= beside(said, main_set(here, control=name))
-    yield Finding.of(top, f"The worst miner{_who(here, top)} comes nearer to the truth", beside=controls)
+    yield Finding.of(top, "The worst miner comes nearer to the truth", beside=controls)
     beyond, runs = beyond_controls(here), of(mined, "anti_utility", scenario="A", variant="")
     if beyond.empty:
         return
@@ -94,7 +100,7 @@ def _beside_controls(top, here, mined):
     yield _difference(top, f"Beyond {strongest}", left, "That is no more than needs no attack at all.")
     held_out = main_set(runs, control="held-out").set_index("seed").value
     if len(held_out) and held_out.notna().all():
-        subject = f"Beyond its predictions of people whom it did not learn from ({held_out.mean():,.0f})"
+        subject = f"Beyond what the same miner reaches for people whose rows it did not see ({held_out.mean():,.0f})"
         otherwise = "There is no evidence that a person's own row helps."
         yield _difference(top, subject, worst.value - held_out, otherwise)
 
@@ -114,22 +120,6 @@ def _difference(top, subject, differences, otherwise):
     return Finding(subject, differences.mean(), low, high, "{:+,.0f} people", setting_name(top), note=note)
 
 
-def _who(here, top):
-    """Which single miners of the main set attain the worst case."""
-    single = here[(here.miner_set == "") & of_one_miner(here)]
-    best = single.miner[(single.value == single.value.max()) & single.value.notna()]
-    return f" ({' or '.join(best)})" if len(best) and pd.notna(top.value) else ""
-
-
-def _other_miners(here):
-    """What other sets, and fusions, reach in a setting."""
-    for name in ("fusion: vote", "fusion: stacked", "worst by person"):
-        known = " (nobody can know beforehand which that is)" if name == "worst by person" else ""
-        yield from (Finding.of(row, CRITERIA[name] + known) for _, row in main_set(here, name).iterrows())
-    others = here[(here.miner == "worst") & (here.miner_set != "")]
-    yield from (Finding.of(row, f"the worst of {row.miner_set}") for _, row in others.iterrows())
-
-
 def _under_noise(worst):
     """That nearer predictions grow with the noise, as the guess does, where it is so."""
     part = by_strictness(worst[worst.parameter == "epsilon"])
@@ -146,13 +136,6 @@ def _under_noise(worst):
         yield Finding.of(last, "Nearer predictions under the most noise", beside=others, note=note)
 
 
-def _exact(worst, rows):
-    """Scenario B: how often a prediction is exact."""
-    top = worst.loc[worst.value.fillna(-1).idxmax()]
-    permuted = beside(CONTROLS["permuted"], main_set(same_release(rows, top), control="permuted"))
-    return extremes(worst, "The worst miner names the exact value (scenario B)", beside=permuted)
-
-
 def subgroups(rows):
     """The two groups that the worst miner hits most differently, of those whose 95 % intervals lie apart: a `Finding`,
     or a text where there are none.
@@ -166,23 +149,8 @@ def subgroups(rows):
     pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on=SETTING, suffixes=("", "_less"))
     pairs = pairs[pairs.low > pairs.high_less]
     if pairs.empty:
-        return "No group is hit clearly more than another: all 95 % intervals overlap."
+        return "No group is hit clearly more than another: all 95% intervals overlap."
     pair = pairs.loc[(pairs.value - pairs.at_less).idxmax()]
     less = f"{'' if pd.notna(pair.value_less) else 'at most '}{pair.at_less:.1%}"
     subject = f"An average hides who is hit: of {pair.group}"
     return Finding.of(pair, subject, beside={f"of {pair.group_less}": less}, format="{:.1%}")
-
-
-def _linked(links):
-    """How often a neighbour finds the right record."""
-    yield from largest(
-        sanitized(links),
-        "A neighbour who knows every quasi-identifier finds the right record",
-        beside=beside("original", links[links.sanitizer == "Identity"]),
-        note="An attack that fails does not make a release safe.",
-    )
-    noise = links[links.parameter == "epsilon"].dropna(subset="value")
-    if len(noise) and (noise.low > noise.baseline).all():
-        note = "The columns that noise leaves as they are link people by themselves."
-        least = noise.loc[noise.value.idxmin()]
-        yield Finding.of(least, "The least of the noisy releases still discloses", note=note)

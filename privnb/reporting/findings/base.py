@@ -49,15 +49,18 @@ class Finding:
     note: str = ""
 
     @classmethod
-    def of(cls, row, subject, *, beside=None, **given):
-        """The finding of a row of results, whose measure states format and direction; its baseline stands first."""
+    def of(cls, row, subject="", *, guess="", beside=None, **given):
+        """The finding of a row of results, whose measure states format and direction; its baseline stands first.
+
+        `guess`: how the baseline is called; by default as the measure calls it.
+        """
         of = facts(row.measure)
-        baseline = {of.baseline: row.baseline} if pd.notna(row.baseline) else {}
+        baseline = {guess or of.baseline: row.baseline} if pd.notna(row.baseline) else {}
         stated = {"format": of.format, "better": row.better, "setting": setting_name(row)}
         return cls(subject, row.value, row.low, row.high, beside=baseline | (beside or {}), **stated | given)
 
     def __str__(self):
-        parts = [f"{B}{self.subject}: {self.number}{B}{self._where()}", *self._beside()]
+        parts = [f"{B}{self.subject}: {self.number}{B}{self._where()}", *self._beside(reported)]
         parts += [f"{self.better} is better"] if self.better else []
         return " ".join(filter(None, ["; ".join(parts) + ".", self.note]))
 
@@ -65,7 +68,13 @@ class Finding:
     def title(self):
         """The finding above a chart, which draws the bounds of what is withheld."""
         number = self.number if pd.notna(self.value) else "withheld"
-        return "; ".join([f"{self.subject}: {number}{self._where()}", *self._beside()])
+        return "; ".join([f"{self.subject}: {number}{self._where()}", *self._beside(reported)])
+
+    @property
+    def text(self):
+        """The number inside a sentence; in brackets, without the unit again, its interval and what it stands beside."""
+        known = [*filter(None, [self._interval()]), *self._beside(bare)]
+        return f"{B}{self.number}{B}" + (f" ({'; '.join(known)})" if known else "")
 
     @property
     def number(self):
@@ -74,13 +83,16 @@ class Finding:
 
     def _where(self):
         where = f" under {self.setting}" if self.setting else ""
-        if pd.isna(self.value) or not self.low < self.high:
-            return where
-        return f"{where} (95 % interval {bare(self.format, self.low)} to {bare(self.format, self.high)})"
+        return f"{where} ({self._interval()})" if self._interval() else where
 
-    def _beside(self):
+    def _interval(self):
+        if pd.isna(self.value) or not self.low < self.high:
+            return ""
+        return f"95% interval {bare(self.format, self.low)} to {bare(self.format, self.high)}"
+
+    def _beside(self, written):
         return [
-            f"{name}: {each if isinstance(each, str) else reported(self.format, each)}"
+            f"{name}: {each if isinstance(each, str) else written(self.format, each) if pd.notna(each) else 'withheld'}"
             for name, each in self.beside.items()
         ]
 
@@ -156,12 +168,6 @@ def extremes(rows, subject, *, beside=None, note="", **given):
     return [Finding.of(most, subject, beside=other | (beside or {}), note=note, **given)]
 
 
-def largest(rows, subject, **given):
-    """The finding of the row with the largest known value: a list of one, or of none."""
-    rows = rows.dropna(subset="value").nlargest(1, "value")
-    return [Finding.of(row, subject, **given) for _, row in rows.iterrows()]
-
-
 def beside(name, rows):
     """The number of the first row by name, to stand beside a finding; {} without rows."""
-    return {} if rows.empty else {name: Finding.of(rows.iloc[0], name).number}
+    return {} if rows.empty else {name: Finding.of(rows.iloc[0]).number}

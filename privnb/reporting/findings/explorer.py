@@ -7,10 +7,14 @@ from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, beside, report
 from privnb.reporting.findings.rows import of, setting_name
 
-# What is said of a release by counts.
-COUNTED = (
-    "k_achieved", "certainty_penalty", "mean_absolute_error", "change_rate", "accuracy_gain", "identity_vulnerability",
-)  # fmt: skip
+# What the answer says of a release, by measure.
+COUNTED = {
+    "certainty_penalty": "a published cell spans {}",
+    "mean_absolute_error": "noise moves a number by {}",
+    "change_rate": "noise changes {}",
+    "accuracy_gain": "the sensitive value is guessed right for {}",
+    "identity_vulnerability": "a row leads to its person for {}",
+}
 
 
 def one_setting(results, refused=""):
@@ -34,22 +38,20 @@ def one_setting(results, refused=""):
     if results.empty:
         return report("These results have no release.")
     # What was counted is of the release that was asked for; the miner is shown the ends as well.
-    asked = results.sanitizer.iloc[0]
-    own = results[results.sanitizer == asked]
-    counted = own[own.measure.isin(COUNTED) & (own.miner == "")].drop_duplicates("measure")
+    own = results[results.sanitizer == results.sanitizer.iloc[0]]
+    counted = own[own.miner == ""].drop_duplicates("measure").set_index("measure", drop=False)
+    said = [
+        words.format(Finding.of(counted.loc[measure], guess="by chance").text)
+        for measure, words in COUNTED.items()
+        if measure in counted.index
+    ]
     return report(
-        f"{B}{setting_name(own.iloc[0])}{B} is the release.",
-        [_counted(row) for _, row in counted.iterrows()],
-        _kept(results, asked),
+        f"Under {B}{setting_name(own.iloc[0])}{B}, {'; '.join(said)}.",
+        _kept(results, own.sanitizer.iloc[0]),
         _nearer(own),
         "That is one release, before these readers. Another adversary may reach more: no number here says that it is "
         "safe.",
     )
-
-
-def _counted(row):
-    stated = facts(row.measure)
-    return Finding.of(row, stated.title, setting="", note=stated.sentence)
 
 
 def _kept(results, asked):

@@ -17,7 +17,7 @@ BUCKETS = (
 
 
 def every_setting(steps, results, releases):
-    """How many of the settings the table can give, which of them no other beats, and what the first series trades.
+    """What the first series trades, how many of the settings the table can give, and which of them no other beats.
 
     Parameters
     ----------
@@ -35,18 +35,14 @@ def every_setting(steps, results, releases):
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results, releases=releases)
     there = pd.MultiIndex.from_frame(steps[SETTING]).isin(pd.MultiIndex.from_frame(results[SETTING]))
+    counted = f"This table allows {B}{there.sum()} of {len(steps)} settings{B}."
     missing = list(steps.setting[~there])
     return report(
-        Finding(
-            f"This table can give of {len(steps)} settings of {steps.sanitizer.nunique()} sanitizers",
-            there.sum(),
-            format="{:.0f}",
-            beside={"it cannot give": listed(missing)} if missing else {},
-        ),
+        f"{counted} {_along(steps[there], releases)}".strip(),
+        f"It cannot give {listed(missing)}." if missing else "",
         efficient(releases),
-        *_along(steps[there], releases),
-        f"No miner was run here: these are counts of what a release tells whoever reads it as it stands. {B}Efficient "
-        f"is said of these settings, by these two measures. It does not mean safe.{B}",
+        "No miner was run here: these are counts of what a release tells whoever reads it as it stands. A setting that "
+        "no other one beats by two measures is not thereby safe.",
     )
 
 
@@ -55,12 +51,10 @@ def efficient(releases):
     of = listed([releases[f"{axis}_of"].iloc[0] for axis in AXES])
     status = releases.status.value_counts()
     sanitizers = releases[releases.status == "efficient"].sanitizer.value_counts()
-    undecided = releases[releases.status == "undecided"].sanitizer
-    drawn = listed([*undecided.unique()] or ["none"])
     beside = {
-        "dominated, as another loses as little of both and less of one": f"{status.get('dominated', 0)}",
-        "undecided, as a number is missing or random": f"{len(undecided)} of {drawn}",
-        "efficient are of": listed([f"{name} ({count})" for name, count in sanitizers.items()] or ["none"]),
+        "another one is better": f"{status.get('dominated', 0)}",
+        "undecided, as a number is missing or random": f"{status.get('undecided', 0)}",
+        "of": listed([f"{name} ({count})" for name, count in sanitizers.items()] or ["none"]),
     }
     note = BUCKETS if "buckets" in set(sanitizers.index.map(group)) else ""
     subject = f"No other release is better by {of}"
@@ -68,12 +62,17 @@ def efficient(releases):
 
 
 def _along(steps, releases):
-    """What each end of the first series loses; nothing where that has fewer than two settings with both losses."""
+    """What the ends of the first series lose; nothing where that has fewer than two settings with both losses."""
     rows = steps.merge(releases.drop(columns="setting"), on=SETTING, how="left").dropna(subset=list(AXES))
-    several = [part for _, part in rows.groupby("series", sort=False) if len(part) > 1]
-    for axis in AXES if several else ():
-        first, last = several[0].iloc[0], several[0].iloc[-1]
-        baselines = {f"baseline, {row.setting}": row[f"{axis}_baseline"] for row in (first, last)}
-        beside = {first.setting: first[axis]} | {name: each for name, each in baselines.items() if pd.notna(each)}
-        of = last[f"{axis}_of"]
-        yield Finding(f"{of[0].upper()}{of[1:]}", last[axis], setting=last.setting, beside=beside, better="lower")
+    for _, part in rows.groupby("series", sort=False):
+        if len(part) > 1:
+            ends, said = part.iloc[[0, -1]], []
+            for axis in AXES:
+                texts = [Finding("", row[axis], beside=_baseline(row, axis)).text for _, row in ends.iterrows()]
+                said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {texts[0]} to {texts[1]}")
+            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {' and '.join(said)}."
+    return ""
+
+
+def _baseline(row, axis):
+    return {"baseline": row[f"{axis}_baseline"]} if pd.notna(row[f"{axis}_baseline"]) else {}

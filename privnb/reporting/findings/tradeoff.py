@@ -5,11 +5,10 @@ import pandas as pd
 
 from privnb import decision
 from privnb.evaluation.results import SETTING, over_seeds
-from privnb.measures import facts
 from privnb.microdata.sentences import B
-from privnb.reporting.findings.base import Finding, largest, of_results
-from privnb.reporting.findings.rows import capitalized, listed, of, setting_name
-from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs, queries_of
+from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.rows import listed, of, setting_name
+from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 
@@ -17,11 +16,11 @@ GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_lo
 @of_results(otherwise="These results have no losses.")
 def loss_scales(results):
     """What a privacy loss and a utility loss of these results mean."""
-    known = of(results, "revealed_loss").dropna(subset="value")
-    for least in known.nsmallest(1, "value").itertuples():
-        most = known.loc[known.value.idxmax()]
-        yield from largest(
-            known,
+    known = of(results, "revealed_loss").dropna(subset="value").sort_values("value", kind="stable")
+    if len(known):
+        least, most = known.iloc[0], known.iloc[-1]
+        yield Finding.of(
+            most,
             f"Privacy loss of a person whose value is disclosed for certain ({most.target} {most.group})",
             format="{:.3f} nats",
             setting="",
@@ -29,15 +28,11 @@ def loss_scales(results):
             note="Below the lower end nobody's value is certain. Above it somebody's may be, or a class only makes a "
             "rare value likely: the loss does not say which.",
         )
-    trivial, count = of(results, "utility_loss"), of(results, "large_populations").value
+    trivial, count = of(results, "utility_loss").baseline, of(results, "large_populations").value
     if len(trivial) and len(count):
-        yield Finding(
-            f"Utility loss without quasi-identifiers, mean over {count.iloc[0]:,.0f} large populations",
-            trivial.baseline.iloc[0],
-            format="{:.4f} nats",
-            better="lower",
-            note="Only what lies below tells something about groups.",
-        )
+        subject = f"Utility loss without quasi-identifiers, mean over {count.iloc[0]:,.0f} large populations"
+        note = "Only what lies below tells something about groups."
+        yield Finding(subject, trivial.iloc[0], format="{:.4f} nats", better="lower", note=note)
     elif len(count):
         yield (
             f"No group of people is large enough, or the sensitive attribute has too many values to ask for: {B}there "
@@ -47,10 +42,10 @@ def loss_scales(results):
 
 @of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
 def privacy_models(results):
-    """Which privacy model loses least utility for its privacy loss, whether buckets help, and what of the paper's
-    claims holds here.
+    """What the strictest and the loosest release lose, which privacy models are efficient, whether buckets help, and
+    what of the paper's claims holds here.
     """
-    for part in (_dominance, _buckets, _claims, _errors, _unreached):
+    for part in (_ends, _dominance, _buckets, _claims, _unreached):
         yield from part(results)
 
 
@@ -81,64 +76,30 @@ def critiques(results):
     wide = both_critiques(results)
     if wide.empty:
         return []
-    base = of(results, "utility_loss").baseline.iloc[0]
-    kept, least = 1 - wide.utility_loss / base, wide.loc[wide.privacy_loss.idxmin()]
-    gains = {facts(name).phrase: f"{wide[name].min():+.1%} to {wide[name].max():+.1%}" for name in GAINS}
-    miners = of(results, "workload_gain", sanitizer="Mondrian").miner.nunique()
+    direct = "Direct comparison: the researcher clearly gains more than the adversary"
+    avoided = "Two losses: these avoid of the utility loss about groups at most"
+    kept = 1 - wide.utility_loss / of(results, "utility_loss").baseline.iloc[0]
     return [
-        Finding(
-            "Direct comparison: the researcher clearly gains more than the adversary",
-            wide.ahead.sum(),
-            format=f"{{:.0f}} of {len(wide)} releases",
-            beside=gains | {"miners, of which the best": f"{miners}"},
-        ),
-        Finding(
-            "Two losses: these avoid of the utility loss about groups at most",
-            kept.max(),
-            format="{:.0%}",
-            beside={
-                "at least": kept.min(),
-                "privacy loss of the worst off": f"{wide.privacy_loss.min():.3f} to {wide.privacy_loss.max():.3f} nats",
-                f"at {least.setting}, which loses least privacy": 1 - least.utility_loss / base,
-            },
-        ),
+        Finding(direct, wide.ahead.sum(), format=f"{{:.0f}} of {len(wide)} releases"),
+        Finding(avoided, kept.max(), format="{:.0%}"),
     ]
 
 
-@of_results(
-    otherwise="The direct comparison needs a sensitive attribute of categories and large populations: not here."
-)
-def direct_comparison(results):
-    """What the direct comparison says of some releases beside what Li and Li's two losses say of the same."""
-    found = critiques(results)
-    if found:
-        yield from found
-        yield (
-            "Neither side has neutral attributes, so both learn the same thing from the same table, and the direct "
-            "comparison is decided before it is run (Li and Li, section 3.1). Its privacy is a mean over people; the "
-            "two losses are about groups and about the worst-off person. Whether the one is worth the other is the "
-            "owner's to decide: the two cannot be subtracted."
-        )
-
-
-@of_results("privacy_loss", "utility_loss", "knowledge_gain", otherwise="These results have no examples.")
-def characteristics(examples):
-    """Each characteristic of section 3.2, from the made-up tables."""
-    for case, part in examples.groupby("target", sort=False):
-        yield f"{B}{capitalized(case)}.{B}"
-        nothing, one, other = dict.fromkeys(part.sanitizer)
-        wide = part.pivot(index="measure", columns="sanitizer", values="value")
-        yield [
-            Finding(
-                facts(name).title,
-                wide[one][name],
-                format="{:.4f}",
-                setting=one,
-                beside={other: wide[other][name], nothing: wide[nothing][name]},
-                better=facts(name).better,
-            )
-            for name in ("privacy_loss", "utility_loss", "knowledge_gain")
-        ]
+def _ends(results):
+    """The answer: both losses of the generalized release that loses least privacy, and of the one that loses most."""
+    rows = results[results.sanitizer == "Mondrian"]
+    utility = of(rows, "utility_loss").set_index("parameters", drop=False)
+    known = of(rows, "privacy_loss").dropna(subset="value").sort_values("value", kind="stable")
+    if known.empty:
+        return
+    said = []
+    for row in known.loc[[*dict.fromkeys(known.index[[0, -1]])]].itertuples():
+        privacy, users = Finding.of(row, guess="by chance"), ""
+        if row.parameters in utility.index:
+            lost = Finding.of(utility.loc[row.parameters], guess="without quasi-identifiers")
+            users = f" and users {lost.text if said else f'{B}{lost.number}{B}'} of utility"
+        said.append(f"{privacy.text if said else f'{B}{privacy.number}{B}'}{users} under {privacy.setting}")
+    yield f"The worst-off person loses {'; '.join(said)}."
 
 
 def _dominance(results):
@@ -151,8 +112,7 @@ def _dominance(results):
             rows = pairs(part).drop(columns="status").merge(points[[*SETTING, "status"]], on=SETTING)
             efficient = (rows.status == "efficient").groupby(rows.model, sort=False).agg(["sum", "size"])
             beside = {f"under {model}": f"{each['sum']} of {each['size']}" for model, each in efficient.iterrows()}
-            subject = f"Efficient {form}, with no other release as good in both losses and better in one"
-            number = efficient["sum"].sum()
+            subject, number = f"Released {form}, no other one loses less", efficient["sum"].sum()
             yield Finding(subject, number, format=f"{{:.0f}} of {len(rows)} releases", beside=beside)
 
 
@@ -185,29 +145,6 @@ def _claims(results):
         note = "The paper says that delta below 1 leaves a single class."
         most = below.value.max()
         yield Finding("Most classes under a delta below 1", most, format="{:.0f}", beside=beside, note=note)
-
-
-def _errors(results):
-    """How well COUNT queries are answered, and whether larger ones are answered better."""
-    drawn = over_seeds(of(results, "queries")).value.max()
-    if of(results, "average_relative_error").empty:
-        if drawn > 0:
-            yield "No COUNT query counts anybody, or there are too many values to ask for: there is no relative error."
-        return
-    rows = pairs(results, "average_relative_error")
-    plain = rows[(rows.variant == "") & (rows.letter == "t") & (rows.form == "in buckets")]
-    asked = queries_of(plain).assign(value=plain.value)
-    for word, by, rest in (("sel", "selectivity", "dimension"), ("qd", "dimension", "selectivity")):
-        several = asked.groupby(rest)[by].transform("nunique")
-        mean = asked[asked[rest] == asked[rest][several == several.max()].min()].groupby(by).value.mean()
-        if len(mean) > 1:
-            subject = f"Mean relative error under t-closeness in buckets at {word}={mean.index[-1]:g}"
-            beside = {f"{word}={mean.index[0]:g}": mean.iloc[0]}
-            yield Finding(subject, mean.iloc[-1], format="{:.1%}", beside=beside, better="lower")
-    literal = over_seeds(of(results, "empty_queries", variant="literal")).value / drawn
-    if len(literal):
-        share = " to ".join(dict.fromkeys(f"{each:.0%}" for each in (literal.min(), literal.max())))
-        yield f"Taken literally, selectivity leaves {share} of the queries without a matching record."
 
 
 def _unreached(results):

@@ -1,62 +1,18 @@
 """What Brickell and Shmatikov ask: whether even modest privacy is paid for with almost all utility."""
 
-from typing import NamedTuple
+from dataclasses import replace
 
 from privnb.evaluation.results import SETTING, check_results, over_seeds
+from privnb.measures import facts
 from privnb.microdata.sentences import B, C
-from privnb.reporting.findings.base import Finding, report
-from privnb.reporting.findings.predictions import mined_predictions
-from privnb.reporting.findings.rows import ENDS, listed, setting_name
+from privnb.reporting.findings.base import Finding, report, reported
+from privnb.reporting.findings.rows import ENDS, setting_name
 
-POINTS = "{:+.2f} points"
 NOTHING = (
     f"{B}Adversary and researcher cannot be compared here{B}: both are counted in people guessed right, which takes a "
     "sensitive attribute of categories, and no study of this table has one. Give a column of categories that role in "
     f"the description file. {C}06_li_li{C} has losses for numbers too."
 )
-CLOSE = 1e-9  # shares of information are sums of logarithms
-
-
-class Statement(NamedTuple):
-    """What section 7 says of a release of the coins: which share of an attribute's information others tell."""
-
-    parameters: str | None  # of Suppress; None: nothing is suppressed
-    words: str
-    target: str
-    given: str  # "": all else that is published
-    share: float
-
-
-STATEMENTS = (
-    Statement(None, "Q tells half of S", "a3", "a1, a2", 0.5),
-    Statement("attributes=a2", "without a2, Q tells nothing of S", "a3", "a1", 0),
-    Statement("attributes=a2", "a4 is learned exactly from a1 and a3", "a4", "a1, a3", 1),
-    Statement("attributes=a2", "a5 is learned exactly from a1 and a3", "a5", "a1, a3", 1),
-    Statement("attributes=a2", "a3 is learned exactly from a1, a4 and a5", "a3", "a1, a4, a5", 1),
-    Statement("", "without Q, half of a3", "a3", "", 0.5),
-    Statement("", "without Q, nothing of a4", "a4", "", 0),
-    Statement("", "without Q, nothing of a5", "a5", "", 0),
-    Statement("attributes=sensitive", "without S, nothing of a4", "a4", "", 0),
-    Statement("attributes=sensitive", "without S, half of a5", "a5", "", 0.5),
-)
-
-
-def judged(shares):
-    """Each statement of section 7 beside what `disclosures.information_shares` of the coins gives.
-
-    A list of (statement, the set that is meant, its share, the shares that any set gives, whether the statement holds).
-    Statements on releases that the results lack are left out.
-    """
-    found = []
-    for statement in STATEMENTS:
-        sanitizer, parameters = ("Identity", "") if statement.parameters is None else ("Suppress", statement.parameters)
-        here = shares[(shares.sanitizer == sanitizer) & (shares.parameters == parameters)]
-        share = here[here.target == statement.target].set_index("knows").value
-        if len(share):
-            meant = statement.given or max(share.index, key=len)
-            holds = abs(share[meant] - statement.share) < CLOSE
-            found.append((statement, meant, share[meant], sorted(set(share.round(9) + 0.0)), holds))
-    return found
 
 
 def both_sides(results):
@@ -108,95 +64,75 @@ def ahead(sides):
     )
 
 
-def adversary_and_researcher(compared, others=None, shares=None, predictions=None):
+def adversary_and_researcher(compared):
     """How much of the researcher's gain each release keeps beside what the adversary gains, for each workload.
 
-    Parameters
-    ----------
-    compared : DataFrame
-        Of `studies.figures`; of nothing compared it says what that takes.
-    others : DataFrame, optional
-        Of `studies.others`. What is None is not spoken of.
-    shares : DataFrame, optional
-        Of `studies.coins`.
-    predictions : DataFrame, optional
-        Of `studies.gains`.
-
-    Returns
-    -------
-    Sentences
+    `compared`: of `studies.figures`; of nothing compared it says what that takes.
     """
-    for name, each in {"compared": compared, "others": others, "shares": shares, "predictions": predictions}.items():
-        if each is not None or name == "compared":
-            check_results(name, each)
-    found = [*_compared(compared)] if len(compared) else [NOTHING]
-    if len(compared) and others is not None:
-        found += [each for part in _workloads(others) for each in _others(part)]
-    found += [LIMITS] if len(compared) else []
-    found += _coins(judged(shares)) if shares is not None else []
-    if predictions is not None:
-        found.append("Does what miners predict add to what the adversary gains (Sramka et al. 2010, Table 3)?")
-        found += mined_predictions(predictions).parts
-    return report(*found)
-
-
-LIMITS = (
-    "What the comparison cannot say: a point of accuracy is not worth the same to both sides. The adversary's gain is "
-    "a mean over the people in the table, and hides those of whom a class tells much; the researcher's is of one "
-    "workload, and others may need what this one does not. A small gain is not proof of privacy."
-)
-
-
-def _compared(compared):
+    check_results("compared", compared)
+    if compared.empty:
+        return report(NOTHING)
     sides = both_sides(compared)
-    yield "There is nothing to compare: no release has both gains." if sanitized(sides).empty else ahead(sides)
-    for part in _workloads(compared):
-        yield from _workload(part)
-    yield from _lemma(compared)
-
-
-def _workloads(results):
-    """The releases of each data set and workload."""
-    return [part.set_index("setting") for _, part in both_sides(results).groupby(["dataset", "target"], sort=False)]
-
-
-def _workload(part):
-    """One figure: what the original gives, and what is left of it where the adversary is held to half."""
-    name = f"{part.dataset.iloc[0]}, predicting {part.target.iloc[0]}"
-    originals = part[part.sanitizer == "Identity"].dropna(subset=["gain", "adversary"])
-    if originals.empty:
-        yield f"{name}: the original was not mined, so there is nothing to compare with what the adversary gains."
-        return
-    whole, rows = originals.iloc[0], sanitized(part)
-    worth = "" if whole.low > 0 else "There is no utility here that privacy could cost."
-    yield _gain(whole, f"{name}: the original gives the researcher", {"by chance": whole.chance}, worth)
-    held = rows[rows.adversary <= whole.adversary / 2]
-    if held.empty:
-        yield f"{name}: no release holds the adversary to half of what the original gives them."
-    elif not worth:
-        best = held.loc[held.gain.idxmax()]
-        kept = "" if best.low > 0 else "That is not distinguishable from nothing. "
-        yield Finding(
-            f"{name}: held to half of the adversary's gain, a release keeps of the researcher's",
-            best.gain / whole.gain,
-            best.low / whole.gain,
-            best.high / whole.gain,
-            "{:.0%}",
-            best.name,
-            {"the researcher": POINTS.format(100 * best.gain), "the adversary": POINTS.format(100 * best.adversary)},
-            note=f"{kept}The best of {len(held)}, chosen by the same numbers, which looks better than it is; the "
-            "interval takes the original's gain as exact.",
+    if sanitized(sides).empty:
+        return report("There is nothing to compare: no release has both gains.")
+    parts = [part for _, part in sides.groupby(["dataset", "target"], sort=False)]
+    originals = [found for part in parts for found in _original(part)]
+    kept = [found for part in parts for found in _kept(part)]
+    more = f"The adversary gains more than the researcher in {B}{ahead(sides).number}{B}."
+    answer = "The original was not mined, so there is nothing to compare with what the adversary gains."
+    if originals:
+        most = max(originals, key=lambda found: found.value)
+        gain = replace(most, beside={}).text
+        answer = (
+            f"No release keeps utility and half of the adversary's gain away: the original gives researchers {gain}."
         )
-    loose = rows.drop(held.index)
-    if len(loose):
-        yield _gain(loose.loc[loose.gain.idxmax()], f"{name}: not held to half, a release gives the researcher")
+    if kept:
+        best = max(kept, key=lambda found: found.value)
+        answer = (
+            f"Held to half of what the original gives the adversary, the best release, {best.setting}, keeps "
+            f"{replace(best, beside={}).text} of the researcher's gain."
+        )
+    return report(f"{answer} {more}", originals, kept, *_lemma(compared))
 
 
-def _gain(row, subject, beside=None, note=""):
-    """The researcher's gain in a release, beside the adversary's, in points."""
-    points = {"the adversary": 100 * row.adversary} | {name: 100 * each for name, each in (beside or {}).items()}
-    numbers = 100 * row[["gain", "low", "high"]].astype(float)
-    return Finding(f"{subject} ({row.miner})", *numbers, POINTS, row.name, points, note=note)
+def _held(part):
+    """Of one workload: the original's row, and the releases that hold the adversary to half of what that gives."""
+    known, rows = part.dropna(subset=["gain", "adversary"]), sanitized(part)
+    for _, whole in known[known.sanitizer == "Identity"].iterrows():
+        yield whole, rows[rows.adversary <= whole.adversary / 2]
+
+
+def _original(part):
+    """What the original gives the researcher of one workload, beside what it gives the adversary."""
+    for whole, held in _held(part):
+        note = "No release holds the adversary to half of that." if held.empty else ""
+        yield Finding(
+            f"{whole.dataset}, predicting {whole.target}: the original gives the researcher ({whole.miner})",
+            *whole[["gain", "low", "high"]],
+            facts("workload_gain").format,
+            beside={"the adversary": whole.adversary, "by chance": whole.chance},
+            note=note if whole.low > 0 else "There is no utility here that privacy could cost.",
+        )
+
+
+def _kept(part):
+    """How much of that a release keeps at most that holds the adversary to half; none where it may be nothing."""
+    for whole, held in _held(part):
+        if whole.low > 0 and len(held):
+            best = held.loc[held.gain.idxmax()]
+            sure = "" if best.low > 0 else "That is not distinguishable from nothing. "
+            yield Finding(
+                f"{whole.dataset}, predicting {whole.target}: held to half, a release keeps of the researcher's gain",
+                *best[["gain", "low", "high"]] / whole.gain,
+                "{:.0%}",
+                best.setting,
+                {
+                    "the researcher": reported(facts("workload_gain").format, best.gain),
+                    "the adversary": reported(facts("workload_gain").format, best.adversary),
+                },
+                note=f"{sure}The best of {len(held)}, chosen by the same numbers, which looks better than it is; the "
+                "interval takes the original's gain as exact.",
+            )
 
 
 def _lemma(compared):
@@ -214,32 +150,3 @@ def _lemma(compared):
         format=f"{{:.0f}} of {len(rows)} releases",
         beside={"the nearest comes to": f"{(rows.information_gain / delta).max():.1%} of its bound"},
     )
-
-
-def _others(part):
-    """The other sanitizers: which are worth more to the researcher than trivial ones, and what they tell."""
-    rows = part[~part.sanitizer.isin(ENDS)]
-    name = f"Other sanitizers, {part.dataset.iloc[0]}, predicting {part.target.iloc[0]}"
-    known = rows.dropna(subset=["gain", "adversary"])
-    sure, lacking = known[known.low > 0], rows.index.difference(known.index, sort=False)
-    if sure.empty:
-        yield f"{name}: none gives the researcher more than the better trivial release, beyond the 95 % interval."
-    else:
-        yield f"{name}: these give the researcher more than the better trivial release, beyond the 95 % interval."
-        yield [_gain(row, "The researcher gains") for _, row in sure.iterrows()]
-    if len(lacking):
-        yield f"Without a researcher who can read it, or an adversary: {listed([*lacking])}."
-
-
-def _coins(found):
-    wrong = {
-        f'"{statement.words}"': f"claimed {statement.share:g}, {meant} tell {share:g}"
-        for statement, meant, share, _, holds in found
-        if not holds
-    }
-    if found:
-        subject, right = (
-            "Section 7's coins have both privacy and utility; statements that hold",
-            len(found) - len(wrong),
-        )
-        yield Finding(subject, right, format=f"{{:.0f}} of {len(found)}", beside=wrong)

@@ -1,0 +1,83 @@
+"""How much an honest user loses by a release, beside a mere guess and beside leaving out what noise blurs."""
+
+from privnb.evaluation.results import of_one_miner, over_seeds
+from privnb.measures.base import t_interval
+from privnb.microdata.sentences import B
+from privnb.reporting.findings.base import Finding, extremes, of_results
+from privnb.reporting.findings.rows import by_sanitizer, of, same_release, sanitized, setting_name
+
+NO_DECLINE = (
+    "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak of."
+)
+
+
+@of_results(otherwise=NO_DECLINE)
+def utility_declines(results):
+    """How much the miner that loses most loses, what guessing would lose, and whether noise costs more than absence."""
+    rows = over_seeds(results)
+    mined = of(sanitized(rows), "utility_decline")
+    declines = mined.dropna(subset="value")  # what is withheld is nothing to speak of
+    single = declines[(declines.miner_set == "") & of_one_miner(declines)]
+    worst = of(declines, "utility_decline", miner="worst", miner_set="")
+    if worst.empty and len(mined):
+        yield "All declines of the worst miner are withheld: they would tell of few people, or of all but few."
+    if worst.empty:
+        return
+    tops = [part.loc[part.value.idxmax()] for part in by_sanitizer(worst)]
+    top = max(tops, key=lambda row: row.value)
+    miner = _loser(single, top)
+    yield (
+        f"Under {setting_name(top)}, {miner} rightly predicts the {top.target} of {Finding.of(top).text} fewer people "
+        f"than from the original: the largest loss of any miner here. {_guess(rows, miner)}"
+    )
+    if len(tops) > 1:
+        yield [Finding.of(row, f"Largest decline, of {_loser(single, row)}", better="lower") for row in tops]
+    yield from _beside_absence(of(results, "utility_decline"), single)
+
+
+def _loser(single, row):
+    """The miner that loses most in the setting of a row."""
+    same = same_release(single, row)
+    return same.miner[same.value.idxmax()] if len(same) else "the worst miner"
+
+
+def _guess(rows, miner):
+    """What a guess of the commonest value loses against a miner on the original."""
+    original = of(rows, "good_utility", sanitizer="Identity", miner_set="").dropna(subset=["value", "baseline"])
+    if original.empty:
+        return "What a mere guess reaches was not measured."
+    if not (original.value > original.baseline).any():
+        return f"But {B}no miner beats a mere guess{B} even on the original: the loss says nothing here."
+    able = original[original.miner == miner]
+    if able.empty or able.value.iloc[0] <= able.baseline.iloc[0]:
+        return f"But {miner} does not beat a mere guess on the original either."
+    lost = Finding("", 1 - able.baseline.iloc[0] / able.value.iloc[0], format="{:.1%}")
+    return f"A mere guess, the commonest value for everybody, loses {B}{lost.number}{B}."
+
+
+def _beside_absence(rows, single):
+    """Whether noise costs more or less than leaving out what it blurs."""
+    rows = rows[rows.miner.isin(single.miner)]
+    absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameter == "epsilon"]
+    pairs = noise.merge(absent, on=["miner", "seed"], suffixes=("", "_absent"))
+    apart = {_apart(pair) for _, pair in pairs.groupby(["sanitizer", "parameters", "miner"], sort=False)}
+    note = {
+        ("less", "more"): "Noise costs some miners more than leaving these attributes out, and others less.",
+        ("more",): "Where noise costs more, users do better without these attributes: it misleads the miner.",
+        ("less",): "Noise nowhere costs more than leaving these attributes out, as far as these results show.",
+        (): "There is no evidence that noise differs from leaving these attributes out.",
+    }
+    if apart:
+        gone = over_seeds(absent)
+        ends = {setting_name(gone.iloc[0]): f"{gone.value.min():.2%} to {gone.value.max():.2%}"}
+        said = note[tuple(sorted(apart - {"same"}))]
+        yield from extremes(over_seeds(noise), "Noise costs a single miner", beside=ends, note=said)
+
+
+def _apart(pair):
+    """Whether noise costs more, less or the same: seeds paired, or, of one seed, by the intervals of both."""
+    row = pair.iloc[0]
+    low, high = row.low - row.high_absent, row.high - row.low_absent
+    if len(pair) > 1:
+        low, high = t_interval((pair.value - pair.value_absent).tolist())
+    return "more" if low > 0 else "less" if high < 0 else "same"
