@@ -48,7 +48,7 @@ def test_a_finding_is_one_sentence_of_one_form():
     [
         ("{:,.0f} people", (NONE, 91, 99), "more than 90 people"),
         ("{:,.0f} people", (NONE, NONE, NONE), "withheld"),
-        ("{:.1%} of people", (NONE, 0.01, 0.09), "1.0% to 9.0% of people (withheld)"),
+        ("{:.1%} of people", (NONE, 0.01, 0.09), "1% to 9% of people (withheld)"),
         ("{:.3g}", (np.inf,), "unbounded"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_count_of_few_people_is_not_told(measured):
     )
     text = said(few)
     assert "than the release: fewer than 10 people**" in text
-    assert "(95 % interval 1 to 9)" not in text
+    assert "(95% interval 1 to 9)" not in text
 
 
 @pytest.mark.parametrize("kind", ["LaplaceNoise", "Anatomy", "Bucketize", "Suppress", "Identity"])
