@@ -121,8 +121,9 @@ def write_notebook():
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    def write(folder, name, *cells):
-        notebook = new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    def write(folder, name, *cells, metadata=()):
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        notebook = new_notebook(metadata=kernel | dict(metadata))
         for place, cell in enumerate(cells):
             tag, text = cell if isinstance(cell, tuple) else ("", cell)
             new = new_markdown_cell if text.startswith("#") else new_code_cell

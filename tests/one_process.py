@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 
+from privnb.microdata.schema import NotForThisTable
 from privnb.reporting import report, running
 
 
@@ -21,9 +22,7 @@ def run(chosen, work, out, **_):
     """In the place of `running.run`."""
     for name in ("executed", "numbers"):
         (work / name).mkdir()
-    for notebook in chosen:
-        asyncio.run(_execute(notebook, work, out))
-    return {notebook.name: running._cleaned(notebook, work, out) for notebook in chosen}
+    return {notebook.name: asyncio.run(_execute(notebook, work, out)) for notebook in chosen}
 
 
 async def _execute(notebook, work, out):
@@ -37,8 +36,9 @@ async def _execute(notebook, work, out):
 
     own = {"OUT": work / "numbers", "STORE": running.store_folder(out)}
     values = notebook.asked | {name: str(path) for name, path in own.items() if name in notebook.parameters}
-    read = load_notebook_node(str(notebook.path))
-    read = parameterize_notebook(read, values, kernel_name="python3", language="python")
+    copy = work / "executed" / notebook.path.name
+    nbformat.write(notebook.read(), copy)
+    read = parameterize_notebook(load_notebook_node(str(copy)), values, kernel_name="python3", language="python")
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     with contextlib.chdir(notebook.path.parent):
         for number, cell in enumerate((cell for cell in read.cells if cell.cell_type == "code"), 1):
@@ -46,6 +46,9 @@ async def _execute(notebook, work, out):
             shell.display_trap.hook = CapturingDisplayHook(shell, results)
             with capture_output() as captured:
                 done = await shell.run_cell_async(cell.source, transformed_cell=shell.transform_cell(cell.source))
+            if isinstance(done.error_in_exec, NotForThisTable):
+                InteractiveShell.clear_instance()
+                return running.without(notebook, str(done.error_in_exec))
             done.raise_error()
             cell.execution_count, new = number, nbformat.v4.new_output
             shown = [{"data": output.data, "metadata": output.metadata} for output in captured.outputs]
@@ -54,7 +57,8 @@ async def _execute(notebook, work, out):
             said = {name: getattr(captured, name) for name in ("stdout", "stderr")}
             cell.outputs += [new("stream", name=name, text=text) for name, text in said.items() if text]
     InteractiveShell.clear_instance()
-    nbformat.write(read, work / "executed" / notebook.path.name)
+    nbformat.write(read, copy)
+    return running.Ended(running._cleaned(notebook, work, out))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Which attribute is asked about: by its name, or the one that is taken where none is named."""
 
 from privnb.microdata import expect
+from privnb.microdata.schema import NotForThisTable
 
 
 def published_name(dataset, name):
@@ -42,11 +43,15 @@ def sensitive_name(dataset, name):
     Raises
     ------
     ValueError
-        Where it is not published, or there is none.
+        Where it is not published.
+    NotForThisTable
+        Where there is none.
     """
     expect.these(dataset=dataset, sensitive=name)
     if not name and not dataset.schema.sensitive:
-        raise ValueError(f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description.")
+        raise NotForThisTable(
+            f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description."
+        )
     return published_name(dataset, name or dataset.schema.sensitive[0])
 
 
@@ -78,5 +83,5 @@ def first_number(dataset):
     expect.these(dataset=dataset)
     names = dataset.schema.quasi_identifiers
     if not names:
-        raise ValueError(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
+        raise NotForThisTable(f"'{dataset.name}' has no quasi-identifier. Give one or more columns that role.")
     return next((name for name in names if dataset.schema[name].numeric), names[0])

@@ -22,6 +22,13 @@ class SchemaError(ValueError):
     """A table, a schema or a hierarchy that do not fit each other."""
 
 
+class NotForThisTable(ValueError):
+    """What was asked has no answer on this table. The message says why, and what to change.
+
+    A notebook that raises it has nothing to say: its report has that sentence in its place, and the other pages.
+    """
+
+
 def check_name(kind, name):
     """Raise SchemaError for a name that holds what no name may, see `names.refused`. `kind`: what is called so."""
     held = names.refused(name)

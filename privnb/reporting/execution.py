@@ -8,13 +8,12 @@ import os
 import signal
 import sys
 import threading
-from pathlib import Path
 
 from privnb.microdata import progress
 
 
-def execute(source, copy, values):
-    """Run the notebook `source` with the parameters `values`, as JSON, and write what comes of it to `copy`."""
+def execute(source, copy, folder, values):
+    """Run the notebook `source` in `folder` with the parameters `values`, as JSON; write what comes of it to `copy`."""
     hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN  # under nohup the report goes on
     for number in [signal.SIGTERM] + [signal.SIGHUP] * hangs_up:
         signal.signal(number, lambda *_: sys.exit(1))  # unwinds, and so shuts the kernel down
@@ -29,7 +28,7 @@ def execute(source, copy, values):
             kernel_name="python3",
             language="python",  # whatever the notebook says of itself, or does not say
             progress_bar=False,
-            cwd=Path(source).parent,
+            cwd=folder,
             iopub_timeout=60,  # its own 4 s are too few on a busy machine
             record_timing=False,
             store_widget_state=False,

@@ -1,16 +1,23 @@
-"""Which notebooks are run, by name, and with which parameters."""
+"""Which notebooks are run, by name, and with which parameters.
+
+A notebook says itself for which tables it is. One whose metadata hold `"privnb": {"reruns_papers": true}` runs on
+another table than its own default only when it is asked for by name; a cell tagged `paper` runs on that table alone.
+
+One module, since all of it reads the same cells: what is offered, what is asked, and what the first cells refuse.
+"""
 
 import ast
 import contextlib
 import textwrap
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from privnb.measures import mining
 from privnb.microdata import dataset, withholding
 from privnb.microdata.names import meant
+from privnb.microdata.schema import NotForThisTable
 
 OWN = ("OUT", "STORE")  # the parameters that are the report's own business
 # What is refused before anything runs: `{parameter: function of its value and name that raises ValueError}`.
@@ -41,6 +48,19 @@ class Notebook:
     @property
     def name(self):
         return self.path.stem
+
+    @property
+    def papers(self):
+        """Whether it runs on the table that it names itself, which is that of the papers; else it is an owner's."""
+        return all(self.values[name] == self.parameters[name].default for name in self.values if name == "DATASET")
+
+    def read(self):
+        """The notebook with the cells that run, an nbformat notebook."""
+        import nbformat
+
+        read = nbformat.read(self.path, 4)
+        read.cells = [cell for cell in read.cells if self.papers or "paper" not in cell.metadata.get("tags", [])]
+        return read
 
     @property
     def values(self):
@@ -83,7 +103,8 @@ def choose(folder, names=None, parameters=None):
     ----------
     folder : str or Path
     names : list of str
-        File names with or without `.ipynb`, or as much of their beginnings as one alone has; None: all.
+        File names with or without `.ipynb`, or as much of their beginnings as one alone has; None: all, but of another
+        table than the papers' those that re-run papers.
     parameters : dict
         `{name: value}`, typed or as text; each goes to all the notebooks that have it.
 
@@ -106,6 +127,8 @@ def choose(folder, names=None, parameters=None):
         if name in parameters:
             raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
     chosen = [_notebook(path, parameters) for name, path in known.items() if name in wanted]
+    if not names:
+        chosen = [notebook for notebook in chosen if notebook.papers or not _reruns_papers(notebook)]
     offered = sorted({name for notebook in chosen for name in notebook.values})
     unknown = [name for name in parameters if name not in offered]
     if unknown:
@@ -153,7 +176,8 @@ def _question(path):
 
 
 def check(chosen):
-    """Refuse, before anything starts, what the notebooks themselves refuse at their beginning.
+    """Refuse, before anything starts, what the notebooks themselves refuse at their beginning, and find those that have
+    nothing to say about this table.
 
     Runs here the cells tagged `setup` of the notebooks that are asked for a value: they import, load the table, and
     check the parameters by the functions that read them later. What else may go wrong there, the notebook's own run
@@ -163,11 +187,17 @@ def check(chosen):
     ----------
     chosen : list of Notebook
 
+    Returns
+    -------
+    dict of str to str
+        Of each notebook that has nothing to say (`NotForThisTable`), by its name: why, and what to change.
+
     Raises
     ------
     ReportError
         With the notebook and its reason.
     """
+    silent = {}
     with dataset.loaded_once():
         for notebook in chosen:
             if not notebook.asked:
@@ -178,11 +208,14 @@ def check(chosen):
                 try:
                     for source in _tagged(notebook.path, "setup"):
                         exec(compile(source, notebook.path.name, "exec"), names)
+                except NotForThisTable as reason:
+                    silent[notebook.name] = str(reason)
                 except (ValueError, OSError) as error:
                     if is_ours(error):
                         raise ReportError(f"{notebook.name}: {error}") from None
                 except Exception:
                     continue
+    return silent
 
 
 def is_ours(error):
@@ -195,6 +228,10 @@ def _tagged(path, tag):
     import nbformat
 
     return [cell.source for cell in nbformat.read(path, 4).cells if tag in cell.metadata.get("tags", [])]
+
+
+def _reruns_papers(notebook):
+    return notebook.read().metadata.get("privnb", {}).get("reruns_papers", False)
 
 
 def _notebook(path, parameters):
@@ -212,7 +249,8 @@ def _notebook(path, parameters):
         for name, parameter in offered.items()
         if name in parameters
     }
-    return Notebook(path, offered, asked, len(cells) + 1)  # papermill adds the cell with the values
+    notebook = Notebook(path, offered, asked, 0)
+    return replace(notebook, cells=len(notebook.read().cells) + 1)  # papermill adds the cell with the values
 
 
 def _offered(path, source):

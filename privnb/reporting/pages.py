@@ -86,7 +86,7 @@ def _folded(cells):
 
     folded = []
     for cell in cells:
-        if cell.cell_type == "code" and not cell.source.strip():
+        if cell.cell_type == "code" and not cell.source.strip() and not cell.outputs:
             continue
         last = folded[-1] if folded else None
         if cell.cell_type == "code" and last and last.cell_type == "code" and not last.outputs:

@@ -1,8 +1,10 @@
 """From notebooks to a report, by one call.
 
-A report folder holds `index.html`, one page per notebook, `results.csv`, `ledger.csv` and, in `notebooks/`, the
-executed notebooks. It is built in a hidden folder beside its destination and put into place when it is whole (see
-`places`), so that an older report is either untouched or replaced.
+A report folder holds `index.html`, one page per notebook, `results.csv` and, in `notebooks/`, the executed notebooks; a
+report of the papers' table also `ledger.csv`. It is built in a hidden folder beside its destination and put into place
+when it is whole (see `places`), so that an older report is either untouched or replaced.
+
+One module, since the numbers that `save` writes are those that `build` reads, joins and puts into the report.
 """
 
 import contextlib
@@ -11,12 +13,16 @@ from pathlib import Path
 from privnb.evaluation import store
 from privnb.reporting import places
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
-from privnb.reporting.running import SECONDS, forget_failures, run, store_folder
+from privnb.reporting.running import SECONDS, forget_failures, run, store_folder, without
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
 NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST", "PROFILE", "SCENARIO", "WEIGHTS", "MIN_GOOD")
 DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show
+
+
+class Incomplete(ReportError):
+    """The report was made, and some of its notebooks failed. The message says which, where, and why."""
 
 
 def save(results, out, name):
@@ -67,7 +73,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     out : str or Path
         Where the report goes: nothing, an empty folder, or an older report.
     notebooks : list of str
-        Names; None for all.
+        Names; None for all that are for this table, see `notebooks.choose`.
     parameters : dict
         `{name: value}`, see `notebooks.choose`.
     jobs : int
@@ -85,8 +91,10 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     Raises
     ------
     ReportError
-        For a wrong request, before anything runs; for a failing notebook; and for an `out` that cannot be written to
-        or is something else than a report. What was at `out` is then as it was.
+        For a wrong request, before anything runs; if no notebook has anything to say; and for an `out` that cannot be
+        written to or is something else than a report. What was at `out` is then as it was.
+    Incomplete
+        If notebooks fail and others do not. The report is then at `out`, and says on their pages that they failed.
     """
     out = Path(out).resolve()
     chosen = choose(folder or notebooks_folder(), notebooks, parameters)
@@ -97,7 +105,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         raise ReportError(f"{out} is no folder for a report. Choose another one with --out.")
     if out == store_folder(out):
         raise ReportError(f"{out} is for finished evaluations, not for a report. Choose another folder with --out.")
-    if (out.parent / "ledger.csv").exists():
+    if _is_made(out.parent):
         raise ReportError(
             f"{out} lies in another report, which a build replaces as a whole. Choose another folder with --out."
         )
@@ -108,12 +116,31 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         )
     if any("STORE" in notebook.parameters for notebook in chosen):
         store.check(store_folder(out))
-    check(chosen)
+    nothing = check(chosen)
+    _refuse_unless_any(nothing, chosen)
     with places.work_folder(out) as work:
-        _assemble(chosen, run(chosen, work, out, jobs=jobs, seconds=seconds), work)
+        ended = {
+            notebook.name: without(notebook, nothing[notebook.name]) for notebook in chosen if notebook.name in nothing
+        }
+        ended |= run(
+            [notebook for notebook in chosen if notebook.name not in nothing], work, out, jobs=jobs, seconds=seconds
+        )
+        failures = [each.failed for each in ended.values() if each.failed]
+        if not any(each.done for each in ended.values()):
+            raise ReportError("\n".join([*failures, "No report was written."]))
+        _assemble(chosen, ended, work)
         places.swap(work / "report", out, work / "previous")
-    forget_failures(chosen, out)
+    forget_failures([notebook for notebook in chosen if not ended[notebook.name].failed], out)
+    if failures:
+        raise Incomplete("\n".join([*failures, f"The report of the others is {out / 'index.html'}"]))
     return out / "index.html"
+
+
+def _refuse_unless_any(nothing, chosen):
+    """Raise ReportError if all that are `chosen` have nothing to say, as `nothing` tells of each."""
+    if len(nothing) == len(chosen):
+        reasons = "\n".join(dict.fromkeys(nothing.values()))
+        raise ReportError(f"there is nothing to say about this table. {reasons}")
 
 
 def _checked(results, name):
@@ -171,19 +198,22 @@ def _write(table, path, mode=0o666):
 def _is_report(out):
     if not out.is_dir():
         return False
-    names = {path.name for path in out.iterdir()}
-    return not names or {"index.html", "results.csv"} <= names
+    return not any(out.iterdir()) or _is_made(out)
 
 
-def _assemble(chosen, executed, work):
-    """Make `work/report` of the executed notebooks and of the numbers that they wrote to `work/numbers`."""
+def _is_made(folder):
+    return (folder / "index.html").exists() and (folder / "results.csv").exists()
+
+
+def _assemble(chosen, ended, work):
+    """Make `work/report` of how the notebooks `ended`, and of the numbers that they wrote to `work/numbers`."""
     import pandas as pd
 
     from privnb.reporting import pages
     from privnb.studies import ledger
 
-    tables = []
-    for notebook in chosen:
+    tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
+    for notebook in done:
         path = work / "numbers" / f"{notebook.name}.results.csv"
         if not path.is_file():
             raise ReportError(
@@ -192,13 +222,16 @@ def _assemble(chosen, executed, work):
             )
         tables.append(read(path))
     results = pd.concat(tables, ignore_index=True)
-    like = [table for notebook, table in zip(chosen, tables, strict=True) if _as_published(notebook)]
+    like = [table for notebook, table in zip(done, tables, strict=True) if _as_published(notebook)]
     compared = ledger.compare(pd.concat([results.iloc[:0], *like], ignore_index=True))
+    executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
-    files |= pages.make(chosen, executed, compared)
+    with_ledger = any(notebook.papers for notebook in chosen)  # the papers' numbers are of their table
+    files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0])
     (work / "report" / "notebooks").mkdir(parents=True)
     _write(results, work / "report" / "results.csv")
-    _write(compared, work / "report" / "ledger.csv")
+    if with_ledger:
+        _write(compared, work / "report" / "ledger.csv")
     for name, text in files.items():
         (work / "report" / name).write_text(text, encoding="utf-8")
     _close_as_the_data(chosen, work / "report")

@@ -1,8 +1,8 @@
 """Notebooks run with papermill, each in a process and a kernel of its own.
 
-A notebook that fails leaves a copy in `<destination>-failed/`, its failing cell marked. The copy holds a traceback,
-which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and no part of a
-report.
+A notebook that fails stops no other one. It leaves a copy in `<destination>-failed/`, its failing cell marked. The copy
+holds a traceback, which may show values of the data: it is for the owner's eyes, in a folder that no other user can
+open, and no part of a report. In the report stands which cell failed, and nothing that the error says.
 
 One module, since what is run, watched, stopped and cleaned is the same process and its one work folder.
 """
@@ -22,26 +22,50 @@ from pathlib import Path
 
 from privnb.microdata import progress
 from privnb.microdata.processes import ENVIRONMENT
+from privnb.microdata.sentences import B, say
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
 ROOM = 2**20  # bytes: a disk with fewer is full
+NOTHING = "NotForThisTable"  # the error of `microdata.schema`, as a kernel names it
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a notebook ended.
+
+    `text`: the executed notebook as JSON text, without times, widget state and paths of this machine; of a notebook
+    that failed, or has nothing to say, one with its title and a sentence. `failed`: what went wrong and where, for its
+    owner alone. `silent`: why it has nothing to say about this table.
+    """
+
+    text: str
+    failed: str = ""
+    silent: str = ""
+
+    @property
+    def done(self):
+        return not (self.failed or self.silent)
+
+
+def without(notebook, reason):
+    """How a notebook ended that has nothing to say about this table, for `reason`."""
+    return Ended(_sentence(notebook, f"{B}This page has nothing to say about this table.{B} {reason}"), silent=reason)
 
 
 def run(chosen, work, out, *, jobs, seconds=SECONDS):
-    """Run notebooks, `jobs` at a time; returns `{name: the executed notebook as JSON text}`, in the order of `chosen`.
+    """Run notebooks, `jobs` at a time; returns `{name: Ended}`, in the order of `chosen`.
 
     `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
-    its `STORE` the folder `store` beside `out`, which outlives the run. The texts hold no times, no widget state and no
-    paths of this machine. Progress goes to stderr. The first failure stops the others and raises ReportError, which
-    names notebook, cell and error; the marked copy is then in `<out>-failed/`. To fail is also to give no sign of
-    progress for `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
+    its `STORE` the folder `store` beside `out`, which outlives the run. Progress goes to stderr. A notebook that fails
+    leaves a marked copy in `<out>-failed/`; the others go on. To fail is also to give no sign of progress for
+    `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
     """
-    for name in ("executed", "numbers", "notes"):
+    for name in ("asked", "executed", "numbers", "notes"):
         (work / name).mkdir()
     environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
-    waiting, running, said, contents = list(chosen), [], set(), {}
+    waiting, running, said, contents, ended = list(chosen), [], set(), {}, {}
     theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
     try:
         while waiting or running:
@@ -70,9 +94,11 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
                     code, reason = 1, f"TimeoutError: there was no sign of progress for {seconds} s"
                 if code is not None:
                     running.remove(each)
-                    bars.end(each.notebook.name, "failed" if code else "done")
-                    if code:
-                        raise _failure(each, reason, work, out)
+                    name = each.notebook.name
+                    ended[name] = (
+                        _failure(each, reason, work, out) if code else Ended(_cleaned(each.notebook, work, out))
+                    )
+                    bars.end(name, "failed" if ended[name].failed else "nothing to say" if code else "done")
             time.sleep(0.05)
     finally:
         _stop([each.process for each in running])
@@ -80,7 +106,7 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
         os.close(theirs)
         with contextlib.suppress(OSError):  # a terminal that is gone
             bars.close()
-    return {notebook.name: _cleaned(notebook, work, out) for notebook in chosen}
+    return {notebook.name: ended[notebook.name] for notebook in chosen}
 
 
 @dataclass
@@ -118,11 +144,15 @@ def _environment(work):
 
 
 def _start(notebook, work, out, environment, theirs):
+    import nbformat
+
     own = {"OUT": work / "numbers", "STORE": store_folder(out)}
     values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
-    copy = work / "executed" / notebook.path.name
+    asked, copy = work / "asked" / notebook.path.name, work / "executed" / notebook.path.name
+    asked.write_text(nbformat.writes(notebook.read()), encoding="utf-8")
+    command = [sys.executable, "-m", "privnb.reporting.execution"]
     return subprocess.Popen(
-        [sys.executable, "-m", "privnb.reporting.execution", notebook.path, copy, json.dumps(values)],
+        [*command, asked, copy, notebook.path.parent, json.dumps(values)],
         env=environment | {progress.FILE: str(_notes(notebook, work))},
         stdin=theirs,
         stdout=subprocess.DEVNULL,
@@ -146,7 +176,7 @@ def _stop(processes):
 
 
 def _failure(ended, reason, work, out):
-    """The error to raise for a notebook that failed for `reason`; leaves its marked copy beside `out`."""
+    """How a notebook ended that stopped for `reason`; leaves the marked copy of one that failed beside `out`."""
     import nbformat
     from papermill.exceptions import PapermillExecutionError
     from papermill.execute import raise_for_execution_errors, remove_error_markers
@@ -154,11 +184,11 @@ def _failure(ended, reason, work, out):
     notebook = ended.notebook
     copy = work / "executed" / notebook.path.name
     if not copy.exists():
-        return ReportError(f"{notebook.path.name} could not be started: {_full(work, out) or reason}{_memory(reason)}")
+        return _failed(notebook, "could not be started", f": {_full(work, out) or reason}{_memory(reason)}")
     try:
         executed = remove_error_markers(nbformat.read(copy, 4))
     except ValueError:  # cut short
-        return ReportError(f"{notebook.path.name} failed: {_full(work, out) or reason}. No report was written.")
+        return _failed(notebook, "failed", f": {_full(work, out) or reason}.")
     name, _, message = reason.partition(": ")
     if name != "PapermillExecutionError":  # out of time or memory: the notebook itself does not say so
         cells = [*executed.cells[ended.state["cell"] :], *reversed(executed.cells)]  # or the last, if none was left
@@ -168,6 +198,8 @@ def _failure(ended, reason, work, out):
     try:
         raise_for_execution_errors(executed, str(copy))
     except PapermillExecutionError as error:
+        if error.ename == NOTHING:
+            return without(notebook, error.evalue)
         cell = f"cell In [{error.exec_count or ' '}], which begins `{error.source.strip().splitlines()[0]}`"
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
     reason += _memory(reason)
@@ -176,10 +208,26 @@ def _failure(ended, reason, work, out):
     failed.chmod(0o700)
     (failed / notebook.path.name).touch(0o600)
     (failed / notebook.path.name).write_text(_cleaned(notebook, work, out), encoding="utf-8")
-    return ReportError(
-        f"{notebook.path.name} failed in {cell}:\n{reason}\n"
-        f"Its partly executed copy, with that cell marked, is in {failed}. No report was written."
-    )
+    where = f":\n{reason}\nIts partly executed copy, with that cell marked, is in {failed}."
+    return _failed(notebook, f"failed in {cell}", where)
+
+
+def _failed(notebook, how, why):
+    """`how` is for everybody; `why` may show values of the data."""
+    here = f"{B}This page could not be made.{B} The notebook {how}."
+    return Ended(_sentence(notebook, here), failed=f"{notebook.path.name} {how}{why}")
+
+
+def _sentence(notebook, text):
+    """A notebook with the title of this one, and a sentence for its answer: JSON text."""
+    from nbformat import v4, writes
+
+    cells = [cell for cell in notebook.read().cells if cell.cell_type == "markdown"][:1]
+    cells = [v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
+    said = say(text)
+    shown = v4.new_output("display_data", {"text/html": said._repr_html_(), "text/plain": said.data})
+    answer = v4.new_code_cell("", id="answer", metadata={"tags": ["answer"]}, outputs=[shown])
+    return writes(v4.new_notebook(cells=[*cells, answer]))
 
 
 def _full(work, out):

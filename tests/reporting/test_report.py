@@ -382,10 +382,11 @@ def test_parameters_take_their_default_s_type_and_go_where_they_are_known(folder
 def test_a_report_goes_neither_to_the_store_nor_into_another(name, said, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "run", None)
     (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "ledger.csv").touch()
+    for held in ("index.html", "results.csv"):
+        (tmp_path / "old" / held).touch()
     with pytest.raises(ReportError, match=said):
         build(tmp_path / name, folder=folder)
-    assert list(files(tmp_path)) == ["old/ledger.csv"]
+    assert list(files(tmp_path)) == ["old/index.html", "old/results.csv"]
 
 
 def test_an_out_that_is_no_report_is_left_alone(folder, tmp_path, monkeypatch):
@@ -403,27 +404,33 @@ def test_an_out_that_is_no_report_is_left_alone(folder, tmp_path, monkeypatch):
 # --- a notebook that fails ---
 
 
-def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write_notebook, kernel):
+WRITE = """\
+from pathlib import Path
+Path(OUT, "01_a.results.csv").write_text({text!r})
+"""
+ROW = {"dataset": "small", "sanitizer": "Identity()", "measure": "k", "value": "2"}
+NUMBERS = ",".join(COLUMNS) + "\n" + ",".join(ROW.get(name, "") for name in COLUMNS) + "\n"
+
+
+def test_a_failing_notebook_is_named_and_marked_and_the_report_is_of_the_others(tmp_path, write_notebook, kernel):
     folder, out = tmp_path / "notebooks", tmp_path / "out"
-    imports = "import os, time; from pathlib import Path\n"
-    wait = imports + "Path('pid').write_text(str(os.getpid()))\ntime.sleep(300)\nPath('waited').touch()"
-    fail = imports + "while not Path('pid').exists(): time.sleep(0.1)\n1 / 0"
-    write_notebook(folder, "01_slow", ("parameters", "OUT = ''"), wait)
-    write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), fail, "print('never')")
-    out.mkdir()
-    (out / "index.html").write_text("older")
-    (out / "results.csv").write_text("older")
-    before = files(out)
-    with pytest.raises(ReportError) as caught:
+    secret = "raise ZeroDivisionError(f'Jane Doe earns {2 * 20}')"
+    write_notebook(folder, "01_a", "# Who?", ("parameters", "OUT = ''"), WRITE.format(text=NUMBERS))
+    write_notebook(folder, "02_bad", "# What?\n\nMuch.", ("parameters", "OUT = ''"), secret, "print('never')")
+    with pytest.raises(report.Incomplete) as caught:
         build(out, jobs=2, folder=folder)
-    assert not (folder / "waited").exists(), "nobody waited for the other notebook"
     message = str(caught.value)
-    assert message.startswith(f"02_bad.ipynb failed in cell In [3], which begins `{imports.strip()}`:\nZeroDivision")
+    assert message.startswith("02_bad.ipynb failed in cell In [3], which begins `raise Zero")
+    assert "ZeroDivisionError: Jane Doe earns 40" in message
     assert str(tmp_path / "out-failed") in message
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((folder / "pid").read_text()), 0)
-    assert files(out) == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["notebooks", "out", "out-failed"]
+    assert str(out / "index.html") in message
+    assert report.read(out / "results.csv").value.tolist() == [2]
+    page = (out / "02_bad.html").read_text()
+    assert "<h1>What?</h1>" in re.sub(r" id=[^>]*", "", page)
+    assert "This page could not be made" in page
+    assert "cell In [3]" in page
+    assert not any("earns 40" in text.decode() for text in files(out).values()), "an error may hold a record"
+
     assert [path.name for path in (tmp_path / "out-failed").iterdir()] == ["02_bad.ipynb"]
     modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "out-failed").rglob("*"))]
     assert [stat.S_IMODE((tmp_path / "out-failed").stat().st_mode), *modes] == [0o700, 0o600], "it may show records"
@@ -432,18 +439,74 @@ def test_a_failing_notebook_is_named_marked_and_stops_the_others(tmp_path, write
         place for place, cell in enumerate(cells) if "papermill-error-cell-tag" in cell["metadata"].get("tags", [])
     ]
     assert marks[0] == 0
-    assert "1 / 0" in "".join(cells[marks[1] + 1]["source"])
+    assert secret in "".join(cells[marks[1] + 1]["source"])
     assert cells[-1]["outputs"] == []
     assert str(tmp_path) not in json.dumps(cells)
 
-    write_notebook(folder, "02_bad", ("parameters", "OUT = ''"), "while True: pass")
-    (folder / "01_slow.ipynb").unlink()
+
+def test_where_all_fail_no_report_is_written(tmp_path, write_notebook, kernel):
+    folder, out = tmp_path / "notebooks", tmp_path / "out"
+    out.mkdir()
+    for name in ("index.html", "results.csv"):
+        (out / name).write_text("older")
+    before = files(out)
+    write_notebook(folder, "01_a", ("parameters", "OUT = ''"), "while True: pass")
     with pytest.raises(
         ReportError,
-        match=r"failed in cell In \[.*\], which begins `while True: pass`:\nTimeoutError: .* progress for 2 s",
-    ):
+        match=r"(?s)failed in cell In \[.*\], which begins `while True: pass`:\nTimeoutError: .* progress for 2 s.*"
+        "No report was written",
+    ) as caught:
         build(out, folder=folder, seconds=2)
+    assert caught.type is ReportError
     assert files(out) == before
+
+
+NOTHING = """\
+from privnb.microdata.schema import NotForThisTable
+raise NotForThisTable("'<b>' has no town. Name one.")
+"""
+
+
+@pytest.mark.parametrize("tag", ["setup", ""], ids=["known beforehand", "found on the way"])
+def test_a_page_that_has_nothing_to_say_says_so_in_a_line(tag, tmp_path, write_notebook, capsys, kernel):
+    folder, out = tmp_path / "notebooks", tmp_path / "out"
+    end = f"{WRITE.format(text=NUMBERS)}print(K)"
+    write_notebook(folder, "01_a", "# Who?", ("parameters", "OUT = ''\nK = 1"), ("setup", "assert K == 5"), end)
+    write_notebook(folder, "02_b", "# Where?", ("parameters", "OUT = ''\nK = 1"), (tag, NOTHING), "1 / 0")
+    build(out, folder=folder, jobs=1, parameters={"K": 5})
+    assert ("02_b: nothing to say" in capsys.readouterr().err) is (tag == "")
+    said = "This page has nothing to say about this table. '&lt;b&gt;' has no town. Name one."
+    assert said in re.sub("</?strong>", "", (out / "02_b.html").read_text()).replace("&#x27;", "'").replace(
+        "&#39;", "'"
+    )
+    assert "Traceback" not in (out / "notebooks" / "02_b.ipynb").read_text()
+    assert not out.with_name("out-failed").exists()
+
+
+def test_what_the_first_cells_refuse_is_refused_before_anything_runs(folder, tmp_path, monkeypatch, write_notebook):
+    monkeypatch.setattr(report, "run", None)
+    check = "from privnb import decision\ndecision.caps(K, 0)"
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''\nK = 1.0"), ("setup", check))
+    with pytest.raises(ReportError, match=r"01_a: .*-2"):
+        build(tmp_path / "out", folder=tmp_path / "notebooks", parameters={"K": -2})
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''\nK = 1"), ("setup", NOTHING))
+    with pytest.raises(ReportError, match="nothing to say about this table"):
+        build(tmp_path / "out", folder=tmp_path / "notebooks", parameters={"K": 2})
+    assert [path.name for path in tmp_path.iterdir()] == ["notebooks"]
+
+
+def test_a_notebook_of_the_papers_is_for_their_table_alone(tmp_path, write_notebook):
+    """Unless it is asked for by name; and so are the cells of the others that speak of papers."""
+    cells = [("parameters", "DATASET = 'adult'\nOUT = ''"), ("paper", "'as printed'"), "1"]
+    write_notebook(tmp_path, "01_a", *cells)
+    write_notebook(tmp_path, "02_b", *cells, metadata={"privnb": {"reruns_papers": True}})
+    for asked in ({}, {"DATASET": "adult"}):
+        assert [notebook.name for notebook in choose(tmp_path, None, asked)] == ["01_a", "02_b"]
+    (own,) = choose(tmp_path, None, {"DATASET": "mine"})
+    (named,) = choose(tmp_path, ["02_b"], {"DATASET": "mine"})
+    assert (own.name, named.name) == ("01_a", "02_b")
+    assert ["as printed" in cell.source for cell in own.read().cells] == [False, False]
+    assert ["as printed" in cell.source for cell in choose(tmp_path)[0].read().cells] == [False, True, False]
 
 
 STEADY = """\
@@ -456,10 +519,7 @@ for _ in track(range(24), "steady"):
 
 def test_a_cell_may_take_longer_than_the_limit_as_long_as_it_goes_on(tmp_path, write_notebook, kernel):
     """Six seconds in a cell, with a limit of five: nothing slow is imported, so that the limit is no busy machine's."""
-    row = {"dataset": "small", "sanitizer": "Identity()", "measure": "k", "value": "2"}
-    text = ",".join(COLUMNS) + "\n" + ",".join(row.get(name, "") for name in COLUMNS) + "\n"
-    end = f"from pathlib import Path\nPath(OUT, '01_a.results.csv').write_text({text!r})"
-    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), STEADY, end)
+    write_notebook(tmp_path / "notebooks", "01_a", ("parameters", "OUT = ''"), STEADY, WRITE.format(text=NUMBERS))
     assert build(tmp_path / "out", folder=tmp_path / "notebooks", seconds=5).exists()
 
 
@@ -609,11 +669,11 @@ def test_a_full_disk_is_named(folder, tmp_path, monkeypatch, text, cut):
     if cut:
         (tmp_path / "executed" / "01_load.ipynb").write_text(text)
     ended = running._Run(notebook, None, progress.Notes(tmp_path / "notes"))
-    error = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
-    assert "Stopped: its process ended with status 1" in str(error)
+    ended_so = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    assert "Stopped: its process ended with status 1" in ended_so.failed
     monkeypatch.setattr(running.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**6, 10**6, 0))
-    error = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
-    assert f"there is no room left on the disk of {tmp_path}" in str(error)
+    ended_so = running._failure(ended, "Stopped: its process ended with status 1", tmp_path, tmp_path / "out")
+    assert f"there is no room left on the disk of {tmp_path}" in ended_so.failed
 
 
 @pytest.mark.parametrize(("notes", "place"), [("", 0), ('{"cell": 99}\n', -1)])
@@ -624,9 +684,9 @@ def test_a_process_that_is_killed_before_its_first_cell_or_after_its_last_is_sai
     (tmp_path / "notes").write_text(notes)
     ended = running._Run(notebook, None, progress.Notes(tmp_path / "notes"))
     ended.listen()
-    error = running._failure(ended, "Stopped: its process ended with status -9", tmp_path, tmp_path / "out")
-    assert "01_load.ipynb failed in cell In [ ], which begins" in str(error)
-    assert "Stopped: its process ended with status -9" in str(error)
+    ended_so = running._failure(ended, "Stopped: its process ended with status -9", tmp_path, tmp_path / "out")
+    assert "01_load.ipynb failed in cell In [ ], which begins" in ended_so.failed
+    assert "Stopped: its process ended with status -9" in ended_so.failed
     marked = json.loads((tmp_path / "out-failed" / "01_load.ipynb").read_text())["cells"]
     code = [cell for cell in marked if cell["cell_type"] == "code"]
     assert [cell["outputs"] != [] for cell in code] == [cell is code[place] for cell in code]
@@ -679,7 +739,7 @@ def older(built, tmp_path, monkeypatch):
     def run(chosen, work, out, **_):
         for notebook in chosen:
             save(tidy(notebook.name), work / "numbers", notebook.name)
-        return {n.name: (built / "notebooks" / n.path.name).read_text() for n in chosen}
+        return {n.name: running.Ended((built / "notebooks" / n.path.name).read_text()) for n in chosen}
 
     monkeypatch.setattr(report, "run", run)
     shutil.copytree(built, tmp_path / "out")
