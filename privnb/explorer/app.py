@@ -1,9 +1,11 @@
-"""The explorer as a page that Voila serves."""
+"""The explorer as a page that Voila serves: the board alone."""
 
 import contextlib
+import os
 import webbrowser
 from pathlib import Path
 
+from privnb.explorer.keep import STATE
 from privnb.explorer.session import asked
 from privnb.explorer.setting import checked
 from privnb.microdata.dataset import load
@@ -28,14 +30,25 @@ def served(parameters):
     from voila.app import Voila
 
     def prepare(handler, *, notebook, cwd):
-        """The page's title, and the parameters asked for below the cell that has their defaults."""
+        """The page's title and the board alone, with the parameters asked for."""
         _ = handler.xsrf_token  # to ask for it sets the cookie without which a closing page cannot end its kernel
-        cells = notebook.cells
-        notebook.metadata.title = cells[0].source.splitlines()[0].lstrip("# ")
-        place = next(i for i, cell in enumerate(cells) if "parameters" in cell.metadata.get("tags", []))
-        cells.insert(place + 1, new_code_cell("\n".join(f"{k} = {v!r}" for k, v in parameters.items())))
+        notebook.cells[0].source, *_ = notebook.cells[0].source.splitlines()
+        notebook.metadata.title = notebook.cells[0].source.lstrip("# ")
+        notebook.cells = _of_board(notebook.cells)
+        place = next(i for i, cell in enumerate(notebook.cells) if "parameters" in _tags(cell))
+        notebook.cells.insert(place + 1, new_code_cell("\n".join(f"{k} = {v!r}" for k, v in parameters.items())))
 
     class Page(Voila):
+        def initialize(self, argv=None):
+            super().initialize(argv)
+            # Trust is about outputs that were saved; here each is made anew.
+            self.log.addFilter(lambda record: record.msg != "Notebook %s is not trusted")
+
+        def start(self):
+            """A page that is loaded again goes on where it was: the kernels of this server share a file of its own."""
+            os.environ[STATE] = str(Path(self.connection_dir) / "board.json")
+            super().start()
+
         def launch_browser(self):
             """Voila opens its page without the token. A file holds it, since anybody sees a browser's arguments."""
             way = Path(self.connection_dir) / "open.html"
@@ -66,6 +79,18 @@ def served(parameters):
             "prelaunch_hook": prepare,
         },
         "VoilaExecutor": {"cell_error_instruction": "The terminal that runs `privnb app` says why."},
+        # Between this server and its kernels, where both can: else any user of this machine could listen.
+        "KernelManager": {"transport_encryption": "auto"},
         # A page that closes ends its kernel; this ends what a lost browser leaves.
         "MappingKernelManager": {"cull_idle_timeout": 300, "cull_interval": 60},
     }
+
+
+def _of_board(cells):
+    """The title, the board, and the code that the board is made with: the cells up to it, without further text."""
+    board = next(i for i, cell in enumerate(cells) if "interactive" in _tags(cell))
+    return cells[:1] + [cell for cell in cells[1 : board + 1] if cell.cell_type == "code"]
+
+
+def _tags(cell):
+    return cell.metadata.get("tags", [])

@@ -3,13 +3,14 @@
 Widgets take values and never redirect output: an `Output` widget can hang a notebook run by papermill.
 """
 
+import os
 from functools import partial
 
 from privnb.explorer import controls, keep, panels, saving
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
-from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked
-from privnb.explorer.setting import LETTERS, Setting, called, idle, unmined
+from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
+from privnb.explorer.setting import LETTERS, Setting, called, checked, idle, unmined
 from privnb.microdata import expect
 from privnb.microdata.names import name_list
 
@@ -53,6 +54,9 @@ class Board(Session):
     def __init__(self, dataset, setting, **options):
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list))
+        if (stood := keep.where(os.environ.get(keep.STATE))) and means_something(stood[0], dataset):
+            self.setting = checked(stood[0], dataset)
+            self.place.axes |= stood[1]
         self.letter, self.format = "k", "CSV"
         self._pages = {name: page()() for name in PAGES}
         for each in self._pages.values():
@@ -87,6 +91,7 @@ class Board(Session):
         elif not self._busy:
             self._clear()
         self._state()
+        self._soon("stand", self._stand, SOON)
         undo = self.changes[-1][0] if self.changes else ""
         self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
 
@@ -102,6 +107,9 @@ class Board(Session):
         self.place.draw(self.setting, self.pinned, self.curve)
         self._put("place", self.place.head())
         self._list()
+
+    def _stand(self):
+        keep.stand(os.environ.get(keep.STATE), self.setting, self.place.axes)
 
     def _list(self):
         self._put("listed", self.place.listed(self.pinned, self.setting))

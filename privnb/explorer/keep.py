@@ -1,4 +1,6 @@
-"""What outlives the board: pinned settings in a file, and the lines and the command that make a release."""
+"""What outlives the board: pinned settings and where it stands, in files, and the lines and the command that make a
+release.
+"""
 
 import json
 import math
@@ -16,6 +18,7 @@ from privnb.microdata import expect
 from privnb.microdata.processes import runs_as
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
+STATE = "PRIVNB_BOARD"  # names the file in which a page keeps where its board stands
 FIELDS = {field.name: field for field in fields(Setting)}
 
 
@@ -79,18 +82,51 @@ class Pins:
             ) from None
 
     def _write(self, settings):
-        text = json.dumps({"settings": [asdict(setting) for setting in settings]}, indent=1, allow_nan=False)
-        partial = self.path.with_name(f".{self.path.name}-{secrets.token_hex(4)}")
-        try:
-            with open(partial, "w", encoding="utf-8") as file:
-                partial.chmod(0o600)  # the owner's alone, as a release's files
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())  # else a crash of the machine can leave an empty file in place of the old one
-            os.replace(partial, self.path)
-        finally:
-            partial.unlink(missing_ok=True)
+        _write(self.path, {"settings": [asdict(setting) for setting in settings]})
         self.settings = settings
+
+
+def where(path):
+    """Where a board stood: its setting, and the axes of its plane (`{axis: measure}`).
+
+    Parameters
+    ----------
+    path : str
+        Of the file that `stand` wrote; empty for none.
+
+    Returns
+    -------
+    tuple or None
+        None where there is no such file, or none that can be read: a board that begins anew does no harm.
+    """
+    if not path:
+        return None
+    try:
+        held = json.loads(Path(path).read_text(encoding="utf-8"))
+        return _setting(held["setting"]), dict(held["axes"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def stand(path, setting, axes):
+    """Keep where a board stands for a page that is loaded again, see `where`; with an empty `path` nothing happens."""
+    if path:
+        _write(Path(path), {"setting": asdict(setting), "axes": axes})
+
+
+def _write(path, what):
+    """A JSON file of the owner's alone, as a release's files are, written whole or not at all."""
+    text = json.dumps(what, indent=1, allow_nan=False)
+    partial = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        with open(partial, "w", encoding="utf-8") as file:
+            partial.chmod(0o600)
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())  # else a crash of the machine can leave an empty file in place of the old one
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _setting(entry):

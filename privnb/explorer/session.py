@@ -87,7 +87,7 @@ class Session:
     @property
     def pinned(self):
         """The pinned settings, but for those that this table cannot be asked for: one file may serve several tables."""
-        return [pin for pin in self.pins.settings if _means_something(pin, self.dataset)]
+        return [pin for pin in self.pins.settings if means_something(pin, self.dataset)]
 
     # --- what is shown, by who shows it ---
 
@@ -321,7 +321,8 @@ class Session:
         self._state()
 
 
-def _means_something(setting, dataset):
+def means_something(setting, dataset):
+    """Whether a table can be asked for a setting."""
     try:
         return bool(checked(setting, dataset))
     except (ValueError, TypeError):
