@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
+from functools import cache
 
 import pandas as pd
 
@@ -152,7 +153,20 @@ def plane(dataset, settings, privacy, utility):
     return points(join(*(each.results for each in there)), privacy=privacy, utility=utility, names=names)
 
 
+@cache
+def _libraries():
+    """Of linear algebra, whose threads, when others use the processor, wait for each other longer than they work."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 def _reading(dataset, setting):
+    with _libraries().limit(limits=1, user_api="blas"):
+        return _read(dataset, setting)
+
+
+def _read(dataset, setting):
     data = of_roles(dataset, setting)
     try:
         made = sanitizer(setting, dataset)

@@ -4,7 +4,7 @@ One module, for what may be asked, what is refused and what it is called follow 
 """
 
 from dataclasses import astuple, dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from numbers import Integral
 
 from privnb.evaluation.attributes import first_number, sensitive_name
@@ -15,7 +15,7 @@ from privnb.microdata.hierarchy import flat
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import TRUE
-from privnb.miners import SETS, reference_set
+from privnb.miners import labellers, reference_set
 from privnb.sanitizers import Sanitizer, catalogue
 from privnb.sanitizers.base import MODELS, USUAL
 from privnb.sanitizers.mechanisms import check_epsilon
@@ -126,16 +126,9 @@ def choices(dataset):
         "sanitizer": tuple(name for name, kind in kinds if catalogue.fits(kind, sensitive=any_role, known=any_role)),
         "quasi_identifiers": tuple(published),
         "sensitive": (*own, *(name for name in published if name not in own)),
-        "miner": _miners(),
+        "miner": labellers(),
         "scenario": tuple(SCENARIOS),
     }
-
-
-@cache
-def _miners():
-    """Those that guess labels, however many; one at a time, so no fusion of several."""
-    found = reference_set(", ".join(SETS))
-    return tuple(m.name for m in found if not m.name.startswith("fusion") and m.classifier is not None and m.most > 1e9)
 
 
 def idle(setting, dataset):

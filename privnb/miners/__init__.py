@@ -11,9 +11,9 @@ from privnb.miners.equivalents import WEKA, equivalents
 from privnb.miners.estimators import NaiveBayes
 from privnb.miners.fusion import stacking, vote
 from privnb.miners.miner import Miner, able, cross_val_predictions, fold_numbers
-from privnb.miners.reference import SETS, reference_set
+from privnb.miners.reference import SETS, labellers, reference_set
 
 __all__ = [
-    "SETS", "WEKA", "Miner", "NaiveBayes", "able", "cross_val_predictions", "equivalents", "fold_numbers",
+    "SETS", "WEKA", "Miner", "NaiveBayes", "able", "cross_val_predictions", "equivalents", "fold_numbers", "labellers",
     "reference_set", "stacking", "vote",
 ]  # fmt: skip

@@ -41,6 +41,9 @@ SETS = {
         "logistic regression", "fusion: stacked",
     ),
 }  # fmt: skip
+# Those of the sets that guess numbers alone, or no more than a few labels. What miners are made of takes a second to
+# import, and a menu needs their names at once.
+NOT_FOR_LABELS = ("linear regression", "robust regression", "gradient boosting")
 FUSIONS = {"fusion: vote": Vote, "fusion: stacked": Stack}
 
 
@@ -69,6 +72,12 @@ def reference_set(names):
     if not members:
         raise ValueError(f"{chosen} combine the other miners that are named, and none is. Name some beside them.")
     return tuple(known[name] if name in known else FUSIONS[name](name, members) for name in chosen)
+
+
+def labellers():
+    """Names of the miners of all sets that guess labels, however many there are, one at a time: a tuple."""
+    named = dict.fromkeys(name for names in SETS.values() for name in names)
+    return tuple(name for name in named if name not in NOT_FOR_LABELS and name not in FUSIONS)
 
 
 def _bumps(distances):

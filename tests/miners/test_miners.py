@@ -6,7 +6,18 @@ import pytest
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
-from privnb.miners import SETS, WEKA, Miner, NaiveBayes, able, cross_val_predictions, fold_numbers, reference_set, vote
+from privnb.miners import (
+    SETS,
+    WEKA,
+    Miner,
+    NaiveBayes,
+    able,
+    cross_val_predictions,
+    fold_numbers,
+    labellers,
+    reference_set,
+    vote,
+)
 from privnb.miners.encoding import encode
 from privnb.miners.estimators import DecisionTable, FeatureVotes, Neighbours, TrimmedSquares
 
@@ -414,3 +425,9 @@ def test_every_miner_of_the_paper_has_an_equivalent_or_a_reason():
         (miner,) = reference_set(row["equivalent"])
         for kind in row["targets"]:
             assert miner.predicts(TABLE["pay" if kind == "labels" else "age"]), name
+
+
+def test_the_names_of_those_that_guess_labels_are_known_before_they_are_made():
+    found = reference_set(", ".join(SETS))
+    able_to = [each for each in found if each.classifier is not None and each.most > 1e9]
+    assert labellers() == tuple(each.name for each in able_to if not each.name.startswith("fusion"))
