@@ -398,7 +398,7 @@ ACCEPTED = {
     "Setting.[ltd]*": {"zero"}, "Setting.seed": {"zero", "huge"}, "Setting.quasi_identifiers": {"empty"},
     "Setting.sensitive": {"empty"}, "Setting.k": {"huge"}, "Setting.l": {"half", "huge"},
     "Setting.delta": {"half", "huge"}, "Setting.epsilon": {"half", "huge"},
-    "explorer.asked.[kltde]*": {"empty", "below", "zero", "half", "huge"}, "explorer.keep.Pins.path": {"text"},
+    "explorer.asked.[kltde]*": {"empty", "below", "zero", "half", "huge"}, "explorer.keep.*.path": {"text"},
     "explorer.explore.pins": {"text"}, "explorer.explore.setting": {"none"},
     # Titles are any text, and of a measure that is not there a chart says so; a cap is any number.
     "charts.*.measure": {"text", "empty"}, "charts.*.title": {"text", "empty"}, "charts.*.unit": {"empty"},

@@ -54,7 +54,9 @@ class Board(Session):
     def __init__(self, dataset, setting, **options):
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list))
-        if (stood := keep.where(os.environ.get(keep.STATE))) and means_something(stood[0], dataset):
+        path = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
+        self.stand = keep.Stand(path) if path else None
+        if self.stand and (stood := self.stand.read()) and means_something(stood[0], dataset):
             self.setting = checked(stood[0], dataset)
             self.place.axes |= stood[1]
         self.letter, self.format = "k", "CSV"
@@ -91,7 +93,8 @@ class Board(Session):
         elif not self._busy:
             self._clear()
         self._state()
-        self._soon("stand", self._stand, SOON)
+        if self.stand:
+            self._soon("stand", partial(self.stand.write, self.setting, self.place.axes), SOON)
         undo = self.changes[-1][0] if self.changes else ""
         self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
 
@@ -107,9 +110,6 @@ class Board(Session):
         self.place.draw(self.setting, self.pinned, self.curve)
         self._put("place", self.place.head())
         self._list()
-
-    def _stand(self):
-        keep.stand(os.environ.get(keep.STATE), self.setting, self.place.axes)
 
     def _list(self):
         self._put("listed", self.place.listed(self.pinned, self.setting))

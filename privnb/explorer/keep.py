@@ -86,32 +86,28 @@ class Pins:
         self.settings = settings
 
 
-def where(path):
-    """Where a board stood: its setting, and the axes of its plane (`{axis: measure}`).
+class Stand:
+    """Where a board stands, its setting and the axes of its plane, in a file: for a page that is loaded again.
 
-    Parameters
-    ----------
-    path : str
-        Of the file that `stand` wrote; empty for none.
-
-    Returns
-    -------
-    tuple or None
-        None where there is no such file, or none that can be read: a board that begins anew does no harm.
+    `path`: the file.
     """
-    if not path:
-        return None
-    try:
-        held = json.loads(Path(path).read_text(encoding="utf-8"))
-        return _setting(held["setting"]), dict(held["axes"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
 
+    def __init__(self, path):
+        self.path = Path(expect.path("path", path))
 
-def stand(path, setting, axes):
-    """Keep where a board stands for a page that is loaded again, see `where`; with an empty `path` nothing happens."""
-    if path:
-        _write(Path(path), {"setting": asdict(setting), "axes": axes})
+    def read(self):
+        """The setting and the axes (`{axis: measure}`) that were written last; None where none can be read: a board
+        that begins anew does no harm.
+        """
+        try:
+            held = json.loads(self.path.read_text(encoding="utf-8"))
+            return _setting(held["setting"]), dict(held["axes"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def write(self, setting, axes):
+        """Write both."""
+        _write(self.path, {"setting": asdict(setting), "axes": axes})
 
 
 def _write(path, what):
