@@ -9,6 +9,7 @@ from rows import finding
 from privnb import explorer
 from privnb.explorer import Setting
 from privnb.microdata.dataset import load
+from privnb.microdata.numerals import bare
 from privnb.reporting import findings
 
 
@@ -38,9 +39,12 @@ def test_each_number_stands_beside_its_baseline(measured):
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
     good = of(measured, "good_utility", sanitizer="Mondrian")
     assert report.data.startswith("Under **Mondrian k=20**, a published cell spans **")
-    assert f"is guessed right for **{gain.value:+.2%} of people** (by chance: {gain.baseline:+.2%})" in report.data
     assert (
-        f"a row leads to its person for **{found.value:.2%} of people** (by chance: {found.baseline:.2%})."
+        f"is guessed right for **{bare('{:+%}', gain.value)} of people** (by chance: {bare('{:+%}', gain.baseline)})"
+        in report.data
+    )
+    assert (
+        f"a row leads to its person for **{bare('{:%}', found.value)} of people** (by chance: {bare('{:%}', found.baseline)})."
         in report.data
     )
     predicted = finding(report, f"rightly predicts the {good.target}")
