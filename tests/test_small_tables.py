@@ -7,6 +7,7 @@ import pytest
 from privnb import evaluation, studies
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
+from privnb.microdata.numerals import bare
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.reporting import charts, findings, gallery
 from privnb.sanitizers import KMember, LaplaceNoise, SanitizationError, catalogue
@@ -74,7 +75,7 @@ def test_a_share_of_few_people_is_no_hardly_any(records):
     assert unique.value.isna().any()
     assert (unique.high <= 1).all()
     said = findings.uniqueness(evaluation.join(evaluation.describe(dataset(records)), unique)).data
-    assert f"{1 / records:.1%} to 100.0%" in said
+    assert f"{bare('{:%}', 1 / records)} to 100%" in said
     assert "withheld" in said
     assert "hardly any" not in said
 
@@ -125,7 +126,7 @@ def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     found = studies.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
-    assert "at most 0.0% (KMember k=2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
+    assert "at most 0% (KMember k=2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
     said = findings.utility_declines(found).data
     assert said.startswith("Under KMember k=2, majority rightly predicts")
     assert "LaplaceNoise" not in said.split("\n\n")[0]

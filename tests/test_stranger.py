@@ -219,7 +219,7 @@ def test_the_attack_and_the_measure_give_numbers(strangers, clinic):
     assert lonely.lonely_share(release) == 0
     assert lonely.lonely_share(Identity().sanitize(clinic, rng=1)) > 0.5
     assert facts("lonely_share").title == "Lonely rows"
-    assert facts("lonely_share").written(0.25) == "25.0% of rows"
+    assert facts("lonely_share").written(0.25) == "25% of rows"
     assert "lonely_share" in {each.name for each in stated("privacy")}
     published, _ = release.publish()
     attack = first_column.FirstColumn("diagnosis", "age").fit(published)

@@ -21,7 +21,7 @@ state(
     bounds=(0, 1),
     title="Chosen",
     sentence="Share of the seeds in which a sanitizer is the owner's choice.",
-    format="{:.0%} of the seeds",
+    format="{:%} of the seeds",
     axis=False,
 )
 state(
@@ -29,7 +29,7 @@ state(
     better="lower",
     sentence="For how many more people the worst miner comes nearer than under the owner's choice.",
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     axis=False,
 )
 

@@ -212,7 +212,7 @@ state(
     sentence="Share of people for whom the attack guesses right; the baseline is its guess without the release.",
     source="this package",
     unit="share of people",
-    format="{:.1%} of people",
+    format="{:%} of people",
     axis=False,
 )
 

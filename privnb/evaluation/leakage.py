@@ -27,7 +27,7 @@ from privnb.sanitizers import noise_channel
 _ALVIM = "Alvim et al., PoPETs 2022(4)"
 _BOOK = "Alvim et al., The Science of Quantitative Information Flow, 2020"
 _GUESS = {"kind": "privacy", "better": "lower", "bounds": (0, 1)}
-_BITS = {"kind": "privacy", "better": "lower", "bounds": (0, np.inf), "unit": "bits", "format": "{:.3g} bits"}
+_BITS = {"kind": "privacy", "better": "lower", "bounds": (0, np.inf), "unit": "bits", "format": "{:g} bits"}
 state(
     "identity_vulnerability",
     **_GUESS,
@@ -36,7 +36,7 @@ state(
     "quasi-identifiers; the baseline is a person at random. For noise in several attributes an estimate.",
     source=_ALVIM,
     unit="share of rows",
-    format="{:.2%} of people",
+    format="{:%} of people",
 )
 state(
     "attribute_vulnerability",
@@ -46,7 +46,7 @@ state(
     "value.",
     source=_BOOK,
     unit="share of people",
-    format="{:.2%} of people",
+    format="{:%} of people",
     axis=False,
 )
 state(
@@ -57,7 +57,7 @@ state(
     "of the table.",
     source=_ALVIM,
     unit="share of people",
-    format="{:.1%} of people",
+    format="{:%} of people",
     readings={
         "at most": "A bound: what the original discloses to an adversary who knows the quasi-identifiers alone. From "
         "buckets or noise no such adversary guesses better."
@@ -71,7 +71,7 @@ state(
     "the commonest value of the table.",
     source=_ALVIM,
     unit="share of people",
-    format="{:.1%} of people",
+    format="{:%} of people",
 )
 for _what in ("identity", "attribute", "sensitive", "bucket"):
     state(

@@ -38,7 +38,7 @@ state(
     sentence="Share of a group for whom the worst miner's prediction is nearer to the truth, whatever the scenario.",
     source="after Sramka et al. 2010, section 4.4",
     unit="share of the group",
-    format="{:.1%} of the group",
+    format="{:%} of the group",
     axis=False,
 )
 

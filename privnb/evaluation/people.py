@@ -13,8 +13,8 @@ from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
 from privnb.sanitizers import Identity
 
-state("records", unit="records", format="{:,.0f}", axis=False)
-state("domain_size", sentence="Distinct values of an attribute.", format="{:,.0f}", axis=False)
+state("records", unit="records", format="{:,}", axis=False)
+state("domain_size", sentence="Distinct values of an attribute.", format="{:,}", axis=False)
 state(
     "unique",
     kind="privacy",
@@ -24,7 +24,7 @@ state(
     sentence="Share of people whom a set of quasi-identifiers singles out in the original.",
     source="Sweeney, IJUFKS 10(5), 2002",
     unit="share of people",
-    format="{:.1%} of people",
+    format="{:%} of people",
     axis=False,
 )
 

@@ -69,13 +69,13 @@ state(
     "classes",
     sentence="Groups of people whom the released quasi-identifiers cannot tell apart.",
     source="Samarati and Sweeney, 1998",
-    format="{:,.0f}",
+    format="{:,}",
 )
 state(
     "buckets",
     sentence="Groups of people whose sensitive values are published together, in a table of their own.",
     source="Xiao and Tao, VLDB 2006",
-    format="{:,.0f}",
+    format="{:,}",
 )
 state(
     "median_class_size",
@@ -86,7 +86,7 @@ state(
     sentence="Half of the classes have so many people or fewer.",
     source="Samarati and Sweeney, 1998",
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     axis=False,
 )
 state(
@@ -98,7 +98,7 @@ state(
     sentence="Half of the buckets have so many people or fewer.",
     source="Xiao and Tao, VLDB 2006",
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     axis=False,
 )
 state(
@@ -111,7 +111,7 @@ state(
     "k is about those.",
     source="Samarati and Sweeney, 1998",
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     baseline="asked",
     axis=False,
 )

@@ -36,7 +36,7 @@ state(
     sentence="The privacy loss as a mean over people.",
     source="after Li and Li, KDD 2009, section 4.1",
     unit="nats",
-    format="{:.3g} nats",
+    format="{:g} nats",
     baseline="by chance",
 )
 state(
@@ -47,7 +47,7 @@ state(
     sentence="Share of people who lose as much as somebody whose value, the commonest, is disclosed for certain.",
     source="after Li and Li, KDD 2009, section 5.1",
     unit="share of people",
-    format="{:.2%} of people",
+    format="{:%} of people",
 )
 state(
     "worse_than_trivial",
@@ -57,7 +57,7 @@ state(
     sentence="Share of large groups about which the release is more wrong than one without quasi-identifiers.",
     source="after Li and Li, KDD 2009, section 4.2",
     unit="share of large populations",
-    format="{:.1%} of groups",
+    format="{:%} of groups",
 )
 
 
@@ -155,7 +155,7 @@ state(
     unit="nats",
     axis=False,
 )
-state("large_populations", format="{:,.0f}", axis=False)
+state("large_populations", format="{:,}", axis=False)
 
 
 def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT):

@@ -31,7 +31,7 @@ state(
     sentence="Share of people whose workload attribute a researcher's miner predicts rightly, in cross-validation.",
     source="Brickell and Shmatikov, KDD 2008, section 5, U_san",
     unit="share of people",
-    format="{:.1%} of people",
+    format="{:%} of people",
     baseline="commonest value for all",
     varies=True,
 )
@@ -44,7 +44,7 @@ state(
     "release.",
     source="Brickell and Shmatikov, KDD 2008, section 5",
     unit="share of people",
-    format="{:+.2%} of people",
+    format="{:+%} of people",
     baseline="trivial release",
 )
 

@@ -11,7 +11,7 @@ from privnb.explorer.controls import attribute, together
 from privnb.measures.base import facts
 from privnb.microdata import expect
 from privnb.microdata.sentences import Page
-from privnb.reporting.findings.base import bare, reported
+from privnb.reporting.findings.base import reported
 
 NUMBER = Markup(
     '<li data-key="{key}"><details class="privnb-explain" data-key="{key}"><summary title="Explain">{title}'
@@ -74,7 +74,7 @@ def beside(row):
     elif pd.notna(row.baseline):
         yield f"{of.baseline}: {of.written(row.baseline)}"
     if pd.notna(row.value) and pd.notna(row.low):
-        yield f"95 %: {bare(of.format, row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
+        yield f"95 %: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
     if row.better:
         yield f"{row.better} is better"
 

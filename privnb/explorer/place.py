@@ -12,8 +12,8 @@ from privnb.explorer.numbers import axes, plane, recalled
 from privnb.explorer.page import drawing
 from privnb.explorer.setting import called
 from privnb.measures import facts
+from privnb.microdata import numerals
 from privnb.reporting.charts import explorer as charts
-from privnb.reporting.findings.base import bare
 
 HEAD = Markup(
     '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'
@@ -154,12 +154,12 @@ def _fold(chart):
 
 def _headed(measure):
     """What a column of a measure is called: its title and unit."""
-    _, _, unit = facts(measure).format.partition(" ")
-    return ", ".join(filter(None, (facts(measure).title, unit)))
+    *_, unit = numerals.parts(facts(measure).format)
+    return ", ".join(filter(None, (facts(measure).title, unit.strip())))
 
 
 def _loss(loss, measure):
-    return "unknown" if pd.isna(loss) else bare(facts(measure).format, loss)
+    return "unknown" if pd.isna(loss) else facts(measure).bare(loss)
 
 
 def _named(spec):

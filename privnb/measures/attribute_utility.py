@@ -51,7 +51,7 @@ def largest_utility(tables, name):
     return utility(tables, name, *(other for other in tables.domains if other != name))
 
 
-@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits", format="{:.3g} bits")
+@measure(kind="utility", better="higher", bounds=(-math.inf, math.inf), unit="bits", format="{:g} bits")
 def average_utility(tables, weights=None, user=None):
     """How much a table tells of an attribute, mean over attributes.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, wraps
 from importlib import import_module
 
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.microdata.family import opening, source
 
 KINDS = ("privacy", "utility")
@@ -29,7 +29,7 @@ class Measure:
     unit : str
         What it is counted in, as the title of an axis says it: "share of people", "nats".
     format : str
-        How one number is written, with its unit.
+        What a number is of, with its unit: a share, a count or another number, see `numerals`.
     better : str
         "lower", "higher" (from the data owner's side), or "" where neither is better.
     bounds : tuple of two numbers
@@ -52,7 +52,7 @@ class Measure:
     sentence: str = ""
     source: str = ""
     unit: str = ""
-    format: str = "{:.3g}"
+    format: str = "{:g}"
     better: str = ""
     bounds: tuple = (-math.inf, math.inf)
     baseline: str = "without it"
@@ -81,22 +81,17 @@ class Measure:
         """The phrase with its unit, for an axis or a heading."""
         return f"{self.phrase} ({self.unit})" if self.unit else self.phrase
 
-    @property
-    def spec(self):
-        """How an axis writes the number, without its unit.
-
-        >>> Measure("share", format="{:.1%} of people").spec
-        '.1%'
-        """
-        return self.format.partition("{:")[2].partition("}")[0]
-
     def written(self, number):
         """A number with its unit.
 
-        >>> Measure("share", format="{:.1%} of people").written(0.525), Measure("delta").written(math.inf)
-        ('52.5% of people', 'unbounded')
+        >>> Measure("share", format="{:%} of people").written(0.525), Measure("delta").written(math.inf)
+        ('52% of people', 'unbounded')
         """
-        return "unbounded" if math.isinf(number) else self.format.format(number)
+        return numerals.written(self.format, number)
+
+    def bare(self, number):
+        """A number without its unit."""
+        return numerals.bare(self.format, number)
 
 
 _stated = {}  # by name

@@ -118,7 +118,7 @@ def santhi_vardy_bound(channel):
     return 1 - 2 ** -conditional_entropy(channel)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
+@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:g} bits")
 def prior_entropy(channel):
     """How uncertain the input is before anything is published.
 
@@ -129,7 +129,7 @@ def prior_entropy(channel):
     return _entropy(channel.prior)
 
 
-@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
+@measure(kind="privacy", better="higher", bounds=(0, math.inf), unit="bits", format="{:g} bits")
 def conditional_entropy(channel):
     """How uncertain the input still is once the release is seen.
 
@@ -141,7 +141,7 @@ def conditional_entropy(channel):
     return min(max(_entropy(channel.joint) - _entropy(channel.output_probability), 0.0), prior_entropy(channel))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:.3g} bits")
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="bits", format="{:g} bits")
 def mutual_information(channel):
     """How much uncertainty about the input the release takes away.
 
@@ -153,7 +153,7 @@ def mutual_information(channel):
 
 
 @measure(
-    kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits", format="{:.3g} bits"
+    kind="privacy", better="lower", bounds=(0, math.inf), title="Min-entropy leakage", unit="bits", format="{:g} bits"
 )
 def min_entropy_leakage(channel):
     """How many times likelier the best guess becomes right; 1 bit doubles it.

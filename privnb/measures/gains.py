@@ -162,7 +162,7 @@ def multiplicative_disclosure(counts, baseline=None):
     return np.where(both, np.abs(np.log(quotient)), np.where(after == before, 0, np.inf)).max(axis=1)
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.1%} of people")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
 def prior_accuracy(counts):
     """Share of people whose sensitive value is guessed without the release, by always naming the commonest value.
 
@@ -173,7 +173,7 @@ def prior_accuracy(counts):
     return counts.sum(axis=0).max() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.1%} of people")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
 def posterior_accuracy(counts):
     """Share of people whose sensitive value is guessed with the release, by naming the commonest value of their class.
 
@@ -187,7 +187,7 @@ def posterior_accuracy(counts):
     better="lower",
     bounds=(-1, 1),
     unit="share of people",
-    format="{:+.2%} of people",
+    format="{:+%} of people",
     baseline="by chance",
 )
 def accuracy_gain(counts, baseline=None):
@@ -235,7 +235,7 @@ def knowledge_gain(counts, baseline=None):
     return _mean(counts, additive_disclosure(counts, baseline))
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:.3g} nats", baseline="by chance")
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:g} nats", baseline="by chance")
 def information_gain(counts, baseline=None):
     """How much less uncertain a person's sensitive value is once their class is known.
 
@@ -280,7 +280,7 @@ def largest_disclosure(counts, baseline=None):
     return additive_disclosure(counts, baseline).max()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:.3g} nats", baseline="by chance")
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="nats", format="{:g} nats", baseline="by chance")
 def largest_quotient(counts, baseline=None):
     """By which factor the class that tells most makes a value commoner or rarer, as a logarithm; infinite where a value
     is absent.

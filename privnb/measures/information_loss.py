@@ -108,7 +108,7 @@ def precision(release):
     return 1 - _mean(release, height)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:.1%} of the domain")
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:%} of the domain")
 def certainty_penalty(release):
     """Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 suppressed. Exact
     cells of buckets cost nothing.
@@ -122,7 +122,7 @@ def certainty_penalty(release):
     return _mean(release, _width)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:.1%} of the domain")
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:%} of the domain")
 def normalized_certainty_penalty(release):
     """As the certainty penalty, where a cell of categories costs its share of the leaves.
 
@@ -134,7 +134,7 @@ def normalized_certainty_penalty(release):
     return _mean(release, uncertainty)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the values", format="{:.1%} of the values")
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the values", format="{:%} of the values")
 def loss_metric(dataset, release):
     """Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.
 
@@ -156,7 +156,7 @@ def loss_metric(dataset, release):
 
 
 @measure(
-    kind="utility", better="lower", bounds=(0, math.inf), title="Non-uniform entropy", unit="bits", format="{:.3g} bits"
+    kind="utility", better="lower", bounds=(0, math.inf), title="Non-uniform entropy", unit="bits", format="{:g} bits"
 )
 def non_uniform_entropy(dataset, release):
     """Bits that a quasi-identifier cell lost on average.
@@ -183,7 +183,7 @@ def non_uniform_entropy(dataset, release):
     return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
 
 
-@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,.0f} pairs")
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,} pairs")
 def discernibility(release):
     """Ordered pairs of records that the release cannot tell apart, each record with itself among them.
 
@@ -200,7 +200,7 @@ def discernibility_of(sizes, suppressed=0):
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
 
 
-@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,.1f} records")
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,} records")
 def average_class_size(release):
     """Records per equivalence class.
 
@@ -218,7 +218,7 @@ def average_class_size_of(sizes, suppressed=0):
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:.1%} of records")
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
 def classification_metric(dataset, release, target):
     """Share of records whose value is not the commonest of their class.
 
@@ -259,7 +259,7 @@ def classification_metric_of(counts, suppressed=0):
     bounds=(0, math.inf),
     title="Kullback-Leibler divergence",
     unit="bits",
-    format="{:.3g} bits",
+    format="{:g} bits",
 )
 def kl_divergence(dataset, release):
     """By how many bits the table differs from its rebuilding with each cell spread evenly over what it covers.
@@ -302,9 +302,7 @@ def kl_divergence(dataset, release):
     return max(float(gained), 0.0)  # rounding must not fall below
 
 
-@measure(
-    kind="utility", better="lower", bounds=(0, math.inf), unit="people", format="{:,.0f} people", counts_people=True
-)
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
 def suppressed_records(release):
     """People whose quasi-identifiers are all *.
 
@@ -315,7 +313,7 @@ def suppressed_records(release):
     return _sizes(release)[1]
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,.0f} cells")
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,} cells")
 def suppressed_cells(release):
     """Quasi-identifier cells that are *, those of suppressed records among them.
 
@@ -325,9 +323,7 @@ def suppressed_cells(release):
     return int(sizes @ stars)
 
 
-@measure(
-    kind="utility", better="lower", bounds=(0, math.inf), unit="share of the domain", format="{:.1%} of the domain"
-)
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share of the domain", format="{:%} of the domain")
 def mean_absolute_error(dataset, release):
     """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
     penalty.
@@ -357,7 +353,7 @@ def mean_absolute_error(dataset, release):
     return _of_noise(dataset, release, error, numeric=True)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:.1%} of records")
+@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
 def change_rate(dataset, release):
     """How often noise changes a category. Noise generalizes nothing, so it has no certainty penalty.
 

@@ -10,7 +10,7 @@ from privnb.microdata import expect
 from privnb.microdata.treatment import Unreadable
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:.2%} of people")
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of people", format="{:%} of people")
 def reidentification_rate(attack, dataset, key):
     """Share of people whose row is found by an adversary who knows all quasi-identifiers.
 
@@ -36,9 +36,7 @@ def reidentification_rate(attack, dataset, key):
     return share, *wilson(share * len(key), len(key))
 
 
-@measure(
-    kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,.0f} people", counts_people=True
-)
+@measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
 def singled_out(attack, dataset, key):
     """People whose own row is their only candidate, so that they are linked for certain.
 

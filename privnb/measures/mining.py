@@ -124,7 +124,7 @@ def combine(values, how):
     better="higher",
     bounds=(-math.inf, math.inf),
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     baseline="commonest value for all",
     counts_people=True,
 )
@@ -150,7 +150,7 @@ def good_utility(predicted, true, error=exact_match, weights=None):
     return weighted_sum(error(predicted, true), weights)
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:.1%}")
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%}")
 def utility_decline(original, sanitized):
     """Share of the right predictions on the original that is lost.
 
@@ -266,7 +266,7 @@ def check_c(c):
     bounds=(-math.inf, math.inf),
     title="Anti-utility",
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     baseline="the guess without the release",
     counts_people=True,
     readings={

@@ -150,7 +150,7 @@ def relative_errors(queries, release):
     better="lower",
     bounds=(0, math.inf),
     unit="share of the true count",
-    format="{:.1%} of the true count",
+    format="{:%} of the true count",
     baseline="trivial release",
     varies=True,
 )
@@ -179,7 +179,7 @@ def average_relative_error(queries, release):
     better="lower",
     bounds=(0, math.inf),
     unit="share of the true count",
-    format="{:.1%} of the true count",
+    format="{:%} of the true count",
     baseline="trivial release",
     varies=True,
 )

@@ -73,7 +73,7 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     bounds=(0, math.inf),
     title="Privacy loss of the worst off",
     unit="nats",
-    format="{:.3g} nats",
+    format="{:g} nats",
     baseline="by chance",
 )
 def privacy_loss(release, sensitive, distance="Jensen-Shannon"):
@@ -192,7 +192,7 @@ def utility_losses(populations, release):
     better="lower",
     bounds=(0, math.log(2)),
     unit="nats",
-    format="{:.3g} nats",
+    format="{:g} nats",
     baseline="trivial release",
 )
 def utility_loss(populations, release):

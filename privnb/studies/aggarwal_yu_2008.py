@@ -34,10 +34,10 @@ SUBGROUPS = (
 )
 
 
-state("tuples", format="{:,.0f}", axis=False)
-state("lattice_height", format="{:,.0f}", axis=False)
-state("k_before_step", better="higher", format="{:,.0f}", axis=False)
-state("anonymity_loss", better="lower", format="{:,.0f}", axis=False)
+state("tuples", format="{:,}", axis=False)
+state("lattice_height", format="{:,}", axis=False)
+state("k_before_step", better="higher", format="{:,}", axis=False)
+state("anonymity_loss", better="lower", format="{:,}", axis=False)
 
 
 def hypertension():

@@ -235,7 +235,7 @@ def test_a_withheld_number_has_neither_bar_nor_interval(results):
     (shown,) = chart.to_dict()["datasets"].values()
     without = {row["setting"] for row in shown if row["high"] is None}
     assert without == {row["setting"] for row in shown if row["value"] is None} == {"Identity"}
-    assert "without a bar: withheld; lines: 95 % intervals" in subtitle(chart)
+    assert "without a bar: withheld; lines: 95% intervals" in subtitle(chart)
 
 
 def unique(shares):
@@ -285,8 +285,8 @@ def test_an_empty_chart_is_a_sentence(results):
 def test_titles_are_computed(results):
     text = title(charts.bars(results["links"], "reidentification_rate"))
     most = results["links"].value.max()
-    assert f"Reidentification rate: {most:.2%} of people under Identity (95% interval " in text
-    assert "least, Suppress: 0.08% of people" in text
+    assert f"Reidentification rate: {most:.0%} of people under Identity (95% interval " in text
+    assert "least, Suppress: 0.083% of people" in text
 
 
 def decline(sanitizer, parameters, miner, value, good=(900, 700)):
@@ -308,7 +308,7 @@ def test_declines_show_both_references():
             *decline("LaplaceNoise", "epsilon=0.5", "worst", 0.03)[1:],
         )
     )
-    assert "at most 2.0% (KMember k=2); at most 3.0% (LaplaceNoise epsilon=0.5)" in title(chart)
+    assert "at most 2% (KMember k=2); at most 3% (LaplaceNoise epsilon=0.5)" in title(chart)
     assert "Dashed: Suppress attributes=age, education, which leaves out" in subtitle(chart)
     spec = chart.to_dict()
     levels = {round(row["value"], 6) for part in spec["datasets"].values() for row in part if "bound" not in row}
@@ -341,7 +341,7 @@ def test_declines_have_a_row_of_panels_for_each_set():
     assert [row["hconcat"][0]["title"]["text"] for row in chart["vconcat"]] == [
         "KMember, main set", "KMember, Weka 3.6.14",
     ]  # fmt: skip
-    assert "at most 2.0%" in " ".join(chart["title"]["text"])
+    assert "at most 2%" in " ".join(chart["title"]["text"])
 
 
 def points(chart):
@@ -376,7 +376,7 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
         ("KMember k=2|modern", "average miner"): 0.65,
     }
     # Of guess, ZeroR and chance the last is the strongest; a miner that saw others only does need an attack.
-    assert "beyond what needs no attack at most: 10.0% (KMember k=2)" in title(chart)
+    assert "beyond what needs no attack at most: 10% (KMember k=2)" in title(chart)
     assert "Ticks: what needs no attack, of the main set alone." in subtitle(chart)
 
 
@@ -406,7 +406,7 @@ def test_hit_names_the_groups_that_differ_for_sure():
         ("KMember", "k=5", "nearer_share", "worst", "sex Female", 0.9, 0.89, 0.91, 0.05),
     )
     chart = charts.hit(shares)
-    assert "hit: of sex Female: 20.0% under KMember k=2 (95% interval 18.0% to 22.0%)" in title(chart)
+    assert "hit: of sex Female: 20% under KMember k=2 (95% interval 18% to 22%)" in title(chart)
     assert [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]] == ["KMember k=2", "KMember k=9"]
     assert "withheld" in json.dumps(chart.to_dict()["datasets"])
     assert "Withheld: few people" in subtitle(chart), "how few is the reader's own parameter"

@@ -92,7 +92,7 @@ def test_the_title_names_the_worst_pair_of_the_original():
         value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset) + 0.00001 * ("sex" in subset)
     )
     title, below = text(charts.known_attributes(most))
-    assert title.startswith("Age and sex tell most of a person's row: 6.41% of people under Identity")
+    assert title.startswith("Age and sex tell most of a person's row: 6.4% of people under Identity")
     assert "without the release, 0.05%" in below
     assert "tell most of a person's job" in text(charts.known_attributes(sets(), "sensitive"))[0]
 
@@ -135,7 +135,7 @@ def test_bounds_are_no_intervals_and_are_among_the_ends():
     who, what, _ = drawn(chart, "point")
     assert [point["said"] for point in who][2] == "at least 97%, 9.93 bits"
     assert who[2]["low"] is None
-    assert (what[3]["value"], what[3]["said"]) == (0.998, "at most 100%, 1.32 bits")
+    assert (what[3]["value"], what[3]["said"]) == (0.998, "at most 99.8%, 1.32 bits")
 
 
 def test_many_sets_are_thinned_but_the_worst_stays():
@@ -163,7 +163,7 @@ def test_three_questions_share_one_axis():
     title, below = text(chart)
     assert title.startswith("A released row is traced to its person for 2% (Mondrian k=10) to 50% (Bucketize")
     assert "without a release for 0.1%" in title
-    assert "95 % intervals" in below
+    assert "95% intervals" in below
     assert "own sex" in str(chart.to_dict())
     assert "own age" in str(charts.leaks(family()).to_dict()), "the first, if none is named"
 

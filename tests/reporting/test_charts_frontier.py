@@ -98,7 +98,7 @@ def test_only_what_is_drawn_is_explained():
     for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
         assert word not in exact
     much = subtitle(charts.frontier(points(CASES["many"]), privacy_cap=0.5))
-    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95 % intervals", "Dashed", "Ring: the knee"):
+    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95% intervals", "Dashed", "Ring: the knee"):
         assert word in much
     assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
 
@@ -163,7 +163,7 @@ def test_the_table_of_choices():
     shown = charts.which(choices).rows
     assert shown.setting.tolist() == choices.setting.tolist()
     chosen = choices.iloc[0]
-    assert shown.privacy[0] == f"{chosen.privacy:.4g}"
+    assert shown.privacy[0] == f"{chosen.privacy:.3g}"
     assert shown.why[0] == f"{chosen.why}; it costs {chosen.costs}"
     nothing = charts.which(decision.choices(releases[releases.setting == "Identity"], privacy_cap=0.4)).rows.iloc[0]
     assert (nothing.setting, nothing.privacy, nothing.utility) == ("none", "", "")
@@ -175,7 +175,7 @@ def test_the_table_of_efficient_releases():
     efficient = releases[releases.status == "efficient"].sort_values("privacy")
     assert aggregate.rows.setting.tolist() == efficient.setting.tolist()
     random = efficient[efficient.kind == "randomised"].iloc[0]
-    said = f"{random.privacy:.4g} ({random.privacy_low:.4g} to {random.privacy_high:.4g})"
+    said = f"{random.privacy:.3f} ({random.privacy_low:.3f} to {random.privacy_high:.3f})"
     assert said in aggregate.rows.privacy.tolist()
     assert "None of these settings" in charts.efficient(points(CASES["none can be compared"])).data
 

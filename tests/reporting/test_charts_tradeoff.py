@@ -84,7 +84,7 @@ def test_a_line_for_each_kind_of_query():
     assert {each["series"] for each in points} == {"sel=0.05", "sel=0.1"}
     title, below = text(chart)
     assert title == "At a privacy loss of 0.20 the average relative error is 15.0% (sel=0.05) to 20.0% (sel=0.1)"
-    assert "95 % intervals over the queries" in below
+    assert "95% intervals over the queries" in below
     assert "level" not in below, "each kind of query has a trivial release of its own"
 
 

@@ -30,7 +30,7 @@ def test_figures_1_to_4():
     chart = charts.compared(results(*first, *COMPARED, *other))
     title, explained, spec = said(chart)
     assert title == f"{MORE}: 6 of 9 releases; less: 3"
-    assert "95 % intervals over people (one seed)" in explained
+    assert "95% intervals over people (one seed)" in explained
     # A column a data set, the workloads below each other.
     assert panels(chart) == [["toy", "workload: job"], ["other", "workload: pay"], ["toy", "workload: pay"]]
     settings = [panel["layer"][1]["encoding"]["y"]["scale"]["domain"] for panel in chart.to_dict()["concat"]]

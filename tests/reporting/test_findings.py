@@ -48,7 +48,7 @@ def test_a_finding_is_one_sentence_of_one_form():
     [
         ("{:,.0f} people", (NONE, 91, 99), "more than 90 people"),
         ("{:,.0f} people", (NONE, NONE, NONE), "withheld"),
-        ("{:.1%} of people", (NONE, 0.01, 0.09), "1.0% to 9.0% of people (withheld)"),
+        ("{:.1%} of people", (NONE, 0.01, 0.09), "1% to 9% of people (withheld)"),
         ("{:.3g}", (np.inf,), "unbounded"),
     ],
 )
@@ -67,8 +67,8 @@ def test_who_stands_out():
         )
     )
     assert said.data == (
-        "**40.0% of 1,000 people** (95% interval 35.0% to 45.0%) stand alone: nobody else has their values of all 3 "
-        "quasi-identifiers. A blind guess finds 1 record in 1,000. **Age and town** alone single out 20.0% of people."
+        "**40% of 1,000 people** (95% interval 35% to 45%) stand alone: nobody else has their values of all 3 "
+        "quasi-identifiers. A blind guess finds 1 record in 1,000. **Age and town** alone single out 20% of people."
     )
 
 
@@ -81,8 +81,7 @@ def test_what_it_costs():
     rows = (("Mondrian", "k=2", 0.02), ("Mondrian", "k=9", 0.1), ("KMember", "k=9", 0.3), ("FullDomain", "k=9", NONE))
     said = findings.release_costs(spans(*rows, ("Mondrian", "t=0.2", 0.4), ("Mondrian", "t=0.1", 0.5)))
     assert said.data.startswith(
-        "A published cell spans **10.0% of the domain** under Mondrian k=9, and **30.0% of the domain** under KMember "
-        "k=9."
+        "A published cell spans **10% of the domain** under Mondrian k=9, and **30% of the domain** under KMember k=9."
     )
     most = finding(said, "At k = 9 a cell spans at most")
     assert (most.value, most.beside["least, Mondrian k=9"], most.note) == (0.3, 0.1, "Withheld: FullDomain k=9.")
@@ -115,9 +114,9 @@ KEPT = (
 def test_what_users_lose_beside_a_mere_guess():
     said = findings.utility_declines(kept(*KEPT)).data
     assert said == (
-        "Under KMember k=9, a rightly predicts the s of **10.0%** (95% interval 9.9% to 10.1%) fewer people than from "
+        "Under KMember k=9, a rightly predicts the s of **10%** (95% interval 9.9% to 10.1%) fewer people than from "
         "the original: the largest loss of any miner here. A mere guess, the commonest value for everybody, loses "
-        "**12.5%**."
+        "**12%**."
     )
 
 
@@ -192,7 +191,7 @@ def test_the_worst_miner_stands_beside_its_controls():
     said = findings.adversary_gains(attack(), LINKS)
     assert said.data.startswith(
         "The worst miner comes nearer to the age of **500 people** (95% interval 480 to 520; guess: 200) under KMember "
-        "k=2; a neighbour finds **30.00% of people** (95% interval 25.00% to 35.00%; chance: 0.10%) under KMember k=2."
+        "k=2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) under KMember k=2."
     )
     nearer = finding(said, "The worst miner comes nearer")
     assert (nearer.value, nearer.low, nearer.high, nearer.setting) == (500, 480, 520, "KMember k=2")
@@ -300,7 +299,7 @@ def test_who_is_hit():
     found = findings.subgroups(shares)
     assert found.subject.endswith("who is hit: of sex Female")
     assert (found.value, found.setting) == (0.2, "KMember k=2")
-    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9.0%"}
+    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9%"}
     assert "No group is hit clearly more than another" in findings.subgroups(shares.assign(high=0.3, low=0.05))
 
 

@@ -94,7 +94,7 @@ def revealing(results, secret="identity"):
 def test_the_worst_pair_by_secret():
     who = revealing(sets())
     assert (who.subject, who.value, who.setting) == ("Age and town tell most of a person's row", 0.05, "Identity")
-    assert who.beside == {"without it": 0.0005, "all 3 attributes": "50.00% of people", "at most, Mondrian k=10": 0.025}
+    assert who.beside == {"without it": 0.0005, "all 3 attributes": "50% of people", "at most, Mondrian k=10": 0.025}
     what = revealing(sets(), "sensitive")
     assert (what.subject, what.value) == ("Age and sex tell most of a person's job", 0.4)
     assert what.beside["without it"] == 0.25
@@ -117,7 +117,7 @@ def test_what_misses_few_stands_at_its_bound():
     found = revealing(results)
     assert (found.subject, found.number) == (
         "Age and town tell most of a person's row",
-        "97.87% to 99.87% of people (withheld)",
+        "97% to 99.9% of people (withheld)",
     )
     assert found.beside["at most, Mondrian k=10"] == 0.9987
 
@@ -134,8 +134,8 @@ def test_gains_are_leakage_or_differ():
 def test_the_answer_guesses_the_table_and_then_each_row(small):
     said = findings.leakage(join(small, sets(), family()))
     assert said.data.startswith(
-        "An adversary who knows the algorithm guesses the right one of 330 small tables with probability **0.12** "
-        "(times a blind guess: 39). In this table, age and town lead to the right row for **5.00% of people** (by "
+        "An adversary who knows the algorithm guesses the right one of 330 small tables with probability **0.119** "
+        "(times a blind guess: 39). In this table, age and town lead to the right row for **5% of people** (by "
         "chance: 0.05%)."
     )
     buckets = finding(said, "A register of all quasi-identifiers traces a row, under buckets, at most")
@@ -149,7 +149,7 @@ def test_withheld_ends_of_the_family_are_bounds():
     one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
     results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
     said = findings.leakage(results)
-    assert finding(said, "under buckets").number == "97.87% to 99.87% of people (withheld)"
+    assert finding(said, "under buckets").number == "97% to 99.9% of people (withheld)"
     assert finding(said, "under noise").value == 0.04
 
 

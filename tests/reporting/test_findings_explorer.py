@@ -57,7 +57,7 @@ def test_each_number_stands_beside_its_baseline(measured):
 
 def test_fewer_than_chance_is_said_so(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert "guessed right for **-3.00% of people**" in said(worse)
+    assert "guessed right for **-3% of people**" in said(worse)
 
 
 def test_what_is_withheld_is_no_number(measured):
@@ -67,7 +67,7 @@ def test_what_is_withheld_is_no_number(measured):
     text = said(hidden)
     assert "nan" not in text
     assert "is guessed right for **withheld**" in text
-    assert "for **97.00% to 99.00% of people (withheld)**" in text
+    assert "for **97% to 99% of people (withheld)**" in text
 
 
 def test_what_was_not_measured_is_not_claimed(clinic):
@@ -83,7 +83,7 @@ def test_a_count_of_few_people_is_not_told(measured):
     )
     text = said(few)
     assert "than the release: fewer than 10 people**" in text
-    assert "(95 % interval 1 to 9)" not in text
+    assert "(95% interval 1 to 9)" not in text
 
 
 @pytest.mark.parametrize("kind", ["LaplaceNoise", "Anatomy", "Bucketize", "Suppress", "Identity"])

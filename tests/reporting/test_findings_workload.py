@@ -59,7 +59,7 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     kept = finding(said, "toy, predicting pay: held to half")
     assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, 0.55, 0.65]
     assert kept.setting == "Mondrian t=0.2"
-    assert kept.beside == {"the researcher": "+1.20% of people", "the adversary": "+0.40% of people"}
+    assert kept.beside == {"the researcher": "+1.2% of people", "the adversary": "+0.4% of people"}
     assert kept.note.startswith("The best of 2")
     assert said.data.startswith(
         "Held to half of what the original gives the adversary, the best release, Mondrian t=0.2, keeps **60%** (95% "
@@ -154,7 +154,7 @@ def test_lemma_1_is_checked_not_assumed():
         tell("largest_quotient", f"delta=0.8 job{PAPERS}", 0.7),
     ]
     lemma = finding(findings.adversary_and_researcher(results(*COMPARED, *rows)), "Lemma 1")
-    assert (lemma.number, lemma.beside["the nearest comes to"]) == ("2 of 2 releases", "25.0% of its bound")
+    assert (lemma.number, lemma.beside["the nearest comes to"]) == ("2 of 2 releases", "25% of its bound")
     rows[2] = tell("information_gain", f"delta=0.8 job{PAPERS}", 0.9)
     lemma = finding(findings.adversary_and_researcher(results(*COMPARED, *rows)), "Lemma 1")
     assert (lemma.number, lemma.beside["the nearest comes to"]) == ("1 of 2 releases", "112.5% of its bound")

@@ -7,6 +7,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.numerals import bare
 from privnb.reporting import charts, gallery
 from privnb.reporting.findings import release_costs
 from privnb.sanitizers import Anatomy, KMember, Mondrian, catalogue
@@ -83,14 +84,14 @@ def test_what_cannot_be_reached_has_no_row(adult):
 def test_the_chart_and_the_answer_say_the_numbers(losses):
     text = release_costs(losses).data
     strictest = losses[(losses.target == "k") & losses.parameters.str.contains("k=20")]
-    assert f"{strictest.value.min():.1%}" in text
+    assert bare("{:%}", strictest.value.min()) in text
     assert strictest.sanitizer[strictest.value.idxmin()] in text
     chart = charts.lines(losses, "certainty_penalty").to_dict()
     assert len(chart["vconcat"]) == 3
     widest = losses.loc[losses.value.idxmax()]
     bound = re.search(rf"{widest.target}=([0-9.]+)", widest.parameters)[0]
     title = " ".join(chart["title"]["text"])
-    assert f"{losses.value.min():.1%}" in title
-    assert f"{widest.value:.1%} of the domain under {widest.sanitizer} {bound}" in title
+    assert bare("{:%}", losses.value.min()) in title
+    assert f"{bare('{:%}', widest.value)} of the domain under {widest.sanitizer} {bound}" in title
     assert isinstance(catalogue.family(load(CLINIC))[2], KMember)
     assert isinstance(losses, pd.DataFrame)

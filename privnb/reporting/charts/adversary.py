@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
@@ -80,13 +80,14 @@ def spans(results, scenario, title, unit, *, of=1):
     marks = marks.assign(
         row=[_row(*names) for names in zip(marks.setting, marks.miner_set, marks.kind, strict=True)],
         name=marks.kind.map(lambda kind: known[kind][0]),
+        said=[numerals.bare("{:%}" if of != 1 else "{:,}", shown) for shown in marks.shown],
     )
     there = {kind: known[kind] for kind in known if kind in set(marks.kind)}
     panels = []
     for sanitizer, part in marks.groupby("sanitizer", sort=False):
-        panel = _spans(part, there, unit, "%" if of != 1 else ",.0f")
+        panel = _spans(part, there, unit, "{:%}" if of != 1 else "{:,}")
         panels.append(panel.properties(title=alt.Title(sanitizer, fontSize=12), width=WIDTH))
-    format = ".1%" if of != 1 else ",.0f"
+    format = "{:%}" if of != 1 else "{:,}"
     withheld = " A withheld number is drawn at its upper bound." if rows.value.isna().any() else ""
     whose = ", of the main set alone" if (marks.miner_set != "").any() else ""
     return finish(
@@ -113,7 +114,7 @@ def _spans(rows, there, unit, format):
         "row:N", sort=order, title=None, axis=alt.Axis(labelExpr=label, labelColor=grey, ticks=False, labelPadding=12)
     )
     x, most = axis(format), rows.shown.max()
-    scale = _scale(most, 0.01 if format == "%" else 10)
+    scale = _scale(most, 0.01 if "%" in format else 10)
     bars = rows.pivot_table(index="row", columns="kind", values="shown", sort=False).reindex(
         columns=["average", "worst"]
     )
@@ -132,14 +133,14 @@ def _spans(rows, there, unit, format):
         )
     names, shapes, colours = (list(part) for part in zip(*there.values(), strict=True))
     legend = alt.Legend(columns=4, symbolSize=110)
-    return chart + alt.Chart(Aggregate(rows, dict.fromkeys(["row", "name", "shown"], "")).rows).mark_point(
+    return chart + alt.Chart(Aggregate(rows, dict.fromkeys(["row", "name", "shown", "said"], "")).rows).mark_point(
         filled=True, size=100, opacity=1
     ).encode(
         x=alt.X("shown:Q", title=unit),
         y=y,
         color=alt.Color("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours)),
         shape=alt.Shape("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-        tooltip=["name", alt.Tooltip("shown:Q", format=".2%" if format == "%" else format)],
+        tooltip=["name", alt.Tooltip("said:N", title="people")],
     )
 
 
@@ -158,8 +159,8 @@ def _nearer(title, rows, worst, format):
     """The most and the least people, and at most how many beyond what needs no attack: a `Finding`."""
     most, beyond = beyond_controls(rows).nlargest(1, "beyond"), {}
     for row in most.itertuples():
-        beyond["beyond what needs no attack at most"] = f"{max(row.beyond, 0):{format}} ({row.setting})"
-    return extremes(worst, title, beside=beyond, format=f"{{:{format}}}")[0]
+        beyond["beyond what needs no attack at most"] = f"{numerals.bare(format, max(row.beyond, 0))} ({row.setting})"
+    return extremes(worst, title, beside=beyond, format=format)[0]
 
 
 def hit(results):

@@ -5,7 +5,6 @@ chart is made of an `Aggregate`: a small table with declared columns in which no
 people.
 """
 
-import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from importlib import import_module
 import pandas as pd
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds
-from privnb.microdata import expect, withholding
+from privnb.microdata import expect, numerals, withholding
 from privnb.microdata.sentences import say
 from privnb.reporting.findings.rows import setting_name
 
@@ -139,11 +138,11 @@ def settings(results):
 
 
 def intervals(results):
-    """What the 95 % intervals of these results are about: other repeats, or other people."""
+    """What the 95% intervals of these results are about: other repeats, or other people."""
     seeds = results.groupby(["dataset", *SETTING, *QUESTION], dropna=False).size()
     if not len(seeds) or seeds.max() == 1:
-        return "95 % intervals over people (one seed)"
-    text = f"95 % intervals of the mean over {seeds.max()} seeds, none where they are too much alike"
+        return "95% intervals over people (one seed)"
+    text = f"95% intervals of the mean over {seeds.max()} seeds, none where they are too much alike"
     return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
 
 
@@ -158,12 +157,13 @@ def told_apart(series, order):
 
 
 def percent(share):
-    return f"{share:.0%}" if share >= 0.005 or share == 0 else "less than 1%"
+    return numerals.bare("{:%}", share)
 
 
 def axis(format):
     """An axis with room between its labels and as many digits as tell them apart."""
-    return alt.Axis(format=re.sub(r"\.\d", "", format), tickCount=8)
+    _, sign, kind, _ = numerals.parts(format)
+    return alt.Axis(format=sign + {"g": ",~g"}.get(kind, kind), tickCount=8)
 
 
 def none(what):

@@ -76,7 +76,7 @@ def known_attributes(results, secret="identity"):
         alt.vconcat(*panels).resolve_scale(x="shared"),
         found.title if found else f"{facts(measure).title} by what an adversary knows",
         "Ticks: sets of known attributes, by how many there are; diamonds: the set that tells most, named at the left. "
-        f"Dashed: without the release, {_said(rows.baseline.iloc[0])}."
+        f"Dashed: without the release, {percent(rows.baseline.iloc[0])}."
         + (" At least: where few people are guessed or missed, only a bound is shown." if rows.bound.any() else "")
         + (" Equal lengths are equal leakage in bits." if secret == "identity" else ""),
     )
@@ -129,10 +129,10 @@ def leaks(results, attribute=""):
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared", color="shared", shape="shared"),
         f"A released row is traced to its person for {_share(least)} ({least.setting}) to {_share(most)} "
-        f"({most.setting}) of people; without a release for {_said(least.baseline)}",
+        f"({most.setting}) of people; without a release for {percent(least.baseline)}",
         "Marks: how likely one guess is right; black ticks: the same guess without the release; numbers: the "
         "probability, and the leakage in bits. "
-        + ("Bars: 95 % intervals. " if rows.low.notna().any() else "")
+        + ("Bars: 95% intervals. " if rows.low.notna().any() else "")
         + "At most: what the original tells, which noise cannot exceed. Lower is better.",
     )
 
@@ -165,8 +165,9 @@ def _bounded(rows):
     """Rows with their share as `said`. A withheld one stands at its lower bound, of noise at its upper one."""
     most, withheld = rows.variant == "at most", rows.value.isna()
     rows = rows.assign(value=rows.value.fillna(rows.low.mask(most, rows.high)), bound=withheld)
-    least = rows.value.map(lambda share: f"at least {_said(np.floor(share * 100) / 100 if share >= 0.1 else share)}")
-    rows = rows.assign(said=least.where(withheld & ~most, rows.value.map(_said)))
+    down = rows.value.where(rows.value < 0.1, np.floor(rows.value * 100) / 100)
+    least = down.map(lambda share: f"at least {percent(share)}", "ignore")
+    rows = rows.assign(said=least.where(withheld & ~most, rows.value.map(percent, "ignore")))
     # Bounds are no intervals.
     return rows.assign(low=rows.low.mask(withheld), high=rows.high.mask(withheld)).dropna(subset=["value", "baseline"])
 
@@ -209,10 +210,6 @@ def _known(row, every):
     if row.size_ == every:
         return f"all {every}"
     return f"{row.size_}: {row.names}" if row.size_ <= 3 else f"{row.size_} of {every}"
-
-
-def _said(share):
-    return percent(share) if share >= 0.1 else f"{100 * share:.2g}%"
 
 
 def _named(setting):

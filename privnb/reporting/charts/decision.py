@@ -5,7 +5,8 @@ import pandas as pd
 from privnb.decision import AXES
 from privnb.decision.caps import check_choices
 from privnb.measures import facts
-from privnb.microdata import expect
+from privnb.measures.base import Measure
+from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import Aggregate, none
 
 
@@ -36,14 +37,18 @@ def axis_title(axis, releases):
 
 def _written(rows):
     """The rows with both losses as text, with their intervals."""
-    written = {
-        axis: [_number(*bounds) for bounds in rows[[axis, f"{axis}_low", f"{axis}_high"]].itertuples(index=False)]
-        for axis in AXES
-    }
+    written = {}
+    for axis in AXES:
+        of = facts(rows[f"{axis}_measure"].iloc[0]) if f"{axis}_measure" in rows else Measure(axis)
+        bounds = rows[[axis, f"{axis}_low", f"{axis}_high"]]
+        written[axis] = [_number(of.format, *each) for each in bounds.itertuples(index=False)]
     return rows.assign(**written)
 
 
-def _number(value, low, high):
+def _number(format, value, low, high):
     if pd.isna(value):
-        return "" if pd.isna(high) else f"withheld, at most {high:.4g}"
-    return f"{value:.4g}" + (f" ({low:.4g} to {high:.4g})" if low < high else "")
+        return "" if pd.isna(high) else f"withheld, at most {numerals.bare(format, high)}"
+    if not low < high:
+        return numerals.bare(format, value)
+    number, *ends = numerals.interval(format, value, low, high)
+    return f"{number} ({' to '.join(ends)})"

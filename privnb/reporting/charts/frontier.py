@@ -30,7 +30,7 @@ LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's wid
 def frontier(releases, *, privacy_cap=None, utility_cap=None):
     """Points of `frontier.points`: efficient ones filled and joined by a line, dominated ones grey, undecided hollow.
 
-    The line is a stair, for between two releases nothing can be published. Thin lines: 95 % intervals; dashed: the
+    The line is a stair, for between two releases nothing can be published. Thin lines: 95% intervals; dashed: the
     caps; a ring: the knee. Efficient releases are named where there is room. The interval of a loss that is known from
     below only ends at its mark.
 
@@ -256,7 +256,7 @@ def _explained(releases, drawn, corner, caps, least):
     if len(least):  # of which a lower bound is drawn
         said.append(f"{', '.join(dict.fromkeys(least))}, hollow or grey: at least what is shown is lost.")
     if (drawn.kind == "randomised").any():
-        said.append(f"Thin lines: 95 % intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
+        said.append(f"Thin lines: 95% intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
     said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []
     if corner is not None:
         said.append("Ring: the knee, farthest below the line between the frontier's ends.")

@@ -95,7 +95,7 @@ def _numbered(steps, results, planes, measures):
     rows = steps.assign(row=range(len(steps)))
     for measure in measures:
         found = results[results.measure == measure].drop_duplicates(SETTING)
-        texts = [_worded(*pair) for pair in zip(found.value, found.baseline, strict=True)]
+        texts = [_worded(measure, *pair) for pair in zip(found.value, found.baseline, strict=True)]
         found = found[[*SETTING, "value", "baseline"]].assign(text=texts)
         found.columns = [*SETTING, measure, f"{measure}_base", f"{measure}_text"]
         rows = rows.merge(found, on=SETTING, how="left", validate="many_to_one").fillna(
@@ -118,10 +118,11 @@ def _numbered(steps, results, planes, measures):
     return Aggregate(rows, dict.fromkeys(rows, "")).rows
 
 
-def _worded(value, baseline):
+def _worded(measure, value, baseline):
     if pd.isna(value):
         return "withheld"
-    return f"{value:.3g}" + ("" if pd.isna(baseline) else f" (baseline {baseline:.3g})")
+    number = facts(measure).bare
+    return number(value) + ("" if pd.isna(baseline) else f" (baseline {number(baseline)})")
 
 
 def _heading(data):

@@ -1,5 +1,7 @@
 """One measure by setting: bars, dots, lines."""
 
+import pandas as pd
+
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import (
@@ -43,11 +45,12 @@ def bars(results, measure):
     if not known.any():
         return none(measure)
     rows[["low", "high"]] = rows[["low", "high"]].where(known)  # bounds of what is withheld are no intervals
-    shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline"], "")).rows
+    rows["said"] = [of.bare(value) if pd.notna(value) else "" for value in rows.value]
+    shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline", "said"], "")).rows
     base = alt.Chart(shown).encode(y=alt.Y("setting:N", sort=None, title=None))
-    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=of.label, axis=axis(of.spec)))
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=of.label, axis=axis(of.format)))
     chart += base.mark_text(align="left", dx=6).encode(
-        x=alt.X("high:Q" if rows.high[known].notna().all() else "value:Q"), text=alt.Text("value:Q", format=of.spec)
+        x=alt.X("high:Q" if rows.high[known].notna().all() else "value:Q"), text="said:N"
     )
     explained = [f"Bars: {of.label} by setting"]
     if not known.all():
@@ -62,7 +65,7 @@ def bars(results, measure):
 
 
 def dots(results, measure, *, of):
-    """One dot per setting and miner, its 95 % interval as a line; black ticks mark the baseline. One panel per set of
+    """One dot per setting and miner, its 95% interval as a line; black ticks mark the baseline. One panel per set of
     miners.
 
     Parameters
@@ -89,14 +92,14 @@ def dots(results, measure, *, of):
     rows[["value", "low", "high", "baseline"]] /= of
     order = list(dict.fromkeys(rows.miner))
     panels = [
-        ranges(part, "miner", unit, zero=False, format="%", order=order).properties(
+        ranges(part, "miner", unit, zero=False, format="{:%}", order=order).properties(
             title=alt.Title(name or "main set of miners", fontSize=12), width=WIDTH
         )
         for name, part in rows.groupby("miner_set", sort=False)
     ]
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
-        extremes(rows, title, format="{:.1%}")[0].title,
+        extremes(rows, title, format="{:%}")[0].title,
         f"Dots: {unit} by setting and miner; lines: {intervals(results[results.measure == measure])}; black ticks: the "
         "baseline.",
     )
@@ -128,7 +131,7 @@ def lines(results, measure):
         scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
         base = alt.Chart(Aggregate(part, dict.fromkeys(columns, "")).rows).encode(
             x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
-            y=alt.Y("value:Q", title=of.label, axis=axis(of.spec)),
+            y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
             **told_apart("sanitizer", order),
         )
         panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
@@ -141,7 +144,7 @@ def lines(results, measure):
     )
 
 
-def ranges(rows, series, unit, *, zero=True, format="f", order=None, labels=True):
+def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=True):
     """A point for each setting and member of `series`, told apart by colour and shape, with interval and baseline.
 
     `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.

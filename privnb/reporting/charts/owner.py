@@ -13,6 +13,7 @@ from privnb.reporting.charts.base import (
     finish,
     intervals,
     none,
+    percent,
     settings,
     told_apart,
 )
@@ -46,7 +47,7 @@ def declines(results):
     y = alt.Y(
         "value:Q",
         title="utility decline",
-        axis=axis("%"),
+        axis=axis("{:%}"),
         scale=alt.Scale(domain=[lowest, max(drawn.value.max(), drawn.high.max(), absent.max(), guess.max()) * 1.05]),
     )
     panels = []
@@ -67,7 +68,7 @@ def declines(results):
             row.append(panel.properties(width=PANEL, height=220, title=alt.Title(title, fontSize=12)))
         panels.append(alt.hconcat(*row))
     named = "; ".join(
-        f"at most {part.value.max():.1%} ({part.setting[part.value.idxmax()]})"
+        f"at most {percent(part.value.max())} ({part.setting[part.value.idxmax()]})"
         for _, part in worst.groupby("sanitizer", sort=False)
     )
     dashed = ""
@@ -132,7 +133,7 @@ def choices(chosen):
     others = chosen[chosen.measure == "excess_over_choice"].dropna(subset="value")
     alone = len(others) > 0 and others.low.isna().all()  # no interval beside it: nothing was repeated
     every = "one seed" if alone else "all seeds"
-    rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{share:.0%} of the seeds")
+    rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{percent(share)} of the seeds")
     columns = ["scenario", "criterion", "setting", "seeds", "value"]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
         x=alt.X("scenario:N", sort=None, axis=_bare(title="scenario", orient="top", labelAngle=0)),

@@ -39,7 +39,7 @@ def people(counts, fewest=withholding.LIMIT):
             y=alt.Y("people:Q", title="people"),
             tooltip=["group", "people"],
         ),
-        f"{merged.max() / merged.sum():.0%} of all people have {unit} {merged.idxmax()}, the commonest group",
+        f"{percent(merged.max() / merged.sum())} of all people have {unit} {merged.idxmax()}, the commonest group",
         f"Bars: number of people by {unit}.",
     )
 
@@ -74,4 +74,4 @@ def _mean(sets):
     if np.isnan(sets["mean"]):
         return "a withheld share"
     share = percent(sets["mean"])
-    return share if sets.exact or share.startswith("less") else f"at most {share}"
+    return share if sets.exact or share.startswith("1 in") else f"at most {share}"

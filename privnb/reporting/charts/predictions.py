@@ -85,5 +85,5 @@ def _draws(after):
     seeds = control.groupby(["sanitizer", "parameters", "variant", "miner_set"]).size()
     if not len(seeds) or seeds.max() == 1:
         return draws
-    said = f"95 % intervals of the mean over {seeds.max()} seeds"
+    said = f"95% intervals of the mean over {seeds.max()} seeds"
     return said if seeds.min() == seeds.max() else f"{said}; where there is one seed, {draws}"

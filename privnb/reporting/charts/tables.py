@@ -8,7 +8,7 @@ BASELINE = "baseline"
 
 
 def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
-    """A small table of results to look at: values with their 95 % interval, and the guess that they have to beat.
+    """A small table of results to look at: values with their 95% interval, and the guess that they have to beat.
 
     Parameters
     ----------

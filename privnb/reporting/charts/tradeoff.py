@@ -99,7 +99,7 @@ def two_critiques(results):
         "; ".join(f"{each.subject}: {each.number}" for each in found),
         "Above: Brickell and Shmatikov's direct comparison, on the sensitive attribute: the adversary's accuracy gain "
         "and the researcher's workload gain, of several miners the best; no quasi-identifiers or no sensitive "
-        "attribute gain 0; clearly: beyond its 95 % interval. Below: Li and Li's privacy loss, as a share of the "
+        "attribute gain 0; clearly: beyond its 95% interval. Below: Li and Li's privacy loss, as a share of the "
         "smallest loss of a value disclosed for certain, and utility loss, as a share of that without "
         "quasi-identifiers.",
     )
@@ -182,5 +182,5 @@ def _explained(scale, rows, seeds):
         said.append(f"Dashed, level: {end}, {trivial.iloc[0]:.3g}.")
     if rows.low.notna().any():
         over = f"{seeds} draws of the queries" if seeds > 1 else "the queries"
-        said.append(f"Thin upright lines: 95 % intervals over {over}.")
+        said.append(f"Thin upright lines: 95% intervals over {over}.")
     return " ".join(said)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from privnb.evaluation.results import bounded, check_results
 from privnb.measures import facts
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.microdata.sentences import B, say
 from privnb.reporting.findings.rows import listed, setting_name
 
@@ -27,7 +27,7 @@ class Finding:
     value, low, high : float
         The number and its 95 % interval; without a value it was withheld, and lies between `low` and `high`.
     format : str
-        How the number is written, with its unit.
+        What the number is of, with its unit, see `numerals`.
     setting : str
         The release, as `setting_name` calls it.
     beside : mapping of str to float or str
@@ -42,7 +42,7 @@ class Finding:
     value: float
     low: float = np.nan
     high: float = np.nan
-    format: str = "{:.3g}"
+    format: str = "{:g}"
     setting: str = ""
     beside: Mapping = field(default_factory=lambda: MappingProxyType({}))
     better: str = ""
@@ -73,7 +73,7 @@ class Finding:
     @property
     def text(self):
         """The number inside a sentence; in brackets, without the unit again, its interval and what it stands beside."""
-        known = [*filter(None, [self._interval()]), *self._beside(bare)]
+        known = [*filter(None, [self._interval()]), *self._beside(numerals.bare)]
         return f"{B}{self.number}{B}" + (f" ({'; '.join(known)})" if known else "")
 
     @property
@@ -88,7 +88,8 @@ class Finding:
     def _interval(self):
         if pd.isna(self.value) or not self.low < self.high:
             return ""
-        return f"95% interval {bare(self.format, self.low)} to {bare(self.format, self.high)}"
+        _, low, high = numerals.interval(self.format, self.value, self.low, self.high)
+        return f"95% interval {low} to {high}"
 
     def _beside(self, written):
         return [
@@ -131,27 +132,18 @@ def of_results(*measures, otherwise):
 def reported(format, value, low=np.nan, high=np.nan):
     """A number with its unit; a withheld one by what may be said of it.
 
-    >>> reported("{:,.0f} people", 1234), reported("{:,.0f} people", float("nan"), 1, 9)
+    >>> reported("{:,} people", 1234), reported("{:,} people", float("nan"), 1, 9)
     ('1,234 people', 'fewer than 10 people')
-    >>> reported("{:.1%} of people", float("nan"), 0, 0.02), reported("{:.1%}", float("nan"))
-    ('0.0% to 2.0% of people (withheld)', 'withheld')
+    >>> reported("{:%} of people", float("nan"), 0, 0.02), reported("{:%}", float("nan"))
+    ('0% to 2% of people (withheld)', 'withheld')
     """
     if pd.notna(value):
-        return "unbounded" if np.isinf(value) else format.format(value)
+        return numerals.written(format, value, *((low, high) if low < high else ()))
     if pd.isna(high):
         return "withheld"
     if format.endswith(" people") and "%" not in format:
         return f"{bounded(low, high)} people"
-    return f"{bare(format, low)} to {format.format(high)} (withheld)"
-
-
-def bare(format, value):
-    """A number without its unit.
-
-    >>> bare("{:,.0f} people", 1234)
-    '1,234'
-    """
-    return "unbounded" if np.isinf(value) else format.partition(" ")[0].format(value)
+    return f"{' to '.join(numerals.bounds(format, low, high))} (withheld)"
 
 
 def extremes(rows, subject, *, beside=None, note="", **given):

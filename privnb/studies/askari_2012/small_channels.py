@@ -32,7 +32,7 @@ SPACES = {  # the hierarchies are assumed, see `enumeration.errata`
 
 
 for _name in ("values_per_row", "tables", "anonymous_tables", "releases"):
-    state(_name, format="{:,.0f}", axis=False)
+    state(_name, format="{:,}", axis=False)
 for _name in ("prior_bayes_risk", "lowest_bayes_risk", "highest_bayes_risk"):
     state(_name, kind="privacy", better="higher", bounds=(0, 1), unit="probability")
 state("shannon_leakage", kind="privacy", better="lower", bounds=(0, math.inf), unit="bits")

@@ -37,14 +37,14 @@ SMALL = 0.04  # the utility loss that the paper finds everything below
 
 
 state("largest_privacy_loss", kind="privacy", better="lower", bounds=(0, np.inf), unit="nats", axis=False)
-state("share_of_small_utility_loss", kind="utility", better="higher", bounds=(0, 1), format="{:.0%}", axis=False)
+state("share_of_small_utility_loss", kind="utility", better="higher", bounds=(0, 1), format="{:%}", axis=False)
 state(
     "above_scale",
     kind="privacy",
     better="lower",
     bounds=(0, np.inf),
     sentence="Releases whose privacy loss lies above that of the commonest value, disclosed for certain.",
-    format="{:,.0f}",
+    format="{:,}",
     axis=False,
 )
 
