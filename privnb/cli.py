@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from importlib import metadata
 from pathlib import Path
 
@@ -88,11 +89,13 @@ def _stoppable():
 
 
 def report(args):
-    """Run the notebooks and say where the report is."""
+    """Run the notebooks; say where the report is, how long it took, and what is not in it."""
+    from privnb.microdata.progress import taken
     from privnb.reporting import printing
     from privnb.reporting.notebooks import choose, notebooks_folder
-    from privnb.reporting.report import build
+    from privnb.reporting.report import build, left_out
 
+    begun = time.monotonic()
     if args.pdf:
         printing.browser()  # refused before anything runs
 
@@ -102,19 +105,18 @@ def report(args):
         parameters["DATASET"] = _dataset(args.dataset, folder)
     chosen = choose(folder, args.notebook, parameters)
     index = build(args.out or _default(folder, chosen, args.notebook), args.notebook, parameters, jobs=args.jobs)
-    print(index)
+    print(index.resolve().as_uri())  # which a terminal opens at a click
     if args.pdf:
-        print(printing.pdf(index.parent))
+        print(printing.pdf(index.parent).as_uri())
+    print(" ".join([f"Made in {taken(time.monotonic() - begun)}.", *left_out(index)]), file=sys.stderr)
 
 
 def lab(args):
     """Open JupyterLab on the notebooks: on this machine only, its token on, nothing asked of the network."""
-    from privnb.reporting.notebooks import notebooks_folder
-
     settings = Path(__file__).parent / "reporting" / "templates" / "lab"  # no news, no question about news
     paths = [str(settings), os.environ.get("JUPYTER_CONFIG_PATH", "")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
-    os.execv(sys.executable, lab_command(notebooks_folder()) + args.rest)
+    os.execv(sys.executable, lab_command(_own_notebooks()) + args.rest)
 
 
 def app(args):
@@ -122,9 +124,9 @@ def app(args):
     from traitlets.config import Config
 
     from privnb.explorer.app import check_setting, served
-    from privnb.reporting.notebooks import choose, notebooks_folder
+    from privnb.reporting.notebooks import choose
 
-    parameters, folder = dict(args.parameter), notebooks_folder()
+    parameters, folder = dict(args.parameter), _own_notebooks()
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
     (notebook,) = choose(folder, ["09_explore"], parameters)
@@ -261,9 +263,20 @@ def _add_parameters(command):
 
 def _offer():
     """What a report can be asked for, of the notebooks that are here."""
-    from privnb.reporting.notebooks import choose, notebooks_folder, offered
+    from privnb.reporting.notebooks import choose, notebooks_folder
+    from privnb.reporting.offer import offered
 
     return "\n" + offered(choose(notebooks_folder()))
+
+
+def _own_notebooks():
+    """The notebooks to open, and to write beside; says where they are if they have just been copied there."""
+    from privnb.reporting.offer import own_notebooks
+
+    folder, made = own_notebooks()
+    if made:
+        print(f"privnb: the notebooks are now in {folder}: a copy of your own, of those that came with the package.")
+    return folder
 
 
 def _dataset(name, notebooks):
@@ -277,11 +290,13 @@ def _dataset(name, notebooks):
 
 def _default(folder, chosen, named):
     """`reports/<dataset>`; a report of another profile, or of some notebooks, goes beside it, not in its place."""
+    from privnb.reporting.offer import reports_folder
+
     dataset = next((n.values["DATASET"] for n in chosen if "DATASET" in n.values), "notebooks")
     asked = {n.asked["PROFILE"]: n.parameters["PROFILE"].default for n in chosen if "PROFILE" in n.asked}
     profile = [name for name, default in asked.items() if name != default]
     name = "-".join([Path(dataset).stem, *profile, *(n.name for n in chosen if named)])
-    return folder.parent / "reports" / name
+    return reports_folder(folder) / name
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.microdata import dataset
 from privnb.microdata.processes import runs_as
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
+from privnb.reporting.offer import reports_folder
 from privnb.reporting.report import ReportError
 
 
@@ -42,13 +44,16 @@ def asked(monkeypatch):
         return Path(out) / "index.html"
 
     monkeypatch.setattr(report, "build", build)
+    monkeypatch.setattr(report, "left_out", lambda index: [f"Of 9 numbers of {index.parent.name} 2 are withheld."])
     return calls
 
 
 def test_report_of_all_notebooks(project, asked, capsys):
     assert cli.main(["report"]) == 0
     assert asked == [(project / "reports" / "adult", None, {}, None)]
-    assert capsys.readouterr().out == f"{project}/reports/adult/index.html\n"
+    said = capsys.readouterr()
+    assert said.out == f"file://{project}/reports/adult/index.html\n", "a link that a terminal opens"
+    assert said.err == "Made in 0 s. Of 9 numbers of adult 2 are withheld.\n"
 
 
 def test_report_of_one_notebook_goes_beside_the_whole_one(project, asked):
@@ -132,9 +137,44 @@ def test_notebooks_are_found_from_anywhere_in_a_project(project, monkeypatch, tm
     assert notebooks_folder() == project / "notebooks"
     assert notebooks_folder(project / "notebooks") == project / "notebooks"
     elsewhere = tmp_path_factory.mktemp("elsewhere")
-    monkeypatch.setattr("privnb.reporting.notebooks.__file__", str(elsewhere / "privnb" / "reporting" / "notebooks.py"))
+    monkeypatch.setattr(dataset, "PROJECT", elsewhere)
     with pytest.raises(ReportError, match="no notebooks found: looked for notebooks/NN_name"):
         notebooks_folder(elsewhere)
+
+
+def test_reports_go_beside_the_notebooks_or_to_the_current_folder(project, monkeypatch, tmp_path_factory):
+    assert reports_folder(project / "notebooks") == project / "reports"
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    assert reports_folder(project / "notebooks") == elsewhere / "reports"
+
+
+def test_what_an_installed_package_brings_is_opened_as_a_copy(project, monkeypatch, tmp_path_factory, capsys):
+    """Once: the copies are then the nearest, also for a report."""
+    monkeypatch.setattr(dataset, "SHIPPED", project)
+    monkeypatch.setattr(dataset, "PROJECT", project)
+    own = tmp_path_factory.mktemp("own")
+    monkeypatch.chdir(own)
+    monkeypatch.setattr(os, "execv", lambda _, command: print(*command, sep="\n"))
+    for said in (f"the notebooks are now in {own / 'notebooks'}: ", ""):
+        cli.main(["lab"])
+        out = capsys.readouterr().out
+        assert f"--ServerApp.root_dir={own / 'notebooks'}\n" in out
+        assert said in out
+        assert ("now in" in out) == bool(said)
+    assert [path.name for path in sorted((own / "notebooks").iterdir())] == ["01_load.ipynb", "04_attack.ipynb"]
+    assert notebooks_folder() == own / "notebooks"
+
+
+def test_a_notebook_knows_the_description_of_its_table_wherever_that_is(project, monkeypatch):
+    """Beside it, in the project or the package, or at a path as seen from it."""
+    (notebook,) = choose(project / "notebooks", ["01"])
+    assert notebook.described == dataset.PROJECT / "data" / "adult" / "adult.toml"
+    shutil.copytree(CLINIC.parent, project / "data" / "clinic")
+    for name in ("clinic", "../data/clinic/clinic.toml"):
+        (notebook,) = choose(project / "notebooks", ["01"], {"DATASET": name})
+        assert notebook.described == (project / "data" / "clinic" / "clinic.toml").resolve()
+    assert choose(project / "notebooks", ["01"], {"DATASET": "nobody"})[0].described is None
 
 
 def test_alone_it_says_what_it_can_do(capsys):

@@ -297,7 +297,8 @@ def find(name, folder=None):
     )
 
 
-PROJECT = Path(__file__).resolve().parents[2]
+SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and data that an installed package brings
+PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
 def _read_files(folder, text):

@@ -164,3 +164,13 @@ class Bars:
     def close(self):
         for bar in self.bars.values():
             bar.close()
+
+
+def taken(seconds):
+    """How long something took, for people.
+
+    >>> taken(7.4), taken(299.6)
+    ('7 s', '5 min 0 s')
+    """
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

@@ -8,7 +8,6 @@ One module, since all of it reads the same cells: what is offered, what is asked
 
 import ast
 import contextlib
-import textwrap
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -68,19 +67,29 @@ class Notebook:
         values = {name: parameter.default for name, parameter in self.parameters.items()} | self.asked
         return {name: value for name, value in values.items() if name not in OWN}
 
+    @property
+    def described(self):
+        """Path of the description file of its dataset, as it finds it from where it runs; None where there is none."""
+        try:
+            with contextlib.chdir(self.path.parent):
+                return dataset.find(str(self.values["DATASET"])).resolve()
+        except (KeyError, FileNotFoundError):
+            return None
+
 
 def notebooks_folder(start=None):
-    """The nearest `notebooks/` with numbered notebooks, at or above `start` (the current folder), else the project's.
+    """The nearest `notebooks/` with numbered notebooks, at or above `start` (the current folder), else the project's or
+    those that the installed package brings.
 
     Raises ReportError if there is none.
     """
     start = Path(start or Path.cwd()).resolve()
-    project = Path(__file__).resolve().parents[2]
-    for folder in (start / "notebooks", start, *(p / "notebooks" for p in start.parents), project / "notebooks"):
+    above = (p / "notebooks" for p in start.parents)
+    for folder in (start / "notebooks", start, *above, dataset.PROJECT / "notebooks"):
         if folder.name == "notebooks" and _numbered(folder):
             return folder
     raise ReportError(
-        f"no notebooks found: looked for notebooks/NN_name.ipynb in {start}, above it and in {project}. "
+        f"no notebooks found: looked for notebooks/NN_name.ipynb in {start}, above it and in {dataset.PROJECT}. "
         "Run this inside a checkout of the project."
     )
 
@@ -138,41 +147,6 @@ def choose(folder, names=None, parameters=None):
             f"There are: {', '.join(offered) or 'none'}."
         )
     return chosen
-
-
-def offered(chosen):
-    """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning.
-
-    Parameters
-    ----------
-    chosen : list of Notebook
-
-    Returns
-    -------
-    str
-    """
-    width = max((len(notebook.name) for notebook in chosen), default=0)
-    lines = ["notebooks:", *(f"  {each.name:<{width}}  {_question(each.path)}" for each in chosen)]
-    lines += ["", "parameters, for -p NAME VALUE, by notebook, with their defaults in brackets:"]
-    meanings = {}
-    for notebook in chosen:
-        for name in notebook.values:
-            meanings.setdefault(name, {}).setdefault(notebook.parameters[name], []).append(notebook.name[:2])
-    for name, found in meanings.items():
-        lines.append(f"  {name}")
-        for parameter, where in found.items():
-            of = "all" if len(where) == len(chosen) else ", ".join(where)
-            default = "" if parameter.default == "" else f" [{parameter.default}]"
-            text = f"{of}: {parameter.meaning}{default}"
-            lines += textwrap.wrap(text, 100, initial_indent="    ", subsequent_indent="        ")
-    return "\n".join(lines) + "\n"
-
-
-def _question(path):
-    import nbformat
-
-    title, *_ = (cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown")
-    return title.partition("\n")[0].lstrip("# ")
 
 
 def check(chosen):

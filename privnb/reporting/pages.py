@@ -105,14 +105,12 @@ def _question(cells):
 
 def _dataset(chosen):
     """What the description file says of the dataset; only its name if there is no such file."""
-    from privnb.microdata import dataset
-
     name = next((str(n.values["DATASET"]) for n in chosen if n.values.get("DATASET")), "")
     if not name:
         return {"name": ""}
+    path = next(n.described for n in chosen if n.values.get("DATASET"))
     try:
-        path = dataset.find(name, chosen[0].path.parent.parent / "data")
-        described = tomllib.loads(path.read_text(encoding="utf-8"))["dataset"]
+        described = tomllib.loads(path.read_text(encoding="utf-8"))["dataset"] if path else {}
     except (OSError, KeyError):
         described = {}
     return {"name": Path(name).stem} | described

@@ -143,6 +143,24 @@ def _refuse_unless_any(nothing, chosen):
         raise ReportError(f"there is nothing to say about this table. {reasons}")
 
 
+def left_out(index):
+    """What a report does not show, sentences: how many of its numbers are withheld, and how many were not possible.
+
+    Parameters
+    ----------
+    index : Path
+        As `build` gives it.
+
+    Returns
+    -------
+    list of str
+    """
+    statuses = read(index.with_name("results.csv")).status
+    withheld, absent = (int((statuses == status).sum()) for status in ("withheld", "not possible"))
+    said = [f"Of {len(statuses):,} numbers {withheld:,} are withheld, for they tell of few people."] if withheld else []
+    return said + ([f"{absent:,} could not be had; results.csv says why."] if absent else [])
+
+
 def _checked(results, name):
     import pandas as pd
 
@@ -239,14 +257,8 @@ def _assemble(chosen, ended, work):
 
 def _close_as_the_data(chosen, made):
     """Whoever may not read a file of the data may not read what is `made` of it."""
-    from privnb.microdata import dataset
-
     readers = 0o044  # the group, and all others
-    for notebook in (each for each in chosen if each.values.get("DATASET")):
-        try:
-            described = dataset.find(str(notebook.values["DATASET"]), notebook.path.parent.parent / "data")
-        except FileNotFoundError:  # a notebook that reads no such data
-            continue
+    for described in {notebook.described for notebook in chosen} - {None}:  # which one that reads no such data has
         for path in (described.parent, *described.parent.rglob("*")):
             readers &= _mode(path)
     for path in (made, *made.rglob("*")):

@@ -136,7 +136,7 @@ def test_a_report_is_open_to_nobody_to_whom_its_data_is_not(tmp_path, mode, page
     (tmp_path / "report" / "notebooks" / "01_a.ipynb").write_text("")
     for path in (tmp_path / "report", *(tmp_path / "report").rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    notebook = SimpleNamespace(values={"DATASET": str(described)}, path=tmp_path / "notebooks" / "01_a.ipynb")
+    notebook = SimpleNamespace(described=described)
     report._close_as_the_data([notebook], tmp_path / "report")
     modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "report").rglob("*"))]
     assert modes == [inside, page]
@@ -154,7 +154,7 @@ def test_a_report_of_data_whose_mode_cannot_be_read_is_open_to_nobody(tmp_path, 
         (described.parent / name).write_text("")
     (described.parent / "gone").symlink_to("nowhere")  # says nothing of who may read what is there
     (tmp_path / "report").mkdir(mode=0o755)
-    notebook = SimpleNamespace(values={"DATASET": str(described)}, path=tmp_path / "notebooks" / "01_a.ipynb")
+    notebook = SimpleNamespace(described=described)
     report._close_as_the_data([notebook], tmp_path / "report")
     assert stat.S_IMODE((tmp_path / "report").stat().st_mode) == 0o755
     known = Path.stat
@@ -167,6 +167,20 @@ def test_a_report_of_data_whose_mode_cannot_be_read_is_open_to_nobody(tmp_path, 
     monkeypatch.setattr(Path, "stat", refused)
     report._close_as_the_data([notebook], tmp_path / "report")
     assert stat.S_IMODE((tmp_path / "report").stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("statuses", "said"),
+    [
+        (["", ""], []),
+        (["withheld", "", "withheld"], ["Of 3 numbers 2 are withheld, for they tell of few people."]),
+        (["not possible", "refused"], ["1 could not be had; results.csv says why."]),
+    ],
+)
+def test_what_a_report_leaves_out_is_counted(tmp_path, statuses, said):
+    blank = dict.fromkeys(COLUMNS, "")
+    pd.DataFrame([blank | {"status": status} for status in statuses]).to_csv(tmp_path / "results.csv", index=False)
+    assert report.left_out(tmp_path / "index.html") == said
 
 
 def test_results_are_in_the_order_of_the_notebooks(built):
@@ -326,7 +340,10 @@ def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"parameters": {"k": 25}}, r"no parameter 'k' in 01_load, 02_use. There are: DATASET, FULL, K, SEEDS, SHARE"),
+        (
+            {"parameters": {"k": 25}},
+            r"no parameter 'k' in 01_load, 02_use. Did you mean 'K'\? There are: DATASET, FULL, K, SEEDS, SHARE",
+        ),
         (
             {"parameters": {"SEEDS": 2}, "notebooks": ["01_load"]},
             "no parameter 'SEEDS' in 01_load. There are: ",
