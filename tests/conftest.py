@@ -25,6 +25,8 @@ from privnb.miners import weka
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, **PATIENT)
 settings.register_profile("here", **PATIENT)
+# `make check` tries a property on this many made-up tables at most; `make test`, and with it CI, on as many as it states.
+settings.register_profile("few", max_examples=15, **PATIENT)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 
 # The libraries' objects alone are a million, and a collection looks at all of them: a tenth of the time of small tests.
@@ -58,6 +60,8 @@ SLOWEST = [
     "test_pages_live.py",
 ]  # fmt: skip
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
+
+STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a test states, and refuses to put it twice
 
 
 # `make check` leaves out the tests that ask for one of these fixtures, if only through another fixture. They are marked
@@ -168,11 +172,14 @@ def skipped(reasons):
 
 
 @pytest.hookimpl(tryfirst=True)  # ahead of pytest's own, which leaves out by marks
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mark what needs a kernel, a browser or Java; the slowest files first, so that no core waits at the end."""
+    few = config.getoption("--hypothesis-profile") == "few"
     for item in items:
         for name in set(MARKS) & set(item.fixturenames):
             item.add_marker(name)
+        if few and (asked := getattr(getattr(item, "obj", None), STATED, None)):
+            setattr(item.obj, STATED, settings(asked, max_examples=min(asked.max_examples, settings().max_examples)))
     order = {name: place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: order.get(item.path.name, len(order)))
 
