@@ -1,9 +1,13 @@
-"""Which release to publish: the knee of the frontier, the cheapest under the owner's caps, and what each costs."""
+"""Which release to publish: the knee of the frontier, the cheapest under the owner's caps, and what each costs.
+
+One module: what is chosen, what is left out and what is said of either read the same points.
+"""
 
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, SEEDS, bounded, comparable, same
+from privnb.decision.points import AXES, bounded, comparable, same
+from privnb.evaluation.results import SETTING
 from privnb.microdata import expect
 from privnb.microdata.sentences import B
 
@@ -27,37 +31,8 @@ def knee(releases):
     return rows.loc[below.idxmax()] if below.max() > 1e-9 else None
 
 
-def caps(privacy=0, utility=0):
-    """An owner's caps as `choices` takes them: `{"privacy_cap": ..., "utility_cap": ...}`.
-
-    Parameters
-    ----------
-    privacy, utility : float
-        The most loss accepted of each axis; 0: no cap.
-
-    Returns
-    -------
-    dict of str to float or None
-
-    Raises
-    ------
-    ValueError
-        For what is no finite number of at least 0.
-
-    >>> caps(0.1)
-    {'privacy_cap': 0.1, 'utility_cap': None}
-    """
-    for axis, cap in zip(AXES, (privacy, utility), strict=True):
-        if not (expect.is_number(cap) and cap >= 0):
-            raise ValueError(
-                f"{axis.upper()}_CAP is the most {axis} loss that you accept, a number above 0, or 0 for no cap; got "
-                f"{expect.found(cap)}."
-            )
-    return {"privacy_cap": privacy or None, "utility_cap": utility or None}
-
-
 def choices(releases, *, privacy_cap=None, utility_cap=None):
-    """Which release, why, and what it costs: one row per question that an owner may ask.
+    """Which release, why, and what it costs: one row per question that an owner may ask, the recommendation first.
 
     Of a randomised release the upper bound of its interval counts, of a withheld number its upper bound; a release of
     too few seeds keeps no cap, nor does one whose loss is known from below only, which is no end of the frontier
@@ -66,26 +41,30 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
     Parameters
     ----------
     releases : DataFrame
-        Of `points`.
-    privacy_cap : float, optional
-        The most privacy loss that the owner accepts; the least utility loss under it is looked for.
-    utility_cap : float, optional
-        The other way round.
+        Of `points` with a floor.
+    privacy_cap, utility_cap : float, optional
+        The most loss that the owner accepts. The least utility loss under the caps is recommended; under a
+        `utility_cap` alone the least privacy loss.
 
     Returns
     -------
     DataFrame
-        Beside the caps the knee and the ends of the frontier. Columns: `question`, `setting` ("none" if no release
-        fits), both losses with their bounds as in `points`, `why` and `costs` (against the ends).
+        Beside the recommendation the knee and the ends of the frontier. Columns: `question`, `setting` ("none" if no
+        release fits), `sanitizer`, `parameters`, both losses with their bounds as in `points`, `why` and `costs`
+        (against the ends).
+
+    Raises
+    ------
+    ValueError
+        For points without a floor: who recommends a release has to know whom it singles out.
     """
     expect.these(releases=releases)
-    for name, cap in {"privacy_cap": privacy_cap, "utility_cap": utility_cap}.items():
+    check_floor(releases)
+    caps = {"privacy": privacy_cap, "utility": utility_cap}
+    for axis, cap in caps.items():
         if cap is not None:
-            expect.number(name, cap)
-    rows = []
-    for axis, cap, other in (("privacy", privacy_cap, "utility"), ("utility", utility_cap, "privacy")):
-        if cap is not None:
-            rows.append(_under(releases, axis, cap, other))
+            expect.number(f"{axis}_cap", cap)
+    rows = [_recommended(releases, {axis: cap for axis, cap in caps.items() if cap is not None})]
     corner, there = knee(releases), _known(releases)
     if corner is not None:
         why = "of the efficient releases the farthest below the line between the frontier's ends"
@@ -94,44 +73,91 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
         if len(there):
             end = _least(there, axis, other).iloc[0]
             rows.append({**end, "question": f"the least {axis} loss", "why": "an end of the frontier"})
-    if not rows:
-        raise ValueError(
-            f"none of the {len(releases)} releases can be compared ({releases.why.iloc[0]}). Give randomised ones "
-            f"at least {SEEDS} seeds, and both measures."
-        )
     ends = ("", "_low", "_high", "_baseline", "_of")
-    columns = ["question", "setting", *(f"{axis}{end}" for axis in AXES for end in ends), "why"]
+    columns = ["question", "setting", *SETTING, *(f"{axis}{end}" for axis in AXES for end in ends), "why"]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(costs=[_costs(row, table) for row in table.itertuples()])
 
 
-def _under(releases, axis, cap, other):
-    """The release of the least `other` loss that keeps the cap on `axis`, as a row of `choices`."""
-    question = f"the least {other} loss with a {axis} loss of at most {cap:g}"
+def check_floor(releases):
+    """Raise ValueError for points without a floor."""
+    if releases.refused.isna().any():
+        raise ValueError(
+            "these points have no floor: nothing is recommended among releases that may single people out. Give "
+            "`points(..., floor=5)`, and the results of `evaluation.combinations`."
+        )
+
+
+def _recommended(releases, caps):
+    """The release of the least loss that keeps all caps, as a row of `choices`."""
+    axis, other = AXES if list(caps) == ["utility"] else AXES[::-1]
+    under = " and ".join(f"a {each} loss of at most {_formatted(cap)}" for each, cap in caps.items())
+    question = f"the least {axis} loss {f'with {under}' if caps else 'without a cap'}"
     there = _known(releases)
     missing = len(releases) - len(there)
-    left_out = f"; {missing} {'were' if missing > 1 else 'was'} left out, see why" if missing else ""
-    kept = there[(there[f"{axis}_high"] <= cap) | same(there[f"{axis}_high"], cap)]
+    left_out = f"; {missing} cannot be chosen whatever the caps, see below" if missing else ""
+    kept = there[[_above(row, caps) == [] for _, row in there.iterrows()]]
     if kept.empty:
-        nearest = there.sort_values(f"{axis}_high", kind="stable").head(1)
         least = [
-            f"; the least upper bound is {_formatted(row[f'{axis}_high'])} ({row.setting})"
-            for _, row in nearest.iterrows()
+            f"the least {each} loss is at most {_formatted(row[f'{each}_high'])} ({row.setting})"
+            for each, cap in caps.items()
+            for _, row in there.sort_values(f"{each}_high", kind="stable").head(1).iterrows()
+            if row[f"{each}_high"] > cap
         ]
-        return {"question": question, "setting": "none", "why": f"no release keeps the cap{''.join(least)}{left_out}"}
-    order = _least(kept, other, axis)
+        why = f"no release keeps {'all caps' if len(caps) > 1 else 'the cap' if caps else 'the floor'}"
+        return {"question": question, "setting": "none", "why": "; ".join([why, *least]) + left_out}
+    order = _least(kept, axis, other)
     first, others = order.iloc[0], order.iloc[1:]
-    low, high = (others[f"{other}_{end}"] for end in ("low", "high"))
-    near = others[(low <= first[f"{other}_high"]) & (high >= first[f"{other}_low"])]
-    why = f"{len(kept)} of {len(releases)} releases keep the cap, and this one loses least {other}{left_out}"
+    low, high = (others[f"{axis}_{end}"] for end in ("low", "high"))
+    near = others[(low <= first[f"{axis}_high"]) & (high >= first[f"{axis}_low"])]
+    keep = "keeps" if len(kept) == 1 else "keep"
+    what = "the caps" if len(caps) > 1 else "the cap" if caps else "the floor"
+    why = f"{len(kept)} of {len(releases)} releases {keep} {what}, and this one loses least {axis}{left_out}"
     if len(near):
-        why += f"; by {other} loss not distinguishable from {', '.join(near.setting)}"
+        why += f"; by {axis} loss not distinguishable from {', '.join(near.setting)}"
     return {**first, "question": question, "why": why}
 
 
+def _above(row, caps):
+    """The caps that a release does not keep: [(axis, cap)]."""
+    return [(axis, cap) for axis, cap in caps.items() if not (row[f"{axis}_high"] <= cap or same(row[f"{axis}_high"], cap))]
+
+
+def left_out(releases, *, privacy_cap=None, utility_cap=None):
+    """Why each release that cannot be chosen is left out.
+
+    Parameters
+    ----------
+    releases : DataFrame
+        Of `points` with a floor.
+    privacy_cap, utility_cap : float, optional
+        As of `choices`.
+
+    Returns
+    -------
+    dict of str to list of str
+        Settings by reason; those that are below the floor first.
+    """
+    expect.these(releases=releases)
+    check_floor(releases)
+    caps = {"privacy": privacy_cap, "utility": utility_cap}
+    caps = {axis: cap for axis, cap in caps.items() if cap is not None}
+    known, found = _known(releases), {}
+    for name, row in releases.sort_values("refused", ascending=False, kind="stable").iterrows():
+        if row.refused:
+            reasons = [row.refused]
+        elif name not in known.index:
+            reasons = [row.why if row.status == "undecided" else "a loss is known from below only, or not surely"]
+        else:
+            reasons = [f"its {axis} loss is above the cap of {_formatted(cap)}" for axis, cap in _above(row, caps)]
+        if reasons:
+            found.setdefault(" and ".join(reasons), []).append(row.setting)
+    return found
+
+
 def _known(releases):
-    """The releases that can be chosen: both losses are known, and not from below only."""
-    return releases[comparable(releases) & bounded(releases)]
+    """The releases that can be chosen: above the floor, and both losses are known, and not from below only."""
+    return releases[comparable(releases) & bounded(releases) & (releases.refused == "")]
 
 
 def _least(releases, axis, other):
@@ -190,14 +216,18 @@ def sentences(table, releases):
             f" Of {least} a loss is known from below only: such a release may be dominated, but dominates none, keeps "
             "no cap and is no end of the frontier."
         )
+    refused = (releases.refused.fillna("") != "").sum()
+    if refused:
+        said[0] += f" {refused} may not be chosen whatever they lose, and {'is' if refused == 1 else 'are'} not compared."
     for row in table.itertuples():
         question = row.question[0].upper() + row.question[1:]
+        bold = B if row.Index == table.index[0] else ""  # the others are no recommendation
         if row.setting == "none":
-            said.append(f"{question}: {B}none{B}; {row.why}.")
+            said.append(f"{question}: {bold}none{bold}; {row.why}.")
             continue
         losses = " and ".join(f"{axis} loss {_interval(row, axis)}" for axis in AXES)
         costs = f" It costs {row.costs}." if row.costs else ""
-        said.append(f"{question}: {B}{row.setting}{B}, {losses}; {row.why}.{costs}")
+        said.append(f"{question}: {bold}{row.setting}{bold}, {losses}; {row.why}.{costs}")
     return said
 
 

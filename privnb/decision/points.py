@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike
+from privnb.evaluation.results import setting as called
 from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
+from privnb.sanitizers import Identity
 
 AXES = ("privacy", "utility")
 SEEDS = 10  # fewer repeats say too little about what a random release loses
@@ -27,7 +29,9 @@ COLUMNS = [
     *(f"{axis}{end}" for axis in AXES for end in ENDS),
     "status",
     "why",
+    "refused",
 ]
+ORIGINAL = called(Identity())["sanitizer"]
 
 
 def check_points(name, value, columns=COLUMNS):
@@ -75,10 +79,11 @@ class Loss:
         return facts(self.measure).phrase + (f" ({of})" if of else "")
 
 
-def points(results, *, privacy, utility, names=None):
+def points(results, *, privacy, utility, names=None, floor=None):
     """The releases of `results` as points: two losses, and whether another release dominates them.
 
     Intervals that overlap may still differ; of two alike releases about one pair in a hundred is wrongly distinguished.
+    With a `floor`, what may not be published whatever both losses say is compared with nothing.
 
     Parameters
     ----------
@@ -88,6 +93,9 @@ def points(results, *, privacy, utility, names=None):
         What the axes show; a text names the measure.
     names : dict of (sanitizer, parameters) to str
         What a person calls each release, instead of sanitizer and main parameter.
+    floor : int, optional
+        A release may be chosen if so many people share every combination of quasi-identifiers as it is published, by
+        its `smallest_combination` of the results; the original never. None: nobody chooses, releases are compared.
 
     Returns
     -------
@@ -103,7 +111,9 @@ def points(results, *, privacy, utility, names=None):
           intervals that do not overlap. "undecided": neither can be said, because intervals overlap, random numbers
           have fewer than 10 seeds, a number is missing or withheld (its bounds are compared), or a loss is known from
           below only (`high` is infinite). Such a release may be dominated and dominates none. Nor does another
-          undecided one unless its intervals say so. Equal releases do not dominate each other.
+          undecided one unless its intervals say so. Equal releases do not dominate each other. "refused": below the
+          floor.
+        - `refused`: why it may not be chosen; empty where it may, missing without a floor.
 
     Raises
     ------
@@ -113,6 +123,8 @@ def points(results, *, privacy, utility, names=None):
     expect.these(results=results)
     for axis, loss in {"privacy": privacy, "utility": utility}.items():
         check_loss(axis, loss)
+    if floor is not None:
+        expect.these(floor=floor)
     if names is not None:
         expect.kind("names", names, Mapping, instead="Give what a person calls each (sanitizer, parameters).")
     if results.dataset.nunique() != 1:
@@ -130,8 +142,8 @@ def points(results, *, privacy, utility, names=None):
         table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
         table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
         table[f"{axis}_measure"] = wanted[axis].measure
-    called = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(made)
-    table.insert(4, "setting", called)
+    known_as = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(made)
+    table.insert(4, "setting", known_as)
     random = made.randomized.astype(bool)
     for axis in AXES:
         low, high = table[f"{axis}_low"], table[f"{axis}_high"]
@@ -139,7 +151,28 @@ def points(results, *, privacy, utility, names=None):
         varies = ~same(low, high) if drawn else (low < high) & ~_from_below(table, axis)
         random = random | (varies & table[axis].notna())
     table.insert(5, "kind", np.where(random, "randomised", "deterministic"))
-    return table.assign(**_judged(table))
+    table["refused"] = None if floor is None else _refused(results, table, floor)
+    return table.assign(**_judged(table))[COLUMNS]
+
+
+def _refused(results, table, floor):
+    """Why each release may not be chosen, whatever its losses; empty where it may: a list."""
+    sizes = results[results.measure == "smallest_combination"]
+    least = dict(list(sizes.assign(low=sizes.value.fillna(sizes.low)).groupby(SETTING)))
+    found = []
+    for setting in table[SETTING].itertuples(index=False, name=None):
+        rows = least.get(setting)
+        if setting[0] == ORIGINAL:
+            found.append("it is the original table")
+        elif rows is None or rows.low.isna().any():
+            found.append("how many people share its rarest combination is not known")
+        elif rows.low.min() >= floor:
+            found.append("")
+        else:
+            sure = rows.value.fillna(rows.high).min() < floor
+            belongs = f"belongs to fewer than {floor} people" if sure else f"may belong to fewer than {floor} people"
+            found.append(f"its rarest combination of quasi-identifiers {belongs}")
+    return found
 
 
 def from_best(results, **axes):
@@ -238,7 +271,8 @@ def same(a, b):
 
 def _judged(table):
     """`status` and `why` of each release."""
-    sure = comparable(table)
+    refused = table.refused.fillna("") != ""
+    sure = comparable(table) & ~refused.to_numpy()
     beats = _beats(table, sure)
     below = {axis: _from_below(table, axis) for axis in AXES}
     means = {f"{axis}_low": table[axis] for axis in AXES}
@@ -247,15 +281,18 @@ def _judged(table):
     twins = np.logical_and.reduce([same(table[a].to_numpy()[:, None], table[a].to_numpy()) for a in AXES])
     status = np.select(
         [
+            refused,
             beats.any(axis=0),
             ~sure | table[list(AXES)].isna().any(axis=1) | likely.any(axis=0) | np.any([*below.values()], axis=0),
         ],
-        ["dominated", "undecided"],
+        ["refused", "dominated", "undecided"],
         "efficient",
     )
     why = []
     for i, row in enumerate(table.itertuples()):
-        if status[i] == "dominated":
+        if status[i] == "refused":
+            why.append(row.refused)
+        elif status[i] == "dominated":
             by = np.flatnonzero(beats[:, i])
             # The one to publish instead, not one that is dominated itself.
             first = min(by, key=lambda j: (("efficient", "undecided", "dominated").index(status[j]), table.utility[j]))
@@ -265,7 +302,7 @@ def _judged(table):
             by = np.flatnonzero(likely[:, i])
             why.append(_unsure(row) or f"on average {table.setting[by[0]]} loses less, but the intervals overlap")
         else:
-            others = [table.setting[j] for j in np.flatnonzero(twins[i]) if j != i]
+            others = [table.setting[j] for j in np.flatnonzero(twins[i] & ~refused) if j != i]
             alike = f"; the same losses as {', '.join(others)}" if others else ""
             why.append(f"no release here is as good in both and better in one{alike}")
     return {"status": status, "why": why}

@@ -90,7 +90,7 @@ def grid(low, high, size, *, scale="log"):
     return values
 
 
-def tune(evaluate, values, cap, *, privacy, utility):
+def tune(evaluate, values, cap, *, privacy, utility, floor):
     """The value whose release has least utility loss among those tried that keep the cap.
 
     At most a quarter of the values is tried. A value found always keeps the cap. That its utility loss is at most 5 %
@@ -111,12 +111,15 @@ def tune(evaluate, values, cap, *, privacy, utility):
         The most privacy loss accepted; of a randomised release the interval's upper bound counts.
     privacy, utility : Loss or str
         As of `points`; a `Loss` of a measure of which higher is better needs its `best`.
+    floor : int
+        As of `points`: what is below it keeps no cap.
 
     Returns
     -------
     Tuned
     """
     expect.function("evaluate", evaluate)
+    expect.these(floor=floor)
     values, wanted = expect.numbers("values", values), {"privacy": privacy, "utility": utility}
     expect.number("cap", cap)
     for axis, loss in wanted.items():
@@ -134,9 +137,9 @@ def tune(evaluate, values, cap, *, privacy, utility):
         except SanitizationError:
             unreachable.append(values[position])
             return np.inf, np.inf
-        row = _release(results, wanted)
+        row = _release(results, wanted, floor)
         found[position] = results
-        return row.privacy_high, row.utility if pd.notna(row.utility) else row.utility_high
+        return np.inf if row.refused else row.privacy_high, row.utility if pd.notna(row.utility) else row.utility_high
 
     cap += 1e-9 * abs(cap) + 1e-12  # what is equal but for rounding keeps it, as in `choices`
     tried = search(losses, len(values), cap)
@@ -145,7 +148,7 @@ def tune(evaluate, values, cap, *, privacy, utility):
     if not found:
         raise SanitizationError(f"the table cannot be sanitized at any of {unreachable}. Relax the grid.")
     order = sorted(found)
-    releases = points(join(*(found[position] for position in order)), **wanted)
+    releases = points(join(*(found[position] for position in order)), **wanted, floor=floor)
     if len(releases) != len(order):
         raise ValueError(f"evaluate gave {releases.setting[0]} for several values: its results must name the value.")
     releases = releases.assign(value=[values[position] for position in order])
@@ -199,13 +202,13 @@ def _free(tried, position, step, size):
     return position if 0 <= position < size else None
 
 
-def _release(results, wanted):
+def _release(results, wanted, floor):
     """The one release of an evaluation as a point."""
     for axis, loss in wanted.items():
         loss = Loss(loss) if isinstance(loss, str) else loss
         if loss.best is None and "higher" in set(results.better[results.measure == loss.measure]):
             raise ValueError(f"of the {axis} measure '{loss.measure}' higher is better: give Loss(..., best=).")
-    releases = points(results, **wanted)
+    releases = points(results, **wanted, floor=floor)
     if len(releases) != 1:
         raise ValueError(f"evaluate gives results of one release, got {len(releases)}: {', '.join(releases.setting)}.")
     if not comparable(releases).all():

@@ -146,6 +146,7 @@ def disclosure(dataset, sanitizers, *, sensitive=None, knows="", miners="", seed
         A_diff, A_quot; the latter is infinite unless each class has all values), and `information_gain` (nats), which
         Lemma 1 keeps below every delta of a delta-disclosure-private release, so at most at `largest_quotient`.
         `posterior_accuracy`: people guessed right, as a share; baseline: those guessed without the release.
+        `largest_posterior`: how sure the surest guess is; baseline: without the release.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, knows=knows, miners=miners, seed=seed)
     expect.these(fewest=fewest)
@@ -262,7 +263,13 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
         unsafe = few and value > 0 if gain in WORST else hidden and gain in GUESSES
         shown = [np.nan, np.nan] if unsafe else [value, dealt]
         rows.append(row(gain.__name__, shown[0], baseline=shown[1]))
-    return [*rows, row("posterior_accuracy", share[0], interval=share[1:], baseline=prior)]
+    surest = gains.largest_posterior(found), (gains.baseline_knowledge(found) if before is None else before).max()
+    surest = (np.nan, np.nan) if np.isnan(prior) or (few and surest[0] > surest[1]) else surest
+    return [
+        *rows,
+        row("posterior_accuracy", share[0], interval=share[1:], baseline=prior),
+        row("largest_posterior", surest[0], baseline=surest[1]),
+    ]
 
 
 def _of_miners(row, case, release, sensitive, known, miners, fewest):

@@ -182,6 +182,17 @@ def posterior_accuracy(counts):
     return counts.max(axis=1).sum() / counts.sum()
 
 
+@measure(kind="privacy", better="lower", bounds=(0, 1), title="Surest guess", unit="probability", format="{:.1%}")
+def largest_posterior(counts):
+    """How likely the commonest value of the class that tells most is: the guess about the worst-off person.
+
+    FrequencyDiversity bounds it by 1 / l. `counts`: (classes, values).
+
+    Source: Machanavajjhala et al., "l-Diversity", TKDD 1(1), 2007, section 2 (homogeneity attack).
+    """
+    return posterior_knowledge(counts).max()
+
+
 @measure(
     kind="privacy",
     better="lower",

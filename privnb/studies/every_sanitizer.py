@@ -13,6 +13,7 @@ import numpy as np
 from privnb.evaluation import disclosures, queries, trade_off, workload
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Linked, Question, answer
+from privnb.evaluation.combinations import FLOOR, Combinations
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import SETTING, join, setting, summary
@@ -120,7 +121,7 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     return {"privacy": privacy, "utility": utility}
 
 
-def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, store=""):
+def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, store=""):
     """The releases of `sanitizers`, measured.
 
     `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the miners reaches.
@@ -141,18 +142,21 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
     seeds : int
         Of randomised sanitizers, 0: 10; deterministic ones are run once. `workload_utility` and the errors of queries
         vary with the folds and queries drawn, so those have as many seeds of every sanitizer.
+    floor : int
+        As of `evaluation.combinations`.
     store : str
         The folder that keeps what is finished; empty: none.
 
     Returns
     -------
     DataFrame
-        Rows of `trade_off.trade_off`, and of whatever else gives the measures. Where a sanitizer cannot do what is
-        asked, its row `classes` is "not possible", and it has no others: see `left_out`.
+        Rows of `trade_off.trade_off`, of `evaluation.combinations`, and of whatever else gives the measures. Where a
+        sanitizer cannot do what is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(floor=floor)
     _check_measures(measures)
-    plan = _Plan(dataset, profile_of(profile), measures, miners, seeds)
+    plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor)
     tasks = [task for sanitizer in sanitizers for task in plan.tasks(sanitizer)]
     return plan.joined(evaluated({"": tasks}, store, "measure releases").values())
 
@@ -226,14 +230,14 @@ def settings_along(dataset, tuned, values):
     return made
 
 
-def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store=""):
+def along(dataset, made, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, store=""):
     """What `frontier.tune` searches along one parameter.
 
     Parameters
     ----------
     made : dict of float to Sanitizer
         Of `settings_along`.
-    dataset, measures, profile, miners, seeds, store
+    dataset, measures, profile, miners, seeds, floor, store
         As of `appraised`.
 
     Returns
@@ -243,12 +247,12 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, store="
     whole : DataFrame or None
         The whole grid's results, in the full profile alone.
     """
-    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, floor=floor, store=store)
     expect.these(sanitizers=list(expect.kind("made", made, Mapping, instead="`settings_along` gives it.").values()))
     _check_measures(measures)
-    plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds), None
+    plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor), None
     if plan.profile.family["all"]:
-        options = {"profile": profile, "miners": miners, "seeds": seeds, "store": store}
+        options = {"profile": profile, "miners": miners, "seeds": seeds, "floor": floor, "store": store}
         whole = appraised(dataset, list(made.values()), *measures, **options)
 
     def evaluate(value):
@@ -270,6 +274,7 @@ class _Plan:
     measures: tuple
     miners: str
     seeds: int
+    floor: int
 
     def __post_init__(self):
         if self.seeds < 0:
@@ -280,17 +285,18 @@ class _Plan:
 
     @property
     def wanted(self):
-        """The evaluations by name, `trade_off` first."""
+        """The evaluations by name, `trade_off` first, then what says who is singled out."""
         every = [item for kind in MEASURES.values() for item in kind.items()]
         asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
-        return list(dict.fromkeys(["trade_off", *asked]))
+        return list(dict.fromkeys(["trade_off", "combinations", *asked]))
 
     @cached_property
     def questions(self):
         """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
         target = sensitive_name(self.dataset, None)
         # One for all, since it keeps what they have in common.
-        losses = {"trade_off": trade_off.Losses(target), "linked": Linked(), "costs": Costs()}
+        losses = {"trade_off": trade_off.Losses(target), "combinations": Combinations(self.floor)}
+        losses |= {"linked": Linked(), "costs": Costs()}
         losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
         if not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]

@@ -70,6 +70,7 @@ def values():
             "knowledge_gain": gains.knowledge_gain(counts),
             "posterior_accuracy": gains.posterior_accuracy(counts),
             "information_gain": gains.information_gain(counts),
+            "largest_posterior": gains.largest_posterior(counts),
             "largest_disclosure": gains.largest_disclosure(counts),
             "largest_quotient": gains.largest_quotient(counts),
             "reidentification_rate": linkage.reidentification_rate(attack, adult, key)[0],
@@ -97,7 +98,7 @@ def test_within_its_bounds(values, name):
 @pytest.mark.parametrize(
     "name",
     [
-        "accuracy_gain", "knowledge_gain", "information_gain", "largest_disclosure", "privacy_loss",
+        "accuracy_gain", "knowledge_gain", "information_gain", "largest_disclosure", "largest_posterior", "privacy_loss",
         "reidentification_rate",
         "singled_out", "register_vulnerability", "posterior_vulnerability", "mutual_information", "additive_capacity",
     ],

@@ -24,6 +24,7 @@ SHAPES = [
     "M-.5,-.87L.5,-.87L1,0L.5,.87L-.5,.87L-1,0Z",  # hexagon
     "M-1,.6L-1,-.2A1,1,0,0,1,1,-.2L1,.6Z",  # dome
 ]  # fmt: skip
+CROSS = "M-1,-1L1,1M-1,1L1,-1"  # over what may not be chosen
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
 
@@ -81,7 +82,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
             .mark_point(shape="circle", size=330, color="black", strokeWidth=1.6, opacity=1)
             .encode(**ends)
         )
-    layers += [points(drawn, ends), labels(placed(drawn, efficient, corner, caps, domains), ends)]
+    layers += [points(drawn, ends), *crosses(drawn, ends), labels(placed(drawn, efficient, corner, caps, domains), ends)]
     return finish(
         alt.layer(*layers, height=HEIGHT),
         _title(releases, corner, caps),
@@ -139,10 +140,10 @@ def points(drawn, ends):
     colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
     legend = alt.Legend(columns=5, symbolSize=90, symbolFillColor="white")
     columns = [*AXES, "setting", "sanitizer", "status", "why"]
-    of = {"dominated": 0, "undecided": 1, "efficient": 2}  # what matters is drawn last
+    of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
     of_name = {"title": None, "scale": alt.Scale(domain=names, range=colours)}
-    grey = {"test": "datum.status === 'dominated'", "value": PALE}
+    grey = {"test": "datum.status === 'dominated' || datum.status === 'refused'", "value": PALE}
     # `alt.condition` would take a hundred times as long, for it guesses what it is given.
     filled = {"test": "datum.status === 'efficient'", "field": "sanitizer", "type": "nominal", "legend": None}
     return (
@@ -159,6 +160,13 @@ def points(drawn, ends):
             ],
         )
     )
+
+
+def crosses(drawn, ends):
+    """A cross over each release that may not be chosen."""
+    rows = drawn[drawn.status == "refused"]
+    if len(rows):
+        yield plain(rows, AXES).mark_point(shape=CROSS, size=150, color=INK, strokeWidth=1.4, opacity=1).encode(**ends)
 
 
 def labels(names, ends):
@@ -253,6 +261,8 @@ def _explained(releases, drawn, corner, caps, least):
         said.append("Filled, with the line: efficient, no other release here is as good in both and better in one.")
     said += ["Grey: dominated."] if "dominated" in there else []
     said += ["Hollow: undecided."] if "undecided" in there else []
+    if "refused" in there:
+        said.append("Crossed out: not to be chosen, since it is the original or singles out too few people.")
     if len(least):  # of which a lower bound is drawn
         said.append(f"{', '.join(dict.fromkeys(least))}, hollow or grey: at least what is shown is lost.")
     if (drawn.kind == "randomised").any():

@@ -81,9 +81,13 @@ class Finding:
         """The number with its unit, or what may be said of it."""
         return reported(self.format, self.value, self.low, self.high)
 
+    @property
+    def interval(self):
+        """The 95 % interval in parentheses; empty for what is exact or withheld."""
+        return f" ({self._interval()})" if self._interval() else ""
+
     def _where(self):
-        where = f" under {self.setting}" if self.setting else ""
-        return f"{where} ({self._interval()})" if self._interval() else where
+        return (f" under {self.setting}" if self.setting else "") + self.interval
 
     def _interval(self):
         if pd.isna(self.value) or not self.low < self.high:

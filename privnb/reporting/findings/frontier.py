@@ -1,30 +1,33 @@
 """Which release to publish, from the points of the frontier."""
 
 import numpy as np
+import pandas as pd
 
 from privnb import decision
 from privnb.decision import AXES
 from privnb.decision.caps import check_choices
 from privnb.decision.points import check_loss
 from privnb.evaluation.results import check_results
+from privnb.measures import facts
 from privnb.microdata import expect
+from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
-from privnb.reporting.findings.grid import BUCKETS
-from privnb.reporting.findings.rows import listed, of
-from privnb.sanitizers.catalogue import group
+from privnb.reporting.findings.rows import capitalized, listed, of
 
 
-def publication(results, releases, table):
-    """The owner's choice.
+def publication(results, releases, table, policy):
+    """The owner's choice: first which release may be published, then why the others may not.
 
     Parameters
     ----------
     results : DataFrame
         Tidy results.
     releases : DataFrame
-        `frontier.points` of these.
+        `frontier.points` of these, with the policy's floor.
     table : DataFrame
         `frontier.choices` of those.
+    policy : Policy
+        What the owner accepts.
 
     Returns
     -------
@@ -32,13 +35,42 @@ def publication(results, releases, table):
     """
     expect.these(results=results, releases=releases)
     check_choices(table)
-    chosen = releases[releases.setting.isin(table.setting)]
+    expect.kind("policy", policy, decision.Policy, instead="Give decision.Policy().")
+    caps = policy.caps(releases)
     return report(
+        _recommended(releases, table.iloc[0], policy, caps),
+        *_left_out(releases, caps),
         *decision.sentences(table, releases),
         _mined(results, releases),
-        BUCKETS if "buckets" in set(chosen.sanitizer.map(group)) else "",
-        "Efficient is said of these releases, by these two measures. It does not mean safe.",
+        "Efficient is said of these releases, by these two measures. No attack found does not mean that there is none.",
     )
+
+
+def _recommended(releases, row, policy, caps):
+    """The recommendation with its number and reason, in at most 40 words."""
+    of = {axis: facts(releases[f"{axis}_measure"].iloc[0]) for axis in AXES}
+    given = {axis: (caps[f"{axis}_cap"], getattr(policy, axis)) for axis in AXES if caps[f"{axis}_cap"] is not None}
+    limits = [
+        f"{of[axis].phrase} at most {of[axis].written(cap)} ({share:.0%} of the way to "
+        f"{'the original' if axis == 'privacy' else 'no quasi-identifiers'})"
+        for axis, (cap, share) in given.items()
+    ]
+    limits = " and ".join([*limits, f"at least {policy.floor} people in every published combination"])
+    if row.setting == "none":
+        return f"{B}None of these releases should be published{B}: none has {limits}. {capitalized(row.why)}."
+    axis = "privacy" if [*given] == ["utility"] else "utility"
+    number = Finding("", *row[[axis, f"{axis}_low", f"{axis}_high"]], format=of[axis].format, setting=row.setting)
+    interval = number.interval or (", exact for this table" if pd.notna(number.value) else "")
+    return f"{B}{row.setting}{B} is recommended: {of[axis].phrase} {number.number}{interval}, the least with {limits}."
+
+
+def _left_out(releases, caps):
+    """Why each of the others cannot be chosen, a paragraph and a list; nothing where all can."""
+    reasons = decision.left_out(releases, **caps)
+    if reasons:
+        many = sum(map(len, reasons.values()))
+        yield f"{many} of {len(releases)} releases {'is' if many == 1 else 'are'} left out:"
+        yield [f"{capitalized(why)}: {listed(settings)}." for why, settings in reasons.items()]
 
 
 def _mined(results, releases):
@@ -55,7 +87,7 @@ def _mined(results, releases):
     )
 
 
-def search(tuned, cap, whole=None, **axes):
+def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
     """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
 
     Parameters
@@ -66,6 +98,8 @@ def search(tuned, cap, whole=None, **axes):
         The most privacy loss accepted.
     whole : DataFrame, optional
         Results of the whole grid.
+    floor : int
+        As of `frontier.points`.
     **axes : Loss or str
         `privacy` and `utility`, as of `frontier.points`.
 
@@ -98,17 +132,17 @@ def search(tuned, cap, whole=None, **axes):
         subject, value, note = f"Least utility loss with a privacy loss of at most {cap:g}", row.utility, ""
         tried["its privacy loss"] = row.privacy_high
     found = Finding(subject, value, setting=row.setting, beside=tried, better="lower", note=note)
-    return report(found, _beside(tuned, row, cap, whole, axes))
+    return report(found, _beside(tuned, row, cap, whole, floor, axes))
 
 
-def _beside(tuned, row, cap, whole, axes):
+def _beside(tuned, row, cap, whole, floor, axes):
     """The choice beside the whole grid's best, where the grid was evaluated."""
     if whole is None:
         return (
             "The whole grid was not evaluated, so how near this comes to its best is not known here. The full profile "
             "evaluates it."
         )
-    best = decision.choices(decision.points(whole, **axes), privacy_cap=cap).iloc[0]
+    best = decision.choices(decision.points(whole, **axes, floor=floor), privacy_cap=cap).iloc[0]
     if best.setting == "none" or np.isnan(best.utility):
         return "Nor does any other value of the whole grid." if tuned.value is None else ""
     if tuned.value is None:

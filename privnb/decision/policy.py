@@ -1,0 +1,97 @@
+"""What an owner accepts: how many people share each published combination, and how far the losses may go."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.decision.points import AXES, ORIGINAL, check_points
+from privnb.evaluation.combinations import FLOOR
+from privnb.microdata import expect
+from privnb.sanitizers.catalogue import group
+
+SHARE = 0.2  # of the way to the original's privacy loss, unless the owner accepts another one
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What an owner accepts of a release.
+
+    A cap is a share of the way between the two ends that all releases lie between, so that it means the same whatever
+    is measured, and of rare values too: 0.2 of a privacy loss is a fifth of the way from the release without
+    quasi-identifiers, which tells what anybody may know, to the original.
+
+    Parameters
+    ----------
+    floor : int
+        So many people share every combination of quasi-identifiers as it is published, from 2.
+    privacy : float
+        The most privacy loss accepted: above 0, the loss without quasi-identifiers, to 1, the original's; 0: no cap.
+    utility : float
+        The most utility loss accepted: above 0, the original's, to 1, the loss without quasi-identifiers; 0: no cap.
+
+    Raises
+    ------
+    ValueError
+        For any other number.
+    """
+
+    floor: int = FLOOR
+    privacy: float = SHARE
+    utility: float = 0
+
+    def __post_init__(self):
+        expect.these(floor=self.floor)
+        for axis in AXES:
+            share = getattr(self, axis)
+            if not (expect.is_number(share) and 0 <= share <= 1):
+                raise ValueError(
+                    f"{axis.upper()}_CAP is the most {axis} loss that you accept, a share above 0 and at most 1 of what "
+                    f"lies between the original and the release without quasi-identifiers, or 0 for no cap; got "
+                    f"{expect.found(share)}."
+                )
+
+    def caps(self, releases):
+        """The caps in the units of the losses, as `choices` takes them: `{"privacy_cap": ..., "utility_cap": ...}`.
+
+        Where an end that is not the harmless one is withheld or infinite, the cap is the harmless end.
+
+        Parameters
+        ----------
+        releases : DataFrame
+            Of `points`.
+
+        Returns
+        -------
+        dict of str to float or None
+
+        Raises
+        ------
+        ValueError
+            Where the end that a cap counts from is not among the releases.
+        """
+        check_points("releases", releases)
+        ends = {"privacy": _bare(releases), "utility": releases[releases.sanitizer == ORIGINAL]}
+        found = {}
+        for axis, other in (AXES, AXES[::-1]):
+            share = getattr(self, axis)
+            found[f"{axis}_cap"] = _between(axis, ends[axis], ends[other], share) if share else None
+        return found
+
+
+def _bare(releases):
+    """The release without quasi-identifiers."""
+    ends = releases[(releases.sanitizer.map(group) == "the ends") & (releases.sanitizer != ORIGINAL)]
+    return ends[ends.parameters == ""]
+
+
+def _between(axis, first, second, share):
+    """The loss that lies this share of the way from one end to the other."""
+    low, high = (end[axis].fillna(end[f"{axis}_low"]) for end in (first, second))
+    if low.empty or not np.isfinite(low.iloc[0]):
+        raise ValueError(
+            f"no {axis} cap can be counted: it begins at the {axis} loss of the "
+            f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not known here. Give "
+            "both ends of `evaluation.ends()` among the releases, or no cap."
+        )
+    way = high.iloc[0] - low.iloc[0] if len(high) and np.isfinite(high.iloc[0]) else 0
+    return float(low.iloc[0] + share * max(way, 0))

@@ -1,0 +1,164 @@
+"""The decision in one look: which release, why, five lines of risk and three of utility, from the results of a report."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb.decision.points import ORIGINAL
+from privnb.evaluation.results import MADE, SETTING, over_seeds, row, tidy
+from privnb.measures.base import facts, state
+from privnb.microdata import expect
+from privnb.sanitizers.catalogue import group
+
+NONE = "none"  # how results name the release where none is recommended
+
+state(
+    "recommended",
+    sentence="The release that the owner's policy leads to; why stands beside it.",
+    format="{:.0f}",
+    bounds=(0, 1),
+    axis=False,
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One risk or utility in words: of the original, of the recommended release, and without any attack or release.
+
+    `original`, `release`, `baseline`: each (value, low, high), of which the latter two are NaN where the number is
+    exact; a withheld one has a NaN value, and bounds if these may be shown; None was not measured. `format`: how a
+    number is written, with its unit. `better`: "lower" or "higher".
+    """
+
+    kind: str
+    title: str
+    format: str
+    better: str
+    original: tuple | None = None
+    release: tuple | None = None
+    baseline: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Which release is recommended, in words, why, and its `Line`s; of none the setting is empty, and the lines are of
+    the original alone.
+    """
+
+    setting: str
+    reason: str
+    lines: tuple
+
+
+# Risk or utility, what a person calls it, and the measures that say so, of which the first that is there counts.
+QUESTIONS = (
+    ("risk", "singled out", ("alone",)),
+    ("risk", "found by a neighbour", ("reidentification_rate",)),
+    ("risk", "sensitive value guessed", ("posterior_accuracy",)),
+    ("risk", "worst-off person", ("largest_posterior",)),
+    ("risk", "nearer predictions of the worst miner", ("anti_utility",)),
+    ("risk", "linkability", ()),
+    ("risk", "membership", ()),
+    ("utility", "detail lost", ("certainty_penalty",)),
+    ("utility", "error about large groups", ("utility_loss", "median_relative_error")),
+    ("utility", "honest user's miner guesses right", ("workload_utility",)),
+)
+WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
+
+
+def recommendation(results, table):
+    """What `choices` recommends, as a row of results, so that a report knows the decision.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results of the releases that were compared.
+    table : DataFrame
+        Of `choices`.
+
+    Returns
+    -------
+    DataFrame
+        One row `recommended`: its sanitizer, and why in `reason`. Where no release may be published the sanitizer is
+        "none", the status "not possible", and the reason says what would have to be relaxed.
+    """
+    expect.these(results=results)
+    expect.table("table", table, ["setting", "question", "why", *SETTING], "`frontier.choices` gives one.")
+    first, dataset = table.iloc[0], results.dataset.iloc[0]
+    why = f"{first.question}: {first.why}"
+    if first.setting == NONE:
+        found = row("recommended", np.nan, dataset=dataset, sanitizer=NONE, status="not possible", reason=why)
+        return tidy([found])
+    of_it = results[(results.sanitizer == first.sanitizer) & (results.parameters == first.parameters)].iloc[0]
+    return tidy([row("recommended", 1, **of_it[MADE].drop("seed"), seed=np.nan, reason=why)])
+
+
+def summary(results):
+    """The decision of a report in one look.
+
+    Parameters
+    ----------
+    results : DataFrame
+        All tidy results of a report.
+
+    Returns
+    -------
+    Summary or None
+        None where no decision was made.
+    """
+    expect.these(results=results)
+    decided = results[results.measure == "recommended"]
+    if decided.empty:
+        return None
+    chosen = decided.iloc[0]
+    rows = results[(results.dataset == chosen.dataset) & results.measure.isin([n for q in QUESTIONS for n in q[2]])]
+    rows = over_seeds(rows)
+    ends = rows[rows.sanitizer.map(group) == "the ends"]
+    sides = {
+        "original": rows[rows.sanitizer == ORIGINAL],
+        "release": rows[(rows.sanitizer == chosen.sanitizer) & (rows.parameters == chosen.parameters)],
+        "without": ends[(ends.sanitizer != ORIGINAL) & (ends.parameters == "")],
+    }
+    lines = tuple(_line(*question, sides) for question in QUESTIONS)
+    if chosen.sanitizer == NONE:
+        return Summary("", chosen.reason, lines)
+    named = f"{chosen.parameter}={chosen.bound:g}" if chosen.parameter else chosen.parameters
+    return Summary(f"{chosen.sanitizer} {named}".strip(), chosen.reason, lines)
+
+
+def _line(kind, title, measures, sides):
+    there = [measure for measure in measures if (sides["original"].measure == measure).any()]
+    if not there:
+        return Line(kind, title, "", "lower" if kind == "risk" else "higher")
+    name = there[0]
+    stated, found = facts(name), {side: _of(rows, name) for side, rows in sides.items()}
+    baseline = _baseline(name, sides["release"] if len(found["release"]) else sides["original"], found["without"])
+    numbers = {side: _number(found[side]) for side in ("original", "release")}
+    return Line(kind, title, stated.format, stated.better, **numbers, baseline=baseline)
+
+
+def _of(rows, measure):
+    """The rows of a measure that a line shows: of miners the worst, of scenarios the first."""
+    rows = rows[(rows.measure == measure) & (rows.variant == "") & (rows.control == "") & (rows.miner_set == "")]
+    rows = rows[(rows.group == "") & rows.scenario.isin(["", "A"])]
+    worst = rows[rows.miner.isin(["", "worst"])]
+    return (worst if len(worst) else rows).head(1)
+
+
+def _number(rows):
+    if rows.empty:
+        return None
+    return tuple(float(each) for each in rows.iloc[0][["value", "low", "high"]])
+
+
+def _baseline(name, rows, without):
+    """What is reached without the release: of the worst miner what the strongest control reaches, which needs none."""
+    if name in WITHOUT:
+        return _number(without)
+    base = _of(rows, name).baseline
+    reached = [(float(each), np.nan, np.nan) for each in base if pd.notna(each)]
+    controls = rows[(rows.measure == name) & (rows.scenario == "A") & (rows.variant == "")]
+    controls = controls[controls.control.isin(["ZeroR", "permuted"]) & controls.value.notna()]
+    reached += [_number(controls.iloc[[place]]) for place in range(len(controls))]
+    return max(reached, default=None)

@@ -1,0 +1,93 @@
+"""How many people share a combination of quasi-identifiers as it is published: the rarest one, and who is alone."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.evaluation.cases import Question, evaluate
+from privnb.measures.base import state
+from privnb.microdata import expect, withholding
+from privnb.microdata.treatment import Rows, Unreadable
+
+FLOOR = 5  # people who share every combination that is published, unless the owner asks for more
+expect.WORDS["floor"] = lambda name, value: expect.whole(name, value, 2, "a combination of one is a person's own")
+
+state(
+    "smallest_combination",
+    kind="privacy",
+    better="higher",
+    bounds=(1, np.inf),
+    title="Smallest combination",
+    sentence="So many people share the rarest combination of quasi-identifiers, as it is published.",
+    source="Samarati and Sweeney, 1998",
+    unit="people",
+    format="{:,.0f} people",
+    counts_people=True,
+    axis=False,
+)
+state(
+    "alone",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Singled out",
+    sentence="Share of people whose combination of quasi-identifiers, as it is published, nobody else has.",
+    source="Sweeney, IJUFKS 10(5), 2002",
+    unit="share of people",
+    format="{:.1%} of people",
+    axis=False,
+)
+
+
+@dataclass(frozen=True)
+class Combinations(Question):
+    """Who shares a combination of quasi-identifiers as it is published; rows as of `combinations`."""
+
+    floor: int = FLOOR
+    fewest: int = withholding.LIMIT
+    main = "smallest_combination"
+
+    def rows(self, case):
+        release = case.release
+        if release.provenance.rows is Rows.NOBODY:
+            raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners instead.")
+        sizes = np.bincount(release.equivalence_classes)
+        smallest, alone = int(sizes.min()), int((sizes == 1).sum())
+        share, *bounds = withholding.share(alone, len(release), self.fewest)
+        shown, *within = self._shown(smallest)
+        return [
+            case.row("smallest_combination", shown, interval=within),
+            case.row("alone", share, interval=bounds, baseline=0),
+        ]
+
+    def _shown(self, people):
+        """A size, (value, low, high); of few people the bounds say only on which side of the floor it lies."""
+        if not withholding.few(people, self.fewest):
+            return people, np.nan, np.nan
+        edge = min(self.floor, self.fewest)
+        return (np.nan, 1, edge - 1) if people < edge else (np.nan, edge, self.fewest - 1)
+
+
+def combinations(dataset, sanitizers, *, floor=FLOOR, fewest=withholding.LIMIT):
+    """How many people share the rarest combination of quasi-identifiers that each sanitizer publishes.
+
+    Every published column counts as it stands: exact ones beside buckets, noisy cells too. Whoever picks a row by its
+    quasi-identifiers then picks among so many at least, whatever the treatment.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    floor : int
+        From 2: of a combination of fewer people than are shown it is said on which side of this number it lies.
+    fewest : int
+        Counts below are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Rows `smallest_combination`, in people, and `alone`, the share of people whose combination is theirs alone;
+        baseline: nobody. Rows that are nobody's are refused.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, floor=floor, fewest=fewest)
+    return evaluate(dataset, sanitizers, measures=[Combinations(floor, fewest)])

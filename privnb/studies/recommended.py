@@ -1,0 +1,61 @@
+"""What is recommended, and what it gives away and keeps beside the original: what a report's summary is made of."""
+
+from functools import partial
+
+from privnb.decision.summary import recommendation
+from privnb.evaluation import disclosures, trade_off, workload
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import Linked, answer
+from privnb.evaluation.combinations import FLOOR, Combinations
+from privnb.evaluation.releases import Costs
+from privnb.evaluation.results import join, setting
+from privnb.microdata import expect
+from privnb.sanitizers.catalogue import ends
+from privnb.studies.profiles import evaluated, profile_of, together
+from privnb.studies.sramka_2010 import adversaries
+
+
+def decided(dataset, sanitizers, results, table, *, profile="quick", floor=FLOOR, store=""):
+    """The results with the recommendation, and the risks and utilities of the original and of what is recommended.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+        Those that were compared.
+    results : DataFrame
+        Of `appraised`.
+    table : DataFrame
+        Of `decision.choices`.
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    floor : int
+        As of `evaluation.combinations`.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        `results`, the row of `decision.summary.recommendation`, and what `decision.summary` reads of both releases:
+        who is singled out, found and guessed, whose sensitive value is surest, nearer predictions of the worst miner,
+        and what users keep. Where nothing is recommended, of the original alone.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, results=results, profile=profile, floor=floor, store=store)
+    row = recommendation(results, table)
+    (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
+    questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
+    if not dataset.schema[target].numeric:  # a number is seldom predicted exactly
+        miner, (_, folds) = next(iter(size.workloads.items()))
+        questions.append(workload.Utility(target, miner, folds=folds))
+    both = [original, *(each for each in sanitizers if _named(each) == tuple(row[["sanitizer", "parameters"]].iloc[0]))]
+    tasks = [partial(answer, dataset, each, 1, question) for each in both for question in questions]
+    tasks.append(partial(answer, dataset, bare, 1, Costs()))
+    found = evaluated({"": tasks}, store, "look at what is recommended")[""]
+    mined = adversaries(dataset, both, profile=profile, seeds=1, store=store)
+    return together([join(results, row, found, mined)])
+
+
+def _named(sanitizer):
+    named = setting(sanitizer)
+    return named["sanitizer"], named["parameters"]
