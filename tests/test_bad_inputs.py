@@ -23,7 +23,7 @@ from made_up import CLINIC
 
 from privnb import decision, evaluation, studies
 from privnb.attacks import Linkage
-from privnb.decision import Loss
+from privnb.decision import Loss, Policy
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
@@ -68,6 +68,7 @@ MODULES = {
     "attributes": "evaluation.attributes",
     "people": "evaluation.people",
     "evaluation": "evaluation.releases",
+    "combinations": "evaluation.combinations",
     "good_utility": "evaluation.good_utility",
     "adversary": "evaluation.nearer_predictions",
     "predicted_gains": "evaluation.predicted_gains",
@@ -161,6 +162,7 @@ MADE = {
     "shares", "jensen_shannon", "relative_entropy",
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows",
+    "Line", "Summary", "Combinations", "check_floor",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
 
@@ -187,7 +189,7 @@ def legal():
     return {
         "encoded": encode(dataset.table, ["age", "ward"], dataset.schema, dataset.hierarchies),
         "marginals": anonymized_marginals(dataset, ["ward", "diagnosis"], KAnonymity(2)),
-        "releases": decision.points(results, **AXES),
+        "releases": decision.points(results, **AXES).assign(refused=""), "floor": 5, "policy": Policy(privacy=0),
         "dataset": dataset, "release": release, "sanitizer": sanitizer, "sanitizers": [sanitizer],
         "partitions": [Mondrian(KAnonymity(5))], "partition": sanitizer, "results": results,
         "kept": results.head(1).assign(measure="utility_decline", miner="worst", value=0.01),
@@ -326,7 +328,8 @@ def of_one():
         "answers.errata.errata": errata(), "answers.search.axes": AXES,
         "answers.search.tuned": decision.Tuned(None, given["releases"], (), 40),
         "answers.search.cap": 1,
-        **{f"{f}.table": decision.choices(given["releases"]) for f in ("answers.publication", "charts.which")},
+        **{f"{f}.table": decision.choices(given["releases"])
+           for f in ("answers.publication", "charts.which", "experiments.decided")},
         **{f"{f}.steps": STEPS for f in ("answers.every_setting", "charts.every_setting",
                                          "charts.every_number")},
         "charts.Aggregate.rows": pd.DataFrame({"people": [12]}), "charts.Aggregate.titles": {"people": "people"},
@@ -340,6 +343,8 @@ def of_one():
         "charts.dots.of": 60, "charts.printed.source": "sramka", "charts.printed.items": "Table",
         **{f"experiments.{f}.partitions": {"k": given["partitions"]} for f in ("count_queries", "direct", "trade_off")},
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
+        "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),
+        **{f"frontier.Policy.{axis}": 0.2 for axis in decision.AXES},
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
         "frontier.grid.low": 2, "frontier.grid.high": 9, "frontier.grid.size": 3,
         "frontier.tune.evaluate": lambda k: given["results"].assign(parameters=f"k={k}"),
@@ -380,7 +385,9 @@ ACCEPTED = {
     "cuts": {"list", "huge"}, "exact": {"true"},
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},
-    "frontier.caps.*": {"half", "huge"}, "frontier.search.size": {"huge"}, "frontier.points.names": {"dict"},
+    "floor": {"huge"}, "frontier.points.floor": {"none", "huge"}, "frontier.tune.floor": {"none", "huge"},
+    "frontier.Policy.*": {"zero"}, "charts.summary.found": {"none"}, "frontier.search.size": {"huge"},
+    "frontier.points.names": {"dict"},
     "frontier.grid.low": {"half"}, "frontier.grid.high": {"huge"}, "frontier.Loss.measure": {"text"},
     "frontier.Loss.miner": {"empty"}, "frontier.Loss.target": {"text"},
     "frontier.Loss.scenario": {"text", "empty"}, "charts.spans.scenario": {"text"},

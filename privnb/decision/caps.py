@@ -6,7 +6,7 @@ One module: what is chosen, what is left out and what is said of either read the
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import AXES, bounded, comparable, same
+from privnb.decision.points import AXES, IS_ORIGINAL, bounded, comparable, same
 from privnb.evaluation.results import SETTING
 from privnb.microdata import expect
 from privnb.microdata.sentences import B
@@ -60,11 +60,7 @@ def choices(releases, *, privacy_cap=None, utility_cap=None):
     """
     expect.these(releases=releases)
     check_floor(releases)
-    caps = {"privacy": privacy_cap, "utility": utility_cap}
-    for axis, cap in caps.items():
-        if cap is not None:
-            expect.number(f"{axis}_cap", cap)
-    rows = [_recommended(releases, {axis: cap for axis, cap in caps.items() if cap is not None})]
+    rows = [_recommended(releases, _given(privacy=privacy_cap, utility=utility_cap))]
     corner, there = knee(releases), _known(releases)
     if corner is not None:
         why = "of the efficient releases the farthest below the line between the frontier's ends"
@@ -96,16 +92,10 @@ def _recommended(releases, caps):
     there = _known(releases)
     missing = len(releases) - len(there)
     left_out = f"; {missing} cannot be chosen whatever the caps, see below" if missing else ""
-    kept = there[[_above(row, caps) == [] for _, row in there.iterrows()]]
+    kept = _keeping(there, caps)
     if kept.empty:
-        least = [
-            f"the least {each} loss is at most {_formatted(row[f'{each}_high'])} ({row.setting})"
-            for each, cap in caps.items()
-            for _, row in there.sort_values(f"{each}_high", kind="stable").head(1).iterrows()
-            if row[f"{each}_high"] > cap
-        ]
-        why = f"no release keeps {'all caps' if len(caps) > 1 else 'the cap' if caps else 'the floor'}"
-        return {"question": question, "setting": "none", "why": "; ".join([why, *least]) + left_out}
+        why = f"no release keeps {'the floor' if there.empty else 'both caps' if len(caps) > 1 else 'the cap'}"
+        return {"question": question, "setting": "none", "why": "; ".join([why, *_relaxed(there, caps)]) + left_out}
     order = _least(kept, axis, other)
     first, others = order.iloc[0], order.iloc[1:]
     low, high = (others[f"{axis}_{end}"] for end in ("low", "high"))
@@ -118,9 +108,33 @@ def _recommended(releases, caps):
     return {**first, "question": question, "why": why}
 
 
+def _relaxed(there, caps):
+    """What would have to be accepted of each loss so that a release that keeps the other cap could be chosen."""
+    for axis in caps:
+        others = {each: cap for each, cap in caps.items() if each != axis}
+        for _, row in _keeping(there, others).sort_values(f"{axis}_high", kind="stable").head(1).iterrows():
+            yield f"for {row.setting} a {axis} loss of {_formatted(row[f'{axis}_high'])} would have to be accepted"
+
+
+def _given(**caps):
+    """The caps that are there, `{axis: cap}`."""
+    return {axis: expect.number(f"{axis}_cap", cap) for axis, cap in caps.items() if cap is not None}
+
+
+def _first(refused):
+    """The original first, then what else is refused, then others."""
+    return refused.map(lambda reason: (reason == "") + (reason != IS_ORIGINAL))
+
+
+def _keeping(releases, caps):
+    """The releases that keep all caps."""
+    return releases[np.array([not _above(row, caps) for _, row in releases.iterrows()], dtype=bool)]
+
+
 def _above(row, caps):
     """The caps that a release does not keep: [(axis, cap)]."""
-    return [(axis, cap) for axis, cap in caps.items() if not (row[f"{axis}_high"] <= cap or same(row[f"{axis}_high"], cap))]
+    most = {axis: row[f"{axis}_high"] for axis in caps}
+    return [(axis, cap) for axis, cap in caps.items() if not (most[axis] <= cap or same(most[axis], cap))]
 
 
 def left_out(releases, *, privacy_cap=None, utility_cap=None):
@@ -140,10 +154,9 @@ def left_out(releases, *, privacy_cap=None, utility_cap=None):
     """
     expect.these(releases=releases)
     check_floor(releases)
-    caps = {"privacy": privacy_cap, "utility": utility_cap}
-    caps = {axis: cap for axis, cap in caps.items() if cap is not None}
+    caps = _given(privacy=privacy_cap, utility=utility_cap)
     known, found = _known(releases), {}
-    for name, row in releases.sort_values("refused", ascending=False, kind="stable").iterrows():
+    for name, row in releases.sort_values("refused", key=_first, kind="stable").iterrows():
         if row.refused:
             reasons = [row.refused]
         elif name not in known.index:
@@ -218,7 +231,7 @@ def sentences(table, releases):
         )
     refused = (releases.refused.fillna("") != "").sum()
     if refused:
-        said[0] += f" {refused} may not be chosen whatever they lose, and {'is' if refused == 1 else 'are'} not compared."
+        said[0] += f" {refused} may not be chosen whatever the losses, and {'is' if refused == 1 else 'are'} left out."
     for row in table.itertuples():
         question = row.question[0].upper() + row.question[1:]
         bold = B if row.Index == table.index[0] else ""  # the others are no recommendation

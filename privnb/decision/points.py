@@ -31,7 +31,7 @@ COLUMNS = [
     "why",
     "refused",
 ]
-ORIGINAL = called(Identity())["sanitizer"]
+ORIGINAL, IS_ORIGINAL = called(Identity())["sanitizer"], "it is the original table"
 
 
 def check_points(name, value, columns=COLUMNS):
@@ -163,7 +163,7 @@ def _refused(results, table, floor):
     for setting in table[SETTING].itertuples(index=False, name=None):
         rows = least.get(setting)
         if setting[0] == ORIGINAL:
-            found.append("it is the original table")
+            found.append(IS_ORIGINAL)
         elif rows is None or rows.low.isna().any():
             found.append("how many people share its rarest combination is not known")
         elif rows.low.min() >= floor:

@@ -45,15 +45,15 @@ class Policy:
             share = getattr(self, axis)
             if not (expect.is_number(share) and 0 <= share <= 1):
                 raise ValueError(
-                    f"{axis.upper()}_CAP is the most {axis} loss that you accept, a share above 0 and at most 1 of what "
-                    f"lies between the original and the release without quasi-identifiers, or 0 for no cap; got "
+                    f"{axis.upper()}_CAP is the most {axis} loss that you accept, a share above 0 and at most 1 of "
+                    f"what lies between the original and the release without quasi-identifiers, or 0 for no cap; got "
                     f"{expect.found(share)}."
                 )
 
     def caps(self, releases):
         """The caps in the units of the losses, as `choices` takes them: `{"privacy_cap": ..., "utility_cap": ...}`.
 
-        Where an end that is not the harmless one is withheld or infinite, the cap is the harmless end.
+        Where the other end is withheld or infinite, the cap is the harmless end; where that is, it is 0.
 
         Parameters
         ----------
@@ -87,11 +87,13 @@ def _bare(releases):
 def _between(axis, first, second, share):
     """The loss that lies this share of the way from one end to the other."""
     low, high = (end[axis].fillna(end[f"{axis}_low"]) for end in (first, second))
-    if low.empty or not np.isfinite(low.iloc[0]):
+    if low.empty:
         raise ValueError(
             f"no {axis} cap can be counted: it begins at the {axis} loss of the "
-            f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not known here. Give "
-            "both ends of `evaluation.ends()` among the releases, or no cap."
+            f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not there. "
+            "Give both ends of `evaluation.ends()` among the releases, or no cap."
         )
+    if not np.isfinite(low.iloc[0]):
+        return 0.0  # withheld: nothing is known to be kept
     way = high.iloc[0] - low.iloc[0] if len(high) and np.isfinite(high.iloc[0]) else 0
     return float(low.iloc[0] + share * max(way, 0))

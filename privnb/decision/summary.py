@@ -1,4 +1,4 @@
-"""The decision in one look: which release, why, five lines of risk and three of utility, from the results of a report."""
+"""The decision in one look, from the results of a report: which release, why, lines of risk and of utility."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision.points import ORIGINAL
-from privnb.evaluation.results import MADE, SETTING, over_seeds, row, tidy
+from privnb.evaluation.results import KEY, MADE, SETTING, over_seeds, row, tidy
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
 from privnb.sanitizers.catalogue import group
@@ -26,9 +26,19 @@ state(
 class Line:
     """One risk or utility in words: of the original, of the recommended release, and without any attack or release.
 
-    `original`, `release`, `baseline`: each (value, low, high), of which the latter two are NaN where the number is
-    exact; a withheld one has a NaN value, and bounds if these may be shown; None was not measured. `format`: how a
-    number is written, with its unit. `better`: "lower" or "higher".
+    Parameters
+    ----------
+    kind : str
+        "risk" or "utility".
+    title : str
+        What a person calls it.
+    format : str
+        How a number is written, with its unit; empty where nothing was measured.
+    better : str
+        "lower" or "higher".
+    original, release, baseline : tuple of float, optional
+        (value, low, high), of which the latter two are NaN where the number is exact; a withheld one has a NaN value,
+        and bounds if these may be shown. None: not measured.
     """
 
     kind: str
@@ -42,8 +52,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Summary:
-    """Which release is recommended, in words, why, and its `Line`s; of none the setting is empty, and the lines are of
-    the original alone.
+    """Which release is recommended, and what it gives away and keeps beside the original.
+
+    Parameters
+    ----------
+    setting : str
+        The release in words; empty where none is recommended, and the lines are of the original alone.
+    reason : str
+        Why, or what would have to be accepted.
+    lines : tuple of Line
     """
 
     setting: str
@@ -113,7 +130,7 @@ def summary(results):
         return None
     chosen = decided.iloc[0]
     rows = results[(results.dataset == chosen.dataset) & results.measure.isin([n for q in QUESTIONS for n in q[2]])]
-    rows = over_seeds(rows)
+    rows = over_seeds(rows.drop_duplicates(KEY))  # notebooks may ask for the same number
     ends = rows[rows.sanitizer.map(group) == "the ends"]
     sides = {
         "original": rows[rows.sanitizer == ORIGINAL],
@@ -161,4 +178,6 @@ def _baseline(name, rows, without):
     controls = rows[(rows.measure == name) & (rows.scenario == "A") & (rows.variant == "")]
     controls = controls[controls.control.isin(["ZeroR", "permuted"]) & controls.value.notna()]
     reached += [_number(controls.iloc[[place]]) for place in range(len(controls))]
-    return max(reached, default=None)
+    if reached or base.empty:
+        return max(reached, default=None)
+    return (np.nan, np.nan, np.nan)  # withheld

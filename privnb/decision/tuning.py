@@ -111,7 +111,7 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
         The most privacy loss accepted; of a randomised release the interval's upper bound counts.
     privacy, utility : Loss or str
         As of `points`; a `Loss` of a measure of which higher is better needs its `best`.
-    floor : int
+    floor : int or None
         As of `points`: what is below it keeps no cap.
 
     Returns
@@ -119,7 +119,8 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
     Tuned
     """
     expect.function("evaluate", evaluate)
-    expect.these(floor=floor)
+    if floor is not None:
+        expect.these(floor=floor)
     values, wanted = expect.numbers("values", values), {"privacy": privacy, "utility": utility}
     expect.number("cap", cap)
     for axis, loss in wanted.items():

@@ -10,7 +10,7 @@ from privnb.evaluation.results import join
 from privnb.sanitizers.catalogue import ends
 
 __all__ = [
-    "FLOOR", "Question", "adversary_gains", "combinations", "costs", "describe", "ends", "evaluate", "example", "first_number",
-    "gains_at_the_ends", "good_utility", "groups", "join", "linked", "people_by", "reordered", "sensitive_name",
-    "uniqueness",
+    "FLOOR", "Question", "adversary_gains", "combinations", "costs", "describe", "ends", "evaluate", "example",
+    "first_number", "gains_at_the_ends", "good_utility", "groups", "join", "linked", "people_by", "reordered",
+    "sensitive_name", "uniqueness",
 ]  # fmt: skip

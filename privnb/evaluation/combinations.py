@@ -50,7 +50,7 @@ class Combinations(Question):
     def rows(self, case):
         release = case.release
         if release.provenance.rows is Rows.NOBODY:
-            raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners instead.")
+            raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners.")
         sizes = np.bincount(release.equivalence_classes)
         smallest, alone = int(sizes.min()), int((sizes == 1).sum())
         share, *bounds = withholding.share(alone, len(release), self.fewest)

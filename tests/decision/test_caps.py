@@ -5,7 +5,7 @@ import pytest
 from rows import made
 
 from privnb import decision
-from privnb.decision import caps, choices, knee, sentences
+from privnb.decision import choices, knee, sentences
 from privnb.evaluation.results import tidy
 from privnb.microdata.sentences import B
 
@@ -26,7 +26,8 @@ def points(losses):
                 made("town", *setting, seed, measure, "", "", value, MISSING, MISSING, base, "lower")
                 for seed, value in enumerate(np.atleast_1d(values), 1)
             ]
-    return decision.points(tidy(rows), privacy="risk", utility="cost")
+    # None is below the floor: that is tested in `test_policy`.
+    return decision.points(tidy(rows), privacy="risk", utility="cost").assign(refused="")
 
 
 def noise(mean, seeds=10):
@@ -120,7 +121,7 @@ def test_too_few_seeds_keep_no_cap():
         "at most",
     )
     assert found.setting == "Suppress"
-    assert "1 was left out" in found.why
+    assert "1 cannot be chosen whatever the caps" in found.why
 
 
 def test_random_costs_that_cannot_be_told_apart_are_named():
@@ -139,24 +140,18 @@ def test_a_withheld_number_stands_at_its_upper_bound():
 def test_a_cap_that_nothing_keeps():
     found = choices(points({"KMember k=2": (0.3, 0.1), "KMember k=3": (0.2, 0.2)}), privacy_cap=0.1)
     assert row(found, "at most").setting == "none"
-    assert row(found, "at most").why == "no release keeps the cap; the least upper bound is 0.2 (KMember k=3)"
+    assert row(found, "at most").why == (
+        "no release keeps the cap; for KMember k=3 a privacy loss of 0.2 would have to be accepted"
+    )
     assert row(found, "at most").costs == ""
-
-
-def test_caps_of_an_owner():
-    assert caps(0.2, 0) == {"privacy_cap": 0.2, "utility_cap": None}
-    for wrong in (-0.1, "0.1", True, np.inf, np.nan):
-        with pytest.raises(ValueError, match=r"PRIVACY_CAP is the most privacy loss that you accept, .*; got "):
-            caps(wrong)
-        with pytest.raises(ValueError, match=r"UTILITY_CAP is the most utility loss that you accept, .*; got "):
-            caps(0, wrong)
 
 
 def test_caps_and_releases_that_say_nothing_are_refused():
     with pytest.raises(ValueError, match="finite number, got nan"):
         choices(points(CURVE), privacy_cap=MISSING)
-    with pytest.raises(ValueError, match=r"none of the 1 releases can be compared \(its risk is random"):
-        choices(points({"LaplaceNoise epsilon=1": (0.1, 0.1)}))
+    table = choices(points({"LaplaceNoise epsilon=1": (0.1, 0.1)}))
+    assert table.setting.tolist() == ["none"]
+    assert table.why[0] == "no release keeps the floor; 1 cannot be chosen whatever the caps, see below"
 
 
 # Known from below only
@@ -172,18 +167,31 @@ def with_noise_below(risk, cost):
 
 def test_a_lower_bound_keeps_no_cap_and_is_no_end_and_no_knee():
     table = with_noise_below(-1.0, -1.0)
-    found = choices(table, privacy_cap=0.45, utility_cap=0.15)
+    found = choices(table, privacy_cap=0.45)
     assert not found.setting.str.startswith("LaplaceNoise").any()
     assert knee(table).setting == "KMember k=5"
     assert row(found, "privacy loss of at most 0.45").setting == "KMember k=5"
-    assert "1 was left out, see why" in row(found, "privacy loss of at most 0.45").why
-    assert row(found, "utility loss of at most 0.15").setting == "KMember k=2"
+    assert "1 cannot be chosen whatever the caps" in row(found, "privacy loss of at most 0.45").why
+    assert choices(table, utility_cap=0.15).setting[0] == "KMember k=2"
     assert found.setting.tolist()[-2:] == ["Suppress", "Identity"]
 
 
+def test_both_caps_are_kept_by_one_release():
+    assert choices(points(CURVE), privacy_cap=0.45, utility_cap=0.3).setting[0] == "KMember k=5"
+    none = choices(points(CURVE), privacy_cap=0.15, utility_cap=0.3).iloc[0]
+    assert (
+        none.question == "the least utility loss with a privacy loss of at most 0.15 and a utility loss of at most 0.3"
+    )
+    assert none.setting == "none"
+    assert none.why == (
+        "no release keeps both caps; for KMember k=5 a privacy loss of 0.2 would have to be accepted; "
+        "for KMember k=9 a utility loss of 0.6 would have to be accepted"
+    )
+
+
 def test_an_exact_infinite_loss_is_still_an_end():
-    found = choices(points({"Identity": (np.inf, 0.0), "KMember k=2": (0.1, 0.1)}))
-    assert found.setting.tolist() == ["KMember k=2", "Identity"]
+    found = choices(points({"Identity": (np.inf, 0.0), "KMember k=2": (0.1, 0.1)}), privacy_cap=0.2)
+    assert found.setting.tolist() == ["KMember k=2", "KMember k=2", "Identity"]
 
 
 def test_sentences_say_what_is_known_from_below():
@@ -197,7 +205,7 @@ def test_sentences_say_what_is_known_from_below():
 
 def test_sentences_say_losses_baselines_and_costs():
     table = points(CURVE)
-    said = sentences(choices(table, privacy_cap=0.45, utility_cap=0.001), table)
+    said = sentences(choices(table, privacy_cap=0.45), table)
     assert said[0].startswith("Of 6 releases 5 are efficient")
     assert "risk (privacy loss) and cost (utility loss)" in said[0]
     assert "1 are dominated, 0 cannot be decided" not in said[0]
@@ -207,9 +215,8 @@ def test_sentences_say_losses_baselines_and_costs():
         "0.01) and utility loss 0.2; 4 of 6 releases keep the cap"
     )
     assert said[1].endswith("It costs 0.2 more privacy loss than Suppress and 0.2 more utility loss than Identity.")
-    assert said[2].startswith(f"The least privacy loss with a utility loss of at most 0.001: {B}Identity{B}")
-    assert said[3].startswith(f"The knee of the frontier: {B}KMember k=5{B}")
-    assert len(said) == 6
+    assert said[2].startswith("The knee of the frontier: KMember k=5, "), "nothing but a recommendation is bold"
+    assert len(said) == 5
 
 
 def test_sentences_with_intervals_withheld_numbers_and_no_choice():

@@ -193,7 +193,7 @@ def test_tune_finds_what_the_full_grid_finds(people):
     losses = {k: tuple(rows.value) for k, rows in zip(values, whole, strict=True)}
     cap = sorted(level for level, _ in losses.values())[len(values) // 3]
     calls.clear()
-    found = tune(evaluate, values, cap, privacy="level", utility="penalty")
+    found = tune(evaluate, values, cap, privacy="level", utility="penalty", floor=None)
     assert len(calls) == found.evaluations <= len(values) / 4
     assert len(set(calls)) == len(calls)
     kept = {k: penalty for k, (level, penalty) in losses.items() if level <= cap + 1e-9}
@@ -201,7 +201,7 @@ def test_tune_finds_what_the_full_grid_finds(people):
     assert found.size == len(values)
     assert found.releases.value.tolist() == sorted(calls)
     assert found.releases.setting[0] == f"Mondrian k={min(calls)}"
-    with_cap = decision.choices(found.releases, privacy_cap=cap).iloc[0]
+    with_cap = decision.choices(found.releases.assign(refused=""), privacy_cap=cap).iloc[0]
     assert with_cap.setting == f"Mondrian k={found.value}"
 
 
@@ -219,7 +219,7 @@ def test_of_random_releases_the_upper_bound_keeps_the_cap(people):
             range(1, 11),
         )
 
-    found = tune(evaluate, values, 0.5, privacy="risk", utility="cost")
+    found = tune(evaluate, values, 0.5, privacy="risk", utility="cost", floor=None)
     chosen = found.releases[found.releases.value == found.value].iloc[0]
     whole = decision.points(join(*map(evaluate, values)), privacy="risk", utility="cost")
     best = whole[whole.privacy_high <= 0.5].utility.min()
@@ -233,17 +233,17 @@ def test_what_cannot_be_sanitized_keeps_no_cap(people):
             raise SanitizationError("too few records")
         return measured(people, KMember(k), lambda seed: 1 / k, lambda seed: float(k))
 
-    found = tune(evaluate, range(2, 66), 1 / 20, privacy="risk", utility="cost")
+    found = tune(evaluate, range(2, 66), 1 / 20, privacy="risk", utility="cost", floor=None)
     assert found.value == 20
     assert 65 in found.unreachable
     with pytest.raises(SanitizationError, match="cannot be sanitized at any of"):
-        tune(lambda k: evaluate(k + 40), range(2, 66), 0.5, privacy="risk", utility="cost")
+        tune(lambda k: evaluate(k + 40), range(2, 66), 0.5, privacy="risk", utility="cost", floor=None)
 
 
 def test_a_cap_that_no_value_keeps(people):
     found = tune(
         lambda k: measured(people, KMember(k), lambda seed: 1.0, lambda seed: float(k)), range(2, 66), 0.5,
-        privacy="risk", utility="cost",
+        privacy="risk", utility="cost", floor=None,
     )  # fmt: skip
     assert found.value is None
     assert found.evaluations == 16
@@ -255,14 +255,14 @@ def test_a_cap_that_no_value_keeps(people):
 def test_a_search_needs_an_ordered_grid_of_some_size(people):
     for values in (range(2, 20), [*range(2, 40), 5], [2] * 40):
         with pytest.raises(ValueError, match="at least 32 values in rising or falling order"):
-            tune(print, values, 0.5, privacy="risk", utility="cost")
+            tune(print, values, 0.5, privacy="risk", utility="cost", floor=None)
     with pytest.raises(ValueError, match="finite number"):
-        tune(print, range(2, 66), float("nan"), privacy="risk", utility="cost")
+        tune(print, range(2, 66), float("nan"), privacy="risk", utility="cost", floor=None)
 
 
 def test_one_release_of_enough_seeds_at_a_time(people):
     def once(rows):
-        return tune(lambda value: rows, range(2, 66), 0.5, privacy="risk", utility="cost")
+        return tune(lambda value: rows, range(2, 66), 0.5, privacy="risk", utility="cost", floor=None)
 
     both = join(*(measured(people, KMember(k), lambda seed: 0.1, lambda seed: 0.1) for k in (2, 3)))
     with pytest.raises(ValueError, match="results of one release, got 2"):
@@ -277,10 +277,10 @@ def test_a_measure_that_should_be_high_needs_its_best(people):
     """Of one release the best is itself, and nothing would be lost."""
     rows = costs(people, [KMember(50)])
     with pytest.raises(ValueError, match="higher is better: give Loss"):
-        tune(lambda value: rows, range(2, 66), 9, privacy="k_achieved", utility="certainty_penalty")
+        tune(lambda value: rows, range(2, 66), 9, privacy="k_achieved", utility="certainty_penalty", floor=None)
     found = tune(
         lambda k: costs(people, [KMember(k)]), range(50, 82), len(people) - 60,
-        privacy=Loss("k_achieved", best=len(people)), utility="certainty_penalty",
+        privacy=Loss("k_achieved", best=len(people)), utility="certainty_penalty", floor=None,
     )  # fmt: skip
     assert found.value >= 60
 

@@ -98,8 +98,8 @@ def test_within_its_bounds(values, name):
 @pytest.mark.parametrize(
     "name",
     [
-        "accuracy_gain", "knowledge_gain", "information_gain", "largest_disclosure", "largest_posterior", "privacy_loss",
-        "reidentification_rate",
+        "accuracy_gain", "knowledge_gain", "information_gain", "largest_disclosure", "largest_posterior",
+        "privacy_loss", "reidentification_rate",
         "singled_out", "register_vulnerability", "posterior_vulnerability", "mutual_information", "additive_capacity",
     ],
 )  # fmt: skip

@@ -29,7 +29,7 @@ def points(losses):
                 made("town", *setting, seed, measure, "", "", *each, MISSING, "lower")
                 for seed, each in enumerate(told, 1)
             ]
-    return decision.points(tidy(rows), privacy="risk", utility="cost")
+    return decision.points(tidy(rows), privacy="risk", utility="cost").assign(refused="")
 
 
 def noise(mean, seeds=10):

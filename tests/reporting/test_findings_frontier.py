@@ -10,10 +10,12 @@ from privnb.evaluation.results import tidy
 from privnb.reporting import findings
 
 MISSING = float("nan")
+FEW = (MISSING, 1, 4)
 AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
 
 
-def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING):
+def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING, people=(MISSING, 5, 9)):
+    """`people`: who share the rarest combination, (value, low, high); by default not fewer than 5."""
     name = (*setting.split(" ", 1), "")[:2]
     return [
         # Repeats that were all alike would have no interval.
@@ -23,45 +25,87 @@ def rows(setting, gain, loss, *, miner="", seeds=1, high=MISSING):
             ("accuracy_gain", miner, gain, MISSING), ("accuracy_gain", "worst", gain, high),
             ("utility_loss", "", loss, MISSING),
         )
-    ]  # fmt: skip
+    ] + [made("town", *name, 1, "smallest_combination", "", "", *people, MISSING, "higher")]  # fmt: skip
 
 
 @pytest.fixture
 def results():
-    found = [*rows("Identity", 0.5, 0.0), *rows("Suppress", 0.0, 0.05), *rows("Mondrian t=0.2 job", 0.09, 0.02)]
+    found = [
+        *rows("Identity", 0.5, 0.0, people=FEW),
+        *rows("Suppress", 0.0, 0.05),
+        *rows("Mondrian t=0.2 job", 0.09, 0.02),
+    ]
     return tidy([*found, *rows("LaplaceNoise epsilon=1", 0.2, 0.04, miner="naive Bayes", seeds=10, high=np.inf)])
 
 
-def said(results, **caps):
-    releases = decision.points(results, **AXES)
-    return findings.publication(results, releases, decision.choices(releases, **caps)).data
+POLICY = decision.Policy()
+
+
+def said(results, policy=POLICY):
+    releases = decision.points(results, **AXES, floor=policy.floor)
+    table = decision.choices(releases, **policy.caps(releases))
+    return findings.publication(results, releases, table, policy)
+
+
+def test_the_recommendation_comes_first_and_is_short(results):
+    first = said(results).data.split("\n\n")[0]
+    assert first == (
+        "**Mondrian t=0.2** is recommended: utility loss 0.02 nats, exact for this table, the least with accuracy gain "
+        "at most +10.00% of people (20% of the way to the original) and at least 5 people in every published "
+        "combination."
+    )
+    assert len(first.split()) <= 40
+
+
+def test_every_release_that_is_left_out_is_listed_with_the_reason(results):
+    loose = tidy(rows("Mondrian k=5", 0.3, 0.01))
+    pair = tidy(rows("KMember k=2", 0.01, 0.001, people=FEW))
+    said_of = said(pd.concat([results, loose, pair], ignore_index=True))
+    lines = next(part for part in said_of.parts if isinstance(part, list))
+    assert lines[:2] == [
+        "It is the original table: Identity.",
+        "Its rarest combination of quasi-identifiers belongs to fewer than 5 people: KMember k=2.",
+    ]
+    assert "Its privacy loss is above the cap of 0.1: Mondrian k=5." in lines
+    assert any(line.endswith(": LaplaceNoise epsilon=1.") for line in lines)
+    assert "5 of 6 releases are left out" not in said_of.data
+    assert "4 of 6 releases are left out" in said_of.data
+
+
+def test_nothing_is_recommended_where_nothing_keeps_floor_and_caps(results):
+    text = said(results, decision.Policy(floor=50)).data
+    assert text.startswith("**None of these releases should be published**: none has accuracy gain at most +10.00%")
+    assert "No release keeps the floor" in text
+    text = said(results, decision.Policy(privacy=0.1, utility=0.1)).data
+    assert "for Suppress a utility loss of 0.05 would have to be accepted" in text
 
 
 def test_which_to_publish(results):
-    text = said(results, privacy_cap=0.1)
-    assert "Of 4 releases 3 are efficient" in text
+    text = said(results).data
+    assert "Of 4 releases 2 are efficient" in text
     assert "as good in both accuracy gain (privacy loss) and utility loss and better in one" in text
+    assert "1 may not be chosen whatever the losses" in text
     assert "at most 0.1: **Mondrian t=0.2**, privacy loss 0.09 (baseline 0.01)" in text
     assert "Without classes (LaplaceNoise) it is what the best of naive Bayes reaches" in text
     assert "exact for an adversary who knows the class" in text
     assert "nobody can guess better" not in text
     assert "such a release dominates no other one and keeps no cap" in text
-    assert "It does not mean safe" in text
-    assert "quasi-identifiers as they are" not in text
+    assert "safe" not in text
 
 
-def test_what_buckets_tell_is_said(results):
-    buckets = tidy(rows("Bucketize partition=Mondrian t=0.2 job", 0.09, 0.01))
-    text = said(pd.concat([results, buckets], ignore_index=True), privacy_cap=0.1)
-    assert "Releases in buckets publish quasi-identifiers as they are" in text
+def test_buckets_of_exact_quasi_identifiers_are_not_recommended(results):
+    buckets = tidy(rows("Bucketize partition=Mondrian t=0.2 job", 0.09, 0.01, people=FEW))
+    text = said(pd.concat([results, buckets], ignore_index=True)).data
+    assert text.startswith("**Mondrian t=0.2** is recommended")
+    assert "belongs to fewer than 5 people: Bucketize t=0.2." in text
 
 
 def test_exact_gains_have_no_such_note(results):
-    assert "better attack" not in said(results[results.sanitizer != "LaplaceNoise"], privacy_cap=0.1)
+    assert "better attack" not in said(results[results.sanitizer != "LaplaceNoise"]).data
 
 
 def search(results_of, cap):
-    return decision.tune(lambda k: tidy(rows(f"KMember k={k}", *results_of(k))), range(2, 66), cap, **AXES)
+    return decision.tune(lambda k: tidy(rows(f"KMember k={k}", *results_of(k))), range(2, 66), cap, **AXES, floor=None)
 
 
 def losses(k):
@@ -101,7 +145,7 @@ def test_a_search_among_lower_bounds_finds_nothing_and_says_why():
     def noisy(epsilon):
         return tidy(rows(f"LaplaceNoise epsilon={epsilon}", 0.01, 1 / epsilon, miner="tree", seeds=10, high=np.inf))
 
-    tuned = decision.tune(noisy, range(1, 33), 0.1, **AXES)
+    tuned = decision.tune(noisy, range(1, 33), 0.1, **AXES, floor=None)
     assert tuned.value is None
     text = findings.search(tuned, 0.1, None, **AXES).data
     assert "known from below only, so none is sure to keep a privacy loss of at most 0.1" in text

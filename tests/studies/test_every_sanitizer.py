@@ -123,13 +123,13 @@ def test_a_miner_below_the_commonest_value_reaches_0():
 
 
 def test_noise_dominates_nothing_and_keeps_no_cap(results):
-    points = decision.points(results, **AXES)
+    points = decision.points(results, **AXES).assign(refused="")
     noisy = points.parameters.str.contains("epsilon")
     assert noisy.any()
     assert np.isposinf(points[noisy].privacy_high).all()
     assert set(points[noisy].status) <= {"dominated", "undecided"}
     assert not points.why.str.contains(r"Noise|RandomizedResponse").any()
-    chosen = decision.choices(points, privacy_cap=0.3, utility_cap=1).setting
+    chosen = decision.choices(points, privacy_cap=0.3).setting
     assert not chosen.str.contains("epsilon").any()
 
 
@@ -188,7 +188,7 @@ def test_dominance_of_deterministic_releases_by_brute_force(people, family, resu
 
 @pytest.mark.parametrize("cap", [0.02, 0.1, 0.2])
 def test_caps_are_kept(results, cap):
-    points = decision.points(results, **AXES)
+    points = decision.points(results, **AXES).assign(refused="")
     row = decision.choices(points, privacy_cap=cap).iloc[0]
     assert row.privacy_high <= cap + 1e-9
     assert row.utility == pytest.approx(points[points.privacy_high <= cap + 1e-9].utility.min())
@@ -281,7 +281,7 @@ def test_along_one_parameter(people, tmp_path):
     tried = studies.settings_along(people, "Mondrian t", values)
     evaluate, whole = studies.along(people, tried, *AXES.values(), store=tmp_path)
     assert whole is None
-    tuned = decision.tune(evaluate, values, 0.1, **AXES)
+    tuned = decision.tune(evaluate, values, 0.1, **AXES, floor=2)
     assert tuned.evaluations == 10
     best = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
     assert best.setting == f"Mondrian t={tuned.value}"

@@ -3,7 +3,7 @@
 from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
 from privnb.reporting.charts.channel import known_attributes, leaks
-from privnb.reporting.charts.decision import efficient, which
+from privnb.reporting.charts.decision import efficient, summary, which
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier
 from privnb.reporting.charts.grid import every_number, every_setting
@@ -18,6 +18,6 @@ from privnb.reporting.charts.workload import compared, printed, statements
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "declines",
     "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside", "known_attributes",
-    "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "table",
+    "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "summary", "table",
     "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -2,12 +2,13 @@
 
 import pandas as pd
 
-from privnb.decision import AXES
+from privnb.decision import AXES, Summary
 from privnb.decision.caps import check_choices
 from privnb.measures import facts
 from privnb.measures.base import Measure
 from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import Aggregate, none
+from privnb.reporting.findings.base import bare, reported
 
 
 def which(table):
@@ -26,6 +27,35 @@ def efficient(releases):
         return none("efficient release")
     titles = {axis: axis_title(axis, rows) for axis in AXES}
     return Aggregate(_written(rows), {"setting": "efficient release", **titles})
+
+
+def summary(found):
+    """The lines of a `decision.Summary`: each question with the original, the recommended release and the baseline."""
+    if found is None:
+        return none("decision")
+    expect.kind("found", found, Summary, instead="`decision.summary` gives it.")
+    rows = [
+        (line.kind, line.title, *(_told(line, each) for each in (line.original, line.release, line.baseline)))
+        for line in found.lines
+    ]
+    titles = {
+        "kind": "risk or utility",
+        "title": "question",
+        "original": "original",
+        "release": f"recommended: {found.setting}" if found.setting else "recommended: none",
+        "baseline": "without release or attack",
+    }
+    return Aggregate(pd.DataFrame(rows, columns=[*titles]), titles)
+
+
+def _told(line, number):
+    """A number of a line with its interval."""
+    if number is None:
+        return "not measured"
+    value, low, high = number
+    sure = pd.notna(value) and low < high
+    interval = f" (95 % interval {bare(line.format, low)} to {bare(line.format, high)})" if sure else ""
+    return reported(line.format, value, low, high) + interval
 
 
 def axis_title(axis, releases):

@@ -82,7 +82,8 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
             .mark_point(shape="circle", size=330, color="black", strokeWidth=1.6, opacity=1)
             .encode(**ends)
         )
-    layers += [points(drawn, ends), *crosses(drawn, ends), labels(placed(drawn, efficient, corner, caps, domains), ends)]
+    layers += [points(drawn, ends), *crosses(drawn, ends)]
+    layers.append(labels(placed(drawn, efficient, corner, caps, domains), ends))
     return finish(
         alt.layer(*layers, height=HEIGHT),
         _title(releases, corner, caps),

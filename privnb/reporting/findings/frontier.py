@@ -110,6 +110,7 @@ def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
     if tuned is not None:
         expect.kind("tuned", tuned, decision.Tuned, instead="`frontier.tune` gives it.")
         expect.number("cap", cap)
+    expect.these(floor=floor)
     if whole is not None:
         check_results("whole", whole)
     for axis, loss in axes.items():

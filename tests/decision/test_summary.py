@@ -1,0 +1,118 @@
+"""The decision of a report in one look, from results made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from rows import made
+
+from privnb import decision
+from privnb.decision.summary import NONE, recommendation
+from privnb.evaluation.results import COLUMNS, join, tidy
+
+MISSING = float("nan")
+
+
+def rows(setting, numbers, *, dataset="town", seed=1):
+    """Results of one release: `{measure: (value, low, high, baseline)}`; "anti_utility_A ZeroR" is that control."""
+    name, of_it = (*setting.split(" ", 1), "")[:2], []
+    for measure, number in numbers.items():
+        measure, _, who = measure.partition(" ")
+        of_it.append(made(dataset, *name, seed, measure, who, "", *number, "lower"))
+    return of_it
+
+
+def exact(value, baseline=MISSING):
+    return value, MISSING, MISSING, baseline
+
+
+ORIGINAL = {
+    "alone": exact(0.4, 0), "reidentification_rate": (0.5, 0.45, 0.55, 0.001), "posterior_accuracy": exact(0.8, 0.3),
+    "largest_posterior": (MISSING, MISSING, MISSING, MISSING), "anti_utility_A worst": exact(0, 12),
+    "certainty_penalty": exact(0), "utility_loss": exact(0, 0.07), "workload_utility tree": (0.4, 0.38, 0.42, 0.3),
+}  # fmt: skip
+CHOSEN = {
+    "alone": exact(0, 0), "reidentification_rate": (0.02, 0.01, 0.03, 0.001), "posterior_accuracy": exact(0.35, 0.3),
+    "largest_posterior": exact(0.6, 0.3), "anti_utility_A worst": exact(90, 12),
+    "anti_utility_A control: ZeroR": exact(70), "anti_utility_A control: permuted": exact(40), "anti_utility_A control: held-out": exact(88),
+    "certainty_penalty": exact(0.3), "utility_loss": exact(0.03, 0.07),
+    "workload_utility tree": (0.37, 0.35, 0.39, 0.3),
+}  # fmt: skip
+
+
+@pytest.fixture
+def results():
+    table = pd.DataFrame(
+        {"question": ["the least"], "setting": ["Mondrian k=10"], "sanitizer": "Mondrian", "parameters": "k=10"}
+    ).assign(why="it keeps the cap")
+    found = tidy(
+        [
+            *rows("Identity", ORIGINAL),
+            *rows("Mondrian k=10", CHOSEN),
+            *rows("Suppress", {"certainty_penalty": exact(1)}),
+        ]
+    )
+    return join(found, recommendation(found, table))
+
+
+def lines(results):
+    return {line.title: line for line in decision.summary(results).lines}
+
+
+def test_the_lines_of_a_decision(results):
+    found = decision.summary(results)
+    assert (found.setting, found.reason) == ("Mondrian k=10", "the least: it keeps the cap")
+    assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
+    said = lines(results)
+    assert [*said][:7] == [
+        "singled out", "found by a neighbour", "sensitive value guessed", "worst-off person",
+        "nearer predictions of the worst miner", "linkability", "membership",
+    ]  # fmt: skip
+    found = said["found by a neighbour"]
+    assert (found.original, found.release) == ((0.5, 0.45, 0.55), (0.02, 0.01, 0.03))
+    assert found.baseline[0] == 0.001
+    assert (found.better, found.format.format(0.02)) == ("lower", "2.00% of people")
+    assert said["detail lost"].baseline[0] == 1, "the release without quasi-identifiers"
+    assert said["honest user's miner guesses right"].better == "higher"
+
+
+def test_the_worst_miner_stands_beside_what_needs_no_attack(results):
+    """Of the guess, one answer for all and dealt guesses the strongest; to have learned of others is an attack."""
+    assert lines(results)["nearer predictions of the worst miner"].baseline[0] == 70
+
+
+def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results):
+    said = lines(results)
+    assert said["membership"] == decision.Line("risk", "membership", "", "lower")
+    assert np.isnan(said["worst-off person"].original).all()
+    without = lines(results[results.measure != "workload_utility"])
+    assert without["honest user's miner guesses right"].release is None
+
+
+def test_rows_of_other_studies_and_copies_change_nothing(results):
+    other = tidy(rows("Mondrian k=10", {"posterior_accuracy": exact(0.99, 0.75)}, dataset="town, other study"))
+    # As text, since NaN is unequal to itself.
+    assert str(decision.summary(join(results, other, results))) == str(decision.summary(results))
+
+
+def test_without_a_decision_there_is_no_summary(results):
+    assert decision.summary(results[results.measure != "recommended"]) is None
+
+
+def test_where_nothing_is_recommended_the_original_stands_alone(results):
+    table = pd.DataFrame(
+        {
+            "question": ["the least"],
+            "setting": ["none"],
+            "sanitizer": [np.nan],
+            "parameters": [np.nan],
+            "why": "too few",
+        }
+    )
+    found = results[results.measure != "recommended"]
+    row = recommendation(found, table)
+    assert [*row] == COLUMNS
+    assert (row.sanitizer[0], row.status[0], row.reason[0]) == (NONE, "not possible", "the least: too few")
+    none = decision.summary(join(found[found.sanitizer != "Mondrian"], row))
+    assert (none.setting, none.reason) == ("", "the least: too few")
+    assert all(line.release is None for line in none.lines)
+    assert none.lines[0].original[0] == 0.4
