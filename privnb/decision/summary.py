@@ -16,7 +16,7 @@ NONE = "none"  # how results name the release where none is recommended
 state(
     "recommended",
     sentence="The release that the owner's policy leads to; why stands beside it.",
-    format="{:.0f}",
+    format="{:,}",
     bounds=(0, 1),
     axis=False,
 )
@@ -33,7 +33,7 @@ class Line:
     title : str
         What a person calls it.
     format : str
-        How a number is written, with its unit; empty where nothing was measured.
+        How a number is written, with its unit, see `numerals`; empty where nothing was measured.
     better : str
         "lower" or "higher".
     original, release, baseline : tuple of float, optional

@@ -21,7 +21,7 @@ state(
     sentence="So many people share the rarest combination of quasi-identifiers, as it is published.",
     source="Samarati and Sweeney, 1998",
     unit="people",
-    format="{:,.0f} people",
+    format="{:,} people",
     counts_people=True,
     axis=False,
 )
@@ -34,7 +34,7 @@ state(
     sentence="Share of people whose combination of quasi-identifiers, as it is published, nobody else has.",
     source="Sweeney, IJUFKS 10(5), 2002",
     unit="share of people",
-    format="{:.1%} of people",
+    format="{:%} of people",
     axis=False,
 )
 

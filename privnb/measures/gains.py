@@ -182,7 +182,7 @@ def posterior_accuracy(counts):
     return counts.max(axis=1).sum() / counts.sum()
 
 
-@measure(kind="privacy", better="lower", bounds=(0, 1), title="Surest guess", unit="probability", format="{:.1%}")
+@measure(kind="privacy", better="lower", bounds=(0, 1), title="Surest guess", unit="probability", format="{:%}")
 def largest_posterior(counts):
     """How likely the commonest value of the class that tells most is: the guess about the worst-off person.
 

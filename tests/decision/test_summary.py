@@ -8,6 +8,7 @@ from rows import made
 from privnb import decision
 from privnb.decision.summary import NONE, recommendation
 from privnb.evaluation.results import COLUMNS, join, tidy
+from privnb.microdata import numerals
 
 MISSING = float("nan")
 
@@ -70,7 +71,7 @@ def test_the_lines_of_a_decision(results):
     found = said["found by a neighbour"]
     assert (found.original, found.release) == ((0.5, 0.45, 0.55), (0.02, 0.01, 0.03))
     assert found.baseline[0] == 0.001
-    assert (found.better, found.format.format(0.02)) == ("lower", "2.00% of people")
+    assert (found.better, numerals.written(found.format, 0.02)) == ("lower", "2% of people")
     assert said["detail lost"].baseline[0] == 1, "the release without quasi-identifiers"
     assert said["honest user's miner guesses right"].better == "higher"
 

@@ -8,7 +8,7 @@ from privnb.measures import facts
 from privnb.measures.base import Measure
 from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import Aggregate, none
-from privnb.reporting.findings.base import bare, reported
+from privnb.reporting.findings.base import Finding
 
 
 def which(table):
@@ -52,10 +52,8 @@ def _told(line, number):
     """A number of a line with its interval."""
     if number is None:
         return "not measured"
-    value, low, high = number
-    sure = pd.notna(value) and low < high
-    interval = f" (95 % interval {bare(line.format, low)} to {bare(line.format, high)})" if sure else ""
-    return reported(line.format, value, low, high) + interval
+    told = Finding("", *number, format=line.format)
+    return told.number + told.interval
 
 
 def axis_title(axis, releases):

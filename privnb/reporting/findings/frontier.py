@@ -9,7 +9,7 @@ from privnb.decision.caps import check_choices
 from privnb.decision.points import check_loss
 from privnb.evaluation.results import check_results
 from privnb.measures import facts
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
 from privnb.reporting.findings.rows import capitalized, listed, of
@@ -51,7 +51,7 @@ def _recommended(releases, row, policy, caps):
     of = {axis: facts(releases[f"{axis}_measure"].iloc[0]) for axis in AXES}
     given = {axis: (caps[f"{axis}_cap"], getattr(policy, axis)) for axis in AXES if caps[f"{axis}_cap"] is not None}
     limits = [
-        f"{of[axis].phrase} at most {of[axis].written(cap)} ({share:.0%} of the way to "
+        f"{of[axis].phrase} at most {of[axis].written(cap)} ({numerals.bare('{:%}', share)} of the way to "
         f"{'the original' if axis == 'privacy' else 'no quasi-identifiers'})"
         for axis, (cap, share) in given.items()
     ]
@@ -59,8 +59,8 @@ def _recommended(releases, row, policy, caps):
     if row.setting == "none":
         return f"{B}None of these releases should be published{B}: none has {limits}. {capitalized(row.why)}."
     axis = "privacy" if [*given] == ["utility"] else "utility"
-    number = Finding("", *row[[axis, f"{axis}_low", f"{axis}_high"]], format=of[axis].format, setting=row.setting)
-    interval = number.interval or (", exact for this table" if pd.notna(number.value) else "")
+    number = Finding("", *row[[axis, f"{axis}_low", f"{axis}_high"]], format=of[axis].format)
+    interval = number.interval or (" (exact)" if pd.notna(number.value) else "")
     return f"{B}{row.setting}{B} is recommended: {of[axis].phrase} {number.number}{interval}, the least with {limits}."
 
 
