@@ -13,7 +13,7 @@ from pathlib import Path
 from privnb.evaluation import store
 from privnb.reporting import places
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
-from privnb.reporting.running import SECONDS, forget_failures, run, store_folder, without
+from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 
 NUMBERS = ["bound", "seed", "value", "low", "high", "baseline"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
@@ -103,8 +103,9 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
     if not out.name:
         raise ReportError(f"{out} is no folder for a report. Choose another one with --out.")
-    if out == store_folder(out):
-        raise ReportError(f"{out} is for finished evaluations, not for a report. Choose another folder with --out.")
+    if out in (store_folder(out), failed_folder(out)):
+        what = "finished evaluations" if out == store_folder(out) else "notebooks that fail"
+        raise ReportError(f"{out} is for {what}, not for a report. Choose another folder with --out.")
     if _is_made(out.parent):
         raise ReportError(
             f"{out} lies in another report, which a build replaces as a whole. Choose another folder with --out."
@@ -125,14 +126,14 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         ended |= run(
             [notebook for notebook in chosen if notebook.name not in nothing], work, out, jobs=jobs, seconds=seconds
         )
-        failures = [each.failed for each in ended.values() if each.failed]
+        failures = {name: each.failed for name, each in ended.items() if each.failed}
+        forget_failures(out, but=failures)
         if not any(each.done for each in ended.values()):
-            raise ReportError("\n".join([*failures, "No report was written."]))
+            raise ReportError("\n".join([*failures.values(), "No report was written."]))
         _assemble(chosen, ended, work)
         places.swap(work / "report", out, work / "previous")
-    forget_failures([notebook for notebook in chosen if not ended[notebook.name].failed], out)
     if failures:
-        raise Incomplete("\n".join([*failures, f"The report of the others is {out / 'index.html'}"]))
+        raise Incomplete("\n".join([*failures.values(), f"The report of the others: {(out / 'index.html').as_uri()}"]))
     return out / "index.html"
 
 
@@ -144,7 +145,8 @@ def _refuse_unless_any(nothing, chosen):
 
 
 def left_out(index):
-    """What a report does not show, sentences: how many of its numbers are withheld, and how many were not possible.
+    """What a report does not show, sentences: which of its pages have nothing to say about this table, how many of its
+    numbers are withheld, and how many were not possible.
 
     Parameters
     ----------
@@ -155,9 +157,17 @@ def left_out(index):
     -------
     list of str
     """
+    import nbformat
+
     statuses = read(index.with_name("results.csv")).status
     withheld, absent = (int((statuses == status).sum()) for status in ("withheld", "not possible"))
-    said = [f"Of {len(statuses):,} numbers {withheld:,} are withheld, for they tell of few people."] if withheld else []
+    pages = {path.stem: nbformat.read(path, 4) for path in sorted((index.parent / "notebooks").glob("*.ipynb"))}
+    # Such a page is made of a title and a sentence.
+    silent = [name for name, page in pages.items() if not any(c.source for c in page.cells if c.cell_type == "code")]
+    said = [f"Pages with nothing to say about this table, and why: {', '.join(silent)}."] if silent else []
+    said += (
+        [f"Of {len(statuses):,} numbers {withheld:,} are withheld, for they tell of few people."] if withheld else []
+    )
     return said + ([f"{absent:,} could not be had; results.csv says why."] if absent else [])
 
 

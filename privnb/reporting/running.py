@@ -1,8 +1,9 @@
 """Notebooks run with papermill, each in a process and a kernel of its own.
 
-A notebook that fails stops no other one. It leaves a copy in `<destination>-failed/`, its failing cell marked. The copy
-holds a traceback, which may show values of the data: it is for the owner's eyes, in a folder that no other user can
-open, and no part of a report. In the report stands which cell failed, and nothing that the error says.
+A notebook that fails stops no other one. It leaves a copy in `failed-notebooks/` beside the report, its failing cell
+marked, in the place of what an earlier report left there; the next report without a failure removes it. The copy holds
+a traceback, which may show values of the data: it is for the owner's eyes, in a folder that no other user can open, and
+no part of a report. In the report stands which cell failed, and nothing that the error says.
 
 One module, since what is run, watched, stopped and cleaned is the same process and its one work folder.
 """
@@ -58,7 +59,7 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
 
     `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
     its `STORE` the folder `store` beside `out`, which outlives the run. Progress goes to stderr. A notebook that fails
-    leaves a marked copy in `<out>-failed/`; the others go on. To fail is also to give no sign of progress for
+    leaves a marked copy in `failed_folder(out)`; the others go on. To fail is also to give no sign of progress for
     `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
     """
     for name in ("asked", "executed", "numbers", "notes"):
@@ -203,7 +204,7 @@ def _failure(ended, reason, work, out):
         cell = f"cell In [{error.exec_count or ' '}], which begins `{error.source.strip().splitlines()[0]}`"
         reason = re.sub(r"\x1b\[[0-9;]*m", "", f"{error.ename}: {error.evalue}").strip()
     reason += _memory(reason)
-    failed = _failed_folder(out)
+    failed = failed_folder(out)
     failed.mkdir(mode=0o700, exist_ok=True)
     failed.chmod(0o700)
     (failed / notebook.path.name).touch(0o600)
@@ -248,16 +249,18 @@ def store_folder(out):
     return out.with_name("store")
 
 
-def _failed_folder(out):
-    return out.with_name(f"{out.name}-failed")
+def failed_folder(out):
+    """Where the marked copies of notebooks that fail in a report at `out` stand."""
+    return out.with_name("failed-notebooks")
 
 
-def forget_failures(chosen, out):
-    """Remove what earlier failures of these notebooks left beside `out`."""
+def forget_failures(out, but=()):
+    """Remove the marked copies that earlier reports left beside `out`, but those of the notebooks of these names."""
     with contextlib.suppress(OSError):
-        for notebook in chosen:
-            (_failed_folder(out) / notebook.path.name).unlink(missing_ok=True)
-        _failed_folder(out).rmdir()
+        for path in failed_folder(out).glob("[0-9][0-9]_*.ipynb"):
+            if path.stem not in but:
+                path.unlink()
+        failed_folder(out).rmdir()
 
 
 def _cleaned(notebook, work, out):

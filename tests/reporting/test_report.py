@@ -170,14 +170,18 @@ def test_a_report_of_data_whose_mode_cannot_be_read_is_open_to_nobody(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("statuses", "said"),
+    ("statuses", "silent", "said"),
     [
-        (["", ""], []),
-        (["withheld", "", "withheld"], ["Of 3 numbers 2 are withheld, for they tell of few people."]),
-        (["not possible", "refused"], ["1 could not be had; results.csv says why."]),
+        (["", ""], [], []),
+        (["withheld", "", "withheld"], [], ["Of 3 numbers 2 are withheld, for they tell of few people."]),
+        (["not possible", "refused"], [], ["1 could not be had; results.csv says why."]),
+        ([""], ["04_a", "08_b"], ["Pages with nothing to say about this table, and why: 04_a, 08_b."]),
     ],
 )
-def test_what_a_report_leaves_out_is_counted(tmp_path, statuses, said):
+def test_what_a_report_leaves_out_is_counted(tmp_path, statuses, silent, said, write_notebook):
+    write_notebook(tmp_path / "notebooks", "01_said", "# Why?", "print(1)", "")
+    for name in silent:
+        write_notebook(tmp_path / "notebooks", name, "# Why?", ("answer", ""))
     blank = dict.fromkeys(COLUMNS, "")
     pd.DataFrame([blank | {"status": status} for status in statuses]).to_csv(tmp_path / "results.csv", index=False)
     assert report.left_out(tmp_path / "index.html") == said
@@ -439,7 +443,7 @@ def test_a_failing_notebook_is_named_and_marked_and_the_report_is_of_the_others(
     message = str(caught.value)
     assert message.startswith("02_bad.ipynb failed in cell In [3], which begins `raise Zero")
     assert "ZeroDivisionError: Jane Doe earns 40" in message
-    assert str(tmp_path / "out-failed") in message
+    assert str(tmp_path / "failed-notebooks") in message
     assert str(out / "index.html") in message
     assert report.read(out / "results.csv").value.tolist() == [2]
     page = (out / "02_bad.html").read_text()
@@ -448,10 +452,12 @@ def test_a_failing_notebook_is_named_and_marked_and_the_report_is_of_the_others(
     assert "cell In [3]" in page
     assert not any("earns 40" in text.decode() for text in files(out).values()), "an error may hold a record"
 
-    assert [path.name for path in (tmp_path / "out-failed").iterdir()] == ["02_bad.ipynb"]
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "out-failed").rglob("*"))]
-    assert [stat.S_IMODE((tmp_path / "out-failed").stat().st_mode), *modes] == [0o700, 0o600], "it may show records"
-    cells = json.loads((tmp_path / "out-failed" / "02_bad.ipynb").read_text())["cells"]
+    assert [path.name for path in (tmp_path / "failed-notebooks").iterdir()] == ["02_bad.ipynb"]
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in sorted((tmp_path / "failed-notebooks").rglob("*"))]
+    assert [stat.S_IMODE((tmp_path / "failed-notebooks").stat().st_mode), *modes] == [0o700, 0o600], (
+        "it may show records"
+    )
+    cells = json.loads((tmp_path / "failed-notebooks" / "02_bad.ipynb").read_text())["cells"]
     marks = [
         place for place, cell in enumerate(cells) if "papermill-error-cell-tag" in cell["metadata"].get("tags", [])
     ]
@@ -497,7 +503,7 @@ def test_a_page_that_has_nothing_to_say_says_so_in_a_line(tag, tmp_path, write_n
         "&#39;", "'"
     )
     assert "Traceback" not in (out / "notebooks" / "02_b.ipynb").read_text()
-    assert not out.with_name("out-failed").exists()
+    assert not out.with_name("failed-notebooks").exists()
 
 
 def test_what_the_first_cells_refuse_is_refused_before_anything_runs(folder, tmp_path, monkeypatch, write_notebook):
@@ -704,7 +710,7 @@ def test_a_process_that_is_killed_before_its_first_cell_or_after_its_last_is_sai
     ended_so = running._failure(ended, "Stopped: its process ended with status -9", tmp_path, tmp_path / "out")
     assert "01_load.ipynb failed in cell In [ ], which begins" in ended_so.failed
     assert "Stopped: its process ended with status -9" in ended_so.failed
-    marked = json.loads((tmp_path / "out-failed" / "01_load.ipynb").read_text())["cells"]
+    marked = json.loads((tmp_path / "failed-notebooks" / "01_load.ipynb").read_text())["cells"]
     code = [cell for cell in marked if cell["cell_type"] == "code"]
     assert [cell["outputs"] != [] for cell in code] == [cell is code[place] for cell in code]
 
@@ -723,15 +729,18 @@ def test_a_store_of_other_things_is_refused_before_anything_runs(folder, tmp_pat
     assert list(files(other)) == ["years of work"]
 
 
-def test_failed_copies_go_away_when_the_notebook_runs(tmp_path, folder):
-    failed = tmp_path / "out-failed"
+def test_copies_of_failed_notebooks_do_not_pile_up(tmp_path):
+    """Those of the last failure stay, until a report has none; what others put there is not touched."""
+    failed = tmp_path / "failed-notebooks"
     failed.mkdir()
-    (failed / "01_load.ipynb").touch()
-    (failed / "other.txt").touch()
-    running.forget_failures(choose(folder), tmp_path / "out")
+    for name in ("01_load.ipynb", "04_attack.ipynb", "other.txt"):
+        (failed / name).touch()
+    running.forget_failures(tmp_path / "out", but={"04_attack": "why"})
+    assert sorted(path.name for path in failed.iterdir()) == ["04_attack.ipynb", "other.txt"]
+    running.forget_failures(tmp_path / "another")
     assert [path.name for path in failed.iterdir()] == ["other.txt"]
     (failed / "other.txt").unlink()
-    running.forget_failures(choose(folder), tmp_path / "out")
+    running.forget_failures(tmp_path / "out")
     assert not failed.exists()
 
 
