@@ -25,7 +25,7 @@ from privnb.miners import weka
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, **PATIENT)
 settings.register_profile("here", **PATIENT)
-# `make check` tries a property on this many made-up tables at most; `make test`, and with it CI, on as many as it states.
+# `make check` tries a property on at most so many made-up tables; `make test`, and with it CI, on as many as it states.
 settings.register_profile("few", max_examples=15, **PATIENT)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 

@@ -44,7 +44,8 @@ def test_each_number_stands_beside_its_baseline(measured):
         in report.data
     )
     assert (
-        f"a row leads to its person for **{bare('{:%}', found.value)} of people** (by chance: {bare('{:%}', found.baseline)})."
+        f"a row leads to its person for **{bare('{:%}', found.value)} of people** "
+        f"(by chance: {bare('{:%}', found.baseline)})."
         in report.data
     )
     predicted = finding(report, f"rightly predicts the {good.target}")
