@@ -34,7 +34,8 @@ ORIGINAL = {
 CHOSEN = {
     "alone": exact(0, 0), "reidentification_rate": (0.02, 0.01, 0.03, 0.001), "posterior_accuracy": exact(0.35, 0.3),
     "largest_posterior": exact(0.6, 0.3), "anti_utility_A worst": exact(90, 12),
-    "anti_utility_A control: ZeroR": exact(70), "anti_utility_A control: permuted": exact(40), "anti_utility_A control: held-out": exact(88),
+    "anti_utility_A control: ZeroR": exact(70), "anti_utility_A control: permuted": exact(40),
+    "anti_utility_A control: held-out": exact(88),
     "certainty_penalty": exact(0.3), "utility_loss": exact(0.03, 0.07),
     "workload_utility tree": (0.37, 0.35, 0.39, 0.3),
 }  # fmt: skip

@@ -45,8 +45,7 @@ def test_each_number_stands_beside_its_baseline(measured):
     )
     assert (
         f"a row leads to its person for **{bare('{:%}', found.value)} of people** "
-        f"(by chance: {bare('{:%}', found.baseline)})."
-        in report.data
+        f"(by chance: {bare('{:%}', found.baseline)})." in report.data
     )
     predicted = finding(report, f"rightly predicts the {good.target}")
     assert (predicted.value, predicted.low, predicted.high) == (good.value, good.low, good.high)

@@ -50,8 +50,8 @@ def said(results, policy=POLICY):
 def test_the_recommendation_comes_first_and_is_short(results):
     first = said(results).data.split("\n\n")[0]
     assert first == (
-        "**Mondrian t=0.2** is recommended: utility loss 0.02 nats (exact), the least with accuracy gain at most +10% of "
-        "people (20% of the way to the original) and at least 5 people in every published combination."
+        "**Mondrian t=0.2** is recommended: utility loss 0.02 nats (exact), the least with accuracy gain at most +10% "
+        "of people (20% of the way to the original) and at least 5 people in every published combination."
     )
     assert len(first.split()) <= 40
 
