@@ -144,8 +144,8 @@ def new(args):
     path = draft(args.file, args.name)
     print(
         f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'. "
-        f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Both tell of "
-        "people: keep them out of what you publish."
+        f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Git ignores "
+        "that folder, for it tells of people."
     )
 
 

@@ -245,6 +245,9 @@ def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert said.startswith("data/people/people.toml\n")
     assert "data/people also holds a copy of people.csv" in said
+    subprocess.run(["git", "init", "-q"], check=True)
+    for path in ("data/people/people.csv", "data/people/people.toml"):
+        assert subprocess.run(["git", "check-ignore", "-q", path]).returncode == 0
 
 
 def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):

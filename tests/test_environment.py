@@ -14,6 +14,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+# Of the Citation File Format 1.2: what must be there, and what may.
+NEEDED = {"cff-version", "message", "title", "authors"}
+MAY = {"abstract", "date-released", "doi", "keywords", "license", "references", "repository-code", "type", "version"}
 
 
 def declared(requirements):
@@ -75,3 +78,14 @@ def test_what_installs_and_builds_the_project_is_one_version_with_its_hashes():
     assert "--require-hashes --requirement .venv/uv.txt" in installs[2], "of uv itself, whose hashes the lock has"
     assert installs[0].endswith("requirements.lock")
     assert "--no-build-isolation" in installs[1], "or hatchling would be fetched without a hash"
+
+
+def test_it_can_be_cited():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert NEEDED <= set(cited) <= NEEDED | MAY
+    assert cited["cff-version"] == "1.2.0"
+    assert cited["type"] == "software"
+    assert (cited["version"], cited["license"]) == (PROJECT["project"]["version"], PROJECT["project"]["license"])
+    for author in cited["authors"]:
+        assert set(author) == {"name"}, "an entity, as in the licence"
+        assert author["name"] in (ROOT / "LICENSE").read_text(encoding="utf-8")

@@ -119,7 +119,8 @@ def _header(path, cells):
 def draft(file, name=None, folder="data"):
     """Write the folder `<folder>/<name>` for the owner to correct.
 
-    The folder holds a copy of `file`, `<name>.toml` and `hierarchies/default/<attribute>.csv`. The copy has the file's
+    The folder holds a copy of `file`, `<name>.toml`, `hierarchies/default/<attribute>.csv`, and a `.gitignore` that
+    keeps all of them out of git. The copy has the file's
     mode, and the folder is open only to whoever may read the file. All or nothing is written, and nothing that exists
     is changed.
 
@@ -173,6 +174,7 @@ def draft(file, name=None, folder="data"):
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
             head = _description(name, file, text, mark, columns, renamed)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
+            (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             readers = mode & 0o044  # open to whom the file is open: values of its records stand in all of them
             for path in (work, *work.rglob("*")):
                 path.chmod(0o700 | readers | readers >> 2 if path.is_dir() else 0o600 | readers)

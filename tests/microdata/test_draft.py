@@ -75,6 +75,7 @@ def test_what_is_written(here):
     written = sorted(str(p.relative_to(path.parent)) for p in path.parent.rglob("*") if p.is_file())
     assert written == sorted(
         [
+            ".gitignore",
             "Patients 2020.csv",
             "patients-2020.toml",
             *(f"hierarchies/default/{n}.csv" for n in ("age", "area", "region", "sex")),
