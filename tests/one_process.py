@@ -1,5 +1,5 @@
 """A report whose notebooks run one after the other in one process, without kernels: what is in their cells is run, and
-shown, as there. `python tests/one_process.py OUT ASKED` builds it, what is asked for as JSON.
+shown, as there. `python tests/one_process.py OUT ASKED ...` builds it, what is asked for as JSON; several, by more pairs.
 """
 
 import asyncio
@@ -14,8 +14,14 @@ from privnb.reporting import report, running
 
 def build(out, **asked):
     """The report at `out`, `asked` for as of `report.build`, in another process: nothing of it is left in this one."""
-    subprocess.run([sys.executable, __file__, str(out), json.dumps(asked)], check=True)
+    build_all({out: asked})
     return out
+
+
+def build_all(reports):
+    """The reports `{out: what is asked for}`, one after the other in one other process."""
+    pairs = [text for out, asked in reports.items() for text in (str(out), json.dumps(asked))]
+    subprocess.run([sys.executable, __file__, *pairs], check=True)
 
 
 def run(chosen, work, out, **_):
@@ -63,4 +69,5 @@ async def _execute(notebook, work, out):
 
 if __name__ == "__main__":
     report.run = run
-    report.build(sys.argv[1], **json.loads(sys.argv[2]))
+    for one, asked in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        report.build(one, **json.loads(asked))

@@ -28,7 +28,10 @@ def good_utility(dataset, sanitizers, *, miners="three", target=None, seed=1, fo
     expect.these(fewest=fewest)
     target = sensitive_name(dataset, target)
     if dataset.schema[target].numeric:
-        raise ValueError(f"'{target}' is a number, seldom predicted exactly. Choose a TARGET of categories.")
+        raise ValueError(
+            f"'{target}' is a number, seldom predicted exactly. Predict its bands, `dataset.in_bands('{target}')`, or "
+            "choose a TARGET of categories."
+        )
     kept = Kept(target, miners, folds, fewest)
     return reached(ask(dataset, [(each, seed, [kept]) for each in dict.fromkeys([Identity(), *sanitizers])]))
 

@@ -175,8 +175,6 @@ def unmined(setting, dataset):
     if treatment == "bucketized":
         why = "Miners do not read buckets, which hide whose a sensitive value is."
         return {"user": why, "adversary": why}
-    if dataset.schema[setting.sensitive].numeric:
-        reasons["user"] = f"'{setting.sensitive}' is a number, seldom predicted exactly. Choose a category to predict."
     target = attacked(setting, dataset)
     if treatment == "exact":
         reasons["adversary"] = "The original publishes every value exactly: no prediction can be nearer."
@@ -284,7 +282,7 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
         return dataset
     hierarchies = {name: dataset.hierarchies.get(name) or flat(schema[name]) for name in known}
     name = f"{dataset.name} (known: {quasi_identifiers}; sensitive: {sensitive})"
-    return Dataset(name, dataset.table, schema.with_roles(roles), hierarchies)
+    return Dataset(name, dataset.table, schema.with_roles(roles), hierarchies).in_bands(sensitive)
 
 
 def exposed(setting, dataset):

@@ -17,7 +17,7 @@ import io
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, withholding
+from privnb.microdata.bands import Bands
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
@@ -138,6 +139,32 @@ class Dataset:
         rows = np.sort(np.random.default_rng(rng).choice(len(self), records, replace=False))
         return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
 
+    def in_bands(self, *names):
+        """The same records with the numbers `names` as categories, see `bands`.
+
+        Parameters
+        ----------
+        *names : str
+            No quasi-identifiers, which generalize as their hierarchies say. Those that are no numbers stay as they are.
+
+        Returns
+        -------
+        Dataset
+        """
+        bands = {name: Bands.of(self.schema[name].domain) for name in names if self.schema[name].numeric}
+        known = [name for name in bands if name in self.schema.quasi_identifiers]
+        if known:
+            raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
+        if not bands:
+            return self
+        labels = {name: np.array(own.labels(self.table[name]), dtype=object) for name, own in bands.items()}
+        attributes = (
+            replace(each, domain=bands[each.name], sensitivity=None) if each.name in bands else each
+            for each in self.schema.attributes
+        )
+        schema = Schema(self.schema.dataset, tuple(attributes))
+        return Dataset(self.name, self.table.assign(**labels), schema, self.hierarchies)
+
     def split(self, share, *, rng):
         """Two disjoint datasets, the first with `share` of the records, drawn at random.
 
@@ -164,7 +191,8 @@ expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name
 
 
 def load(name, study=None, *, records=None, rng=0, folder=None):
-    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`.
+    """Load `data/<name>/`, or the description file at `name`, in the roles of `study`. Sensitive numbers are in bands,
+    see `Dataset.in_bands`.
 
     Parameters
     ----------
@@ -234,6 +262,7 @@ def _loaded(path, study, records, rng):
     if choice.get("ends") == "exact":  # as those of published studies do
         hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
     dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
+    dataset = dataset.in_bands(*chosen.sensitive)
     return dataset.sample(records, rng=rng) if records else dataset
 
 

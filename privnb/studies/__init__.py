@@ -18,7 +18,7 @@ from privnb.studies.li_li_2009.study import (
     study,
     trade_off,
 )
-from privnb.studies.parameters import default_k, sramka_sanitizers, too_large_k
+from privnb.studies.parameters import default_k, predicted, sramka_sanitizers, too_large_k
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import decided
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, users
@@ -27,6 +27,6 @@ __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "asked", "axes", "channels",
     "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries", "data_sets",
     "decided", "default_k", "direct", "family", "figures", "gains", "hypertension", "known_attributes", "leaked",
-    "left_out", "others", "pairs", "partitions", "priced", "settings_along", "small_tables", "sramka_sanitizers",
-    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
+    "left_out", "others", "pairs", "partitions", "predicted", "priced", "settings_along", "small_tables",
+    "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from privnb.evaluation.attributes import sensitive_name
 from privnb.microdata import expect
 from privnb.microdata.sentences import say
 from privnb.sanitizers import KMember, LaplaceNoise
@@ -77,6 +78,30 @@ def too_large_k(k, dataset):
     return say(
         f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {len(dataset)} records."
     )
+
+
+def predicted(dataset, target):
+    """The dataset as a miner sees it who predicts categories: with `target` in bands where it is a number.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    target : str
+        Empty: the first sensitive attribute.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        For what is not published, and for a number that is a quasi-identifier.
+    NotForThisTable
+        Where there is no sensitive attribute, and no other is named.
+    """
+    expect.these(dataset=dataset, target=target)
+    return dataset.in_bands(sensitive_name(dataset, target))
 
 
 def numbers(name, text, kind):

@@ -1,0 +1,49 @@
+"""Made-up tables of every kind that an owner may have, as `privnb new` would describe them."""
+
+import json
+
+import numpy as np
+
+RECORDS = 50
+CATEGORIES = {"region": "nsw", "plan": "xyz", "sex": "fm"}
+# What each kind is: the columns of a table by role. A column is the number of its categories, or the ends of its numbers.
+KINDS = {
+    "no-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}},
+    "numeric-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"visits": (0, 40)}},
+    "two-numbers": {"quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"ill": (0, 1)}},
+    "several-sensitive": {
+        "quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"illness": 3, "visits": (0, 9), "plan": 2},
+    },
+    "no-quasi-identifier": {"neutral": {"region": 3}, "sensitive": {"illness": 3}},
+    "one-category": {"quasi-identifier": {"region": 1}, "sensitive": {"illness": 1}},
+    "no-number": {"quasi-identifier": {"region": 3, "plan": 2}, "sensitive": {"illness": 3}},
+    "many-columns": {
+        "quasi-identifier": {"age": (20, 60), "region": 3, "plan": 2},
+        "sensitive": {"illness": 4},
+        "neutral": {f"answer {i}": (0, 9) if i % 2 else 3 for i in range(56)},
+    },
+}  # fmt: skip
+
+
+def write(folder, name):
+    """The table of a kind in `folder`: the path of its description."""
+    draw, columns, text = (
+        np.random.default_rng(7),
+        {},
+        [f'[dataset]\nname = "{name}"\n[[files]]\npath = "{name}.csv"\n'],
+    )
+    for role, described in KINDS[name].items():
+        for column, domain in described.items():
+            if isinstance(domain, tuple):
+                columns[column] = draw.integers(domain[0], domain[1] + 1, RECORDS)
+                said = f"{{ low = {domain[0]}, high = {domain[1]} }}"
+            else:
+                values = [f"{column}{letter}" for letter in "abcd"[:domain]]
+                columns[column] = np.array(values)[draw.integers(domain, size=RECORDS)]
+                said = json.dumps(values)
+            text.append(f'[columns."{column}"]\nrole = "{role}"\ndomain = {said}\n')
+    (folder / name).mkdir(parents=True)
+    rows = [columns, *zip(*columns.values(), strict=True)]
+    (folder / name / f"{name}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    (folder / name / f"{name}.toml").write_text("\n".join(text))
+    return folder / name / f"{name}.toml"
