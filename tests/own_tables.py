@@ -5,8 +5,7 @@ import json
 import numpy as np
 
 RECORDS = 50
-CATEGORIES = {"region": "nsw", "plan": "xyz", "sex": "fm"}
-# What each kind is: the columns of a table by role. A column is the number of its categories, or the ends of its numbers.
+# The columns of each kind of table by role: how many categories, or the ends of the numbers.
 KINDS = {
     "no-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}},
     "numeric-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"visits": (0, 40)}},
