@@ -1,8 +1,11 @@
 """The notebooks on a sample of Adult, in one process: a scan of all that they leave, and their pages in a browser."""
 
+import re
+
 import leaks
 import one_process
 import pytest
+from answers import first_paragraphs
 
 from privnb import studies
 from privnb.microdata.dataset import load
@@ -34,6 +37,15 @@ def test_every_risk_has_its_baseline(adult):
     assert sampled.high.notna().all()
     withheld = risks.measure.str.startswith("anti")
     assert risks[~withheld].baseline.notna().all()
+
+
+def test_each_page_answers_first_with_a_number_in_forty_words(adult):
+    answers = first_paragraphs(adult)
+    assert len(answers) == 10
+    for name, answer in answers.items():
+        assert len(answer.split()) <= 40, (name, answer)
+        assert re.search(r"\d", answer), (name, answer)
+        assert "nan" not in answer, name
 
 
 def test_pages_draw_without_a_network(adult, offline):

@@ -12,6 +12,7 @@ from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, choices
 from privnb.measures import facts
 from privnb.microdata.dataset import load
+from privnb.microdata.numerals import bare
 from privnb.reporting import findings
 
 
@@ -110,7 +111,10 @@ def test_the_answer_counts_what_the_table_can_give(said, few):
 def test_the_answer_says_what_a_series_trades_with_its_numbers(said, few):
     _, results = few
     rows = results[(results.sanitizer == "Mondrian") & (results.measure == "accuracy_gain")].set_index("parameters")
-    loose, strict = (f"**{rows.value[k]:.3g}** (baseline: {rows.baseline[k]:.3g})" for k in ("k=5", "k=20"))
+    loose, strict = (
+        f"**{bare('{:+%}', rows.value[k])} of people** (baseline: {bare('{:+%}', rows.baseline[k])})"
+        for k in ("k=5", "k=20")
+    )
     answer = said.data.split("\n\n")[0]
     assert f"From Mondrian k=5 to Mondrian k=20, accuracy gain goes from {loose} to {strict}" in answer
     assert "and certainty penalty goes from" in answer
@@ -118,7 +122,7 @@ def test_the_answer_says_what_a_series_trades_with_its_numbers(said, few):
 
 def test_the_answer_counts_the_efficient(said, few):
     releases = decision.points(few[1], privacy="accuracy_gain", utility="certainty_penalty")
-    efficient = finding(said, "No other release is better by accuracy gain and certainty penalty")
+    efficient = finding(said, "Settings that no other one beats in accuracy gain and certainty penalty")
     assert efficient.value == (releases.status == "efficient").sum()
     assert efficient.number.endswith(f" of {len(releases)}")
-    assert efficient.beside["another one is better"] == str((releases.status == "dominated").sum())
+    assert efficient.beside["beaten"] == str((releases.status == "dominated").sum())

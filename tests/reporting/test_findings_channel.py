@@ -134,13 +134,13 @@ def test_gains_are_leakage_or_differ():
 def test_the_answer_guesses_the_table_and_then_each_row(small):
     said = findings.leakage(join(small, sets(), family()))
     assert said.data.startswith(
-        "An adversary who knows the algorithm guesses the right one of 330 small tables with probability **0.119** "
-        "(times a blind guess: 39). In this table, age and town lead to the right row for **5% of people** (by "
+        "An adversary who knows the algorithm guesses the right one of 330 small tables with probability **12%** "
+        "(a blind guess: 1 in 330). In this table, age and town lead to the right row for **5% of people** (by "
         "chance: 0.05%)."
     )
-    buckets = finding(said, "A register of all quasi-identifiers traces a row, under buckets, at most")
+    buckets = finding(said, "worst of buckets")
     assert (buckets.value, buckets.beside["without it"], buckets.setting) == (0.5, 0.001, "Bucketize k=10")
-    assert finding(said, "under generalization").value == 0.02
+    assert finding(said, "worst of generalization").value == 0.02
     assert "Anatomy l=9 cannot be had" in said.data
 
 
@@ -149,8 +149,8 @@ def test_withheld_ends_of_the_family_are_bounds():
     one = (results.sanitizer == "Bucketize") & (results.measure != "bucket_vulnerability")
     results.loc[one, ["value", "low", "high"]] = MISSING, 0.9787, 0.9987
     said = findings.leakage(results)
-    assert finding(said, "under buckets").number == "97% to 99.9% of people (withheld)"
-    assert finding(said, "under noise").value == 0.04
+    assert finding(said, "worst of buckets").number == "97% to 99.9% of people (withheld)"
+    assert finding(said, "worst of noise").value == 0.04
 
 
 @pytest.mark.parametrize("name", ["gains_as_leakage", "leakage", "random_levels"])

@@ -26,10 +26,6 @@ def adversary(parameters, value, *, sanitizer="Mondrian", chance=0.0, miner="", 
     return made(*row, chance, "lower")
 
 
-def tell(measure, parameters, value):
-    return made("toy", "Mondrian", parameters, 1, measure, "", "job", value, NONE, NONE, NONE, "lower")
-
-
 def results(*rows):
     return tidy(rows)
 
@@ -66,7 +62,6 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
         "interval 55% to 65%) of the researcher's gain. The adversary gains more than the researcher in **2 of 3 "
         "releases**."
     )
-    assert "Lemma" not in said.data
 
 
 def test_a_share_that_may_be_nothing_is_called_so():
@@ -144,20 +139,6 @@ def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
     row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["Mondrian k=10"]
     assert (row.gain, row.miner, row.adversary) == (pytest.approx(0.04), "forest", 0.08)
     assert list(both_sides(results(*COMPARED)).setting) == NAMES
-
-
-def test_lemma_1_is_checked_not_assumed():
-    rows = [
-        tell("information_gain", f"delta=1.2 job{PAPERS}", 0.3),
-        tell("largest_quotient", f"delta=1.2 job{PAPERS}", 1.1),
-        tell("information_gain", f"delta=0.8 job{PAPERS}", 0.2),
-        tell("largest_quotient", f"delta=0.8 job{PAPERS}", 0.7),
-    ]
-    lemma = finding(findings.adversary_and_researcher(results(*COMPARED, *rows)), "Lemma 1")
-    assert (lemma.number, lemma.beside["the nearest comes to"]) == ("2 of 2 releases", "25% of its bound")
-    rows[2] = tell("information_gain", f"delta=0.8 job{PAPERS}", 0.9)
-    lemma = finding(findings.adversary_and_researcher(results(*COMPARED, *rows)), "Lemma 1")
-    assert (lemma.number, lemma.beside["the nearest comes to"]) == ("1 of 2 releases", "112.5% of its bound")
 
 
 def test_the_coins():

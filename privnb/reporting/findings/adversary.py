@@ -5,8 +5,9 @@ import pandas as pd
 
 from privnb.evaluation.results import SETTING, check_results, over_seeds
 from privnb.measures.base import t_interval
-from privnb.reporting.findings.base import Finding, beside, of_results
-from privnb.reporting.findings.rows import by_sanitizer, by_strictness, of, same_release, sanitized, setting_name
+from privnb.microdata import numerals
+from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.rows import by_sanitizer, of, same_release, sanitized, setting_name
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
@@ -28,20 +29,10 @@ def adversary_gains(mined, links):
     Sentences
     """
     rows = of(over_seeds(mined), "anti_utility", scenario="A", variant="")
-    worst, links = main_set(rows, "worst"), over_seeds(links)
-    tops = [part.loc[_beyond_guess(part).idxmax()] for part in by_sanitizer(worst)]
-    said = [*_nearer(tops), *_linked(links)]
-    if not said:
-        return
-    yield f"{'; '.join(said)}."
-    for top in tops:
-        yield from _beside_controls(top, same_release(rows, top), same_release(mined, top))
-    for part in by_sanitizer(worst):
-        yield from _under_noise(part)
-    noise = links[links.parameter == "epsilon"].dropna(subset="value")
-    if len(noise) and (noise.low > noise.baseline).all():
-        note = "The columns that noise leaves as they are link people by themselves."
-        yield Finding.of(noise.loc[noise.value.idxmin()], "The least that a neighbour finds under noise", note=note)
+    tops = [part.loc[_beyond_guess(part).idxmax()] for part in by_sanitizer(main_set(rows, "worst"))]
+    said = [*_nearer(tops), *_linked(over_seeds(links))]
+    yield f"{'; '.join(said)}." if said else ""
+    yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(mined, top))]
 
 
 def main_set(rows, miner="", control=""):
@@ -85,22 +76,20 @@ def _linked(links):
         yield f"a neighbour finds {found.text} under {found.setting}"
 
 
-def _beside_controls(top, here, mined):
-    """One setting: the worst miner beside what needs no attack, what is left beyond that, and what own rows teach."""
-    controls = {GUESS: top.baseline}
-    for name, said in CONTROLS.items():
-        controls |= beside(said, main_set(here, control=name))
-    yield Finding.of(top, "The worst miner comes nearer to the truth", beside=controls)
+def _beyond_controls(top, here, mined):
+    """One setting: what the worst miner reaches beyond what needs no attack, and by a person's own row."""
     beyond, runs = beyond_controls(here), of(mined, "anti_utility", scenario="A", variant="")
     if beyond.empty:
         return
     worst, strongest = main_set(runs, "worst").set_index("seed"), beyond.strongest.iloc[0]
     by_seed = {said: main_set(runs, control=name).set_index("seed").value for name, said in CONTROLS.items()}
     left = worst.value - (by_seed | {GUESS: worst.baseline})[strongest]
-    yield _difference(top, f"Beyond {strongest}", left, "That is no more than needs no attack at all.")
+    yield _difference(top, f"The worst miner beyond {strongest}", left, "That is no more than needs no attack at all.")
     held_out = main_set(runs, control="held-out").set_index("seed").value
     if len(held_out) and held_out.notna().all():
-        subject = f"Beyond what the same miner reaches for people whose rows it did not see ({held_out.mean():,.0f})"
+        subject = (
+            f"The worst miner beyond what it reaches for people whose rows it did not see ({held_out.mean():,.0f})"
+        )
         otherwise = "There is no evidence that a person's own row helps."
         yield _difference(top, subject, worst.value - held_out, otherwise)
 
@@ -120,22 +109,6 @@ def _difference(top, subject, differences, otherwise):
     return Finding(subject, differences.mean(), low, high, "{:+,.0f} people", setting_name(top), note=note)
 
 
-def _under_noise(worst):
-    """That nearer predictions grow with the noise, as the guess does, where it is so."""
-    part = by_strictness(worst[worst.parameter == "epsilon"])
-    if len(part) > 1 and all(
-        each.is_monotonic_increasing and each.iloc[0] < each.iloc[-1] for each in (part.value, part.baseline)
-    ):
-        first, last = part.iloc[0], part.iloc[-1]
-        others = {
-            GUESS: last.baseline,
-            setting_name(first): f"{first.value:,.0f} (the guess: {first.baseline:,.0f})",
-            "less the guess": f"{last.value - last.baseline:,.0f} instead of {first.value - first.baseline:,.0f}",
-        }
-        note = "Stronger noise makes a record easier to come nearer to: the number measures the noise, not a leak."
-        yield Finding.of(last, "Nearer predictions under the most noise", beside=others, note=note)
-
-
 def subgroups(rows):
     """The two groups that the worst miner hits most differently, of those whose 95 % intervals lie apart: a `Finding`,
     or a text where there are none.
@@ -151,6 +124,6 @@ def subgroups(rows):
     if pairs.empty:
         return "No group is hit clearly more than another: all 95% intervals overlap."
     pair = pairs.loc[(pairs.value - pairs.at_less).idxmax()]
-    less = f"{'' if pd.notna(pair.value_less) else 'at most '}{pair.at_less:.1%}"
+    less = f"{'' if pd.notna(pair.value_less) else 'at most '}{numerals.bare('{:%}', pair.at_less)}"
     subject = f"An average hides who is hit: of {pair.group}"
     return Finding.of(pair, subject, beside={f"of {pair.group_less}": less}, format="{:.1%}")

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import over_seeds
+from privnb.evaluation.results import SETTING, over_seeds
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, E
@@ -28,7 +29,7 @@ def leakage(results):
     if len(rows):
         tops = rows.loc[rows.groupby(rows.sanitizer.map(group), sort=False)["at"].idxmax()]
         yield [
-            Finding.of(top, f"A register of all quasi-identifiers traces a row, under {group(top.sanitizer)}, at most")
+            Finding.of(top, f"{facts(top.measure).title}, worst of {group(top.sanitizer)}")
             for _, top in tops.iterrows()
         ]
     absent = of(results, "classes", status="not possible")
@@ -42,10 +43,11 @@ def _table(results):
     tables = of(results, "tables").set_index("dataset").value
     rows = of(results, "posterior_vulnerability", sanitizer=RANDOM)
     for row in rows[rows.dataset.isin(tables.index)][-1:].itertuples():
-        times = {"times a blind guess": f"{row.value / row.baseline:,.0f}"}
-        found = Finding("", row.value, format="{:.2g}", beside=times)
-        spaces = f"{tables[row.dataset]:,.0f} small tables"
-        return f"An adversary who knows the algorithm guesses the right one of {spaces} with probability {found.text}."
+        found = Finding("", row.value, format="{:.1%}", beside={"a blind guess": f"1 in {tables[row.dataset]:,.0f}"})
+        return (
+            f"An adversary who knows the algorithm guesses the right one of {tables[row.dataset]:,.0f} small tables "
+            f"with probability {found.text}."
+        )
     return ""
 
 
@@ -73,18 +75,15 @@ def random_levels(results):
 @of_results(otherwise="None of these releases has classes or buckets in which gains could be compared with leakage.")
 def gains_as_leakage(results):
     """That Brickell and Shmatikov's two gains are what the same channel leaks: checked on every release."""
-    keys, differences = ["sanitizer", "parameters", "target"], []
+    rows = results[(results.knows == "") & (results.variant == "")]
+    prior = rows.baseline.where(rows.measure.str.endswith("_vulnerability"), 0)
+    wide = rows.assign(value=rows.value - prior).pivot_table("value", [*SETTING, "target"], "measure")
+    differences = []
     for what in ("sensitive", "bucket"):
-        wide = {
-            "after": of(results, f"{what}_vulnerability", knows="", variant="").set_index(keys)[["value", "baseline"]],
-            "moved": of(results, f"{what}_additive_capacity").set_index(keys).value,
-            "accuracy": of(results, "accuracy_gain").set_index(keys).value,
-            "knowledge": of(results, "knowledge_gain").set_index(keys).value,
-        }
-        both = pd.concat(wide, axis=1, join="inner").dropna()
-        both = both if what == "bucket" else both[both.index.get_level_values("sanitizer") != "Bucketize"]
-        both.columns = ["after", "before", "moved", "accuracy", "knowledge"]
-        differences += [*(both.after - both.before - both.accuracy).abs(), *(both.moved - both.knowledge).abs()]
+        pairs = {f"{what}_vulnerability": "accuracy_gain", f"{what}_additive_capacity": "knowledge_gain"}
+        here = wide.reindex(columns=[*pairs, *pairs.values()]).dropna()
+        here = here if what == "bucket" else here.drop("Bucketize", errors="ignore")
+        differences += [each for leaked, gain in pairs.items() for each in (here[leaked] - here[gain]).abs()]
     releases = len(differences) // 2
     if releases and max(differences) > SAME:
         yield Finding(

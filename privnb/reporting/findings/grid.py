@@ -4,6 +4,7 @@ import pandas as pd
 
 from privnb.decision import AXES
 from privnb.evaluation.results import SETTING
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
@@ -52,12 +53,12 @@ def efficient(releases):
     status = releases.status.value_counts()
     sanitizers = releases[releases.status == "efficient"].sanitizer.value_counts()
     beside = {
-        "another one is better": f"{status.get('dominated', 0)}",
+        "beaten": f"{status.get('dominated', 0)}",
         "undecided, as a number is missing or random": f"{status.get('undecided', 0)}",
-        "of": listed([f"{name} ({count})" for name, count in sanitizers.items()] or ["none"]),
+        "by sanitizer": listed([f"{name} ({count})" for name, count in sanitizers.items()] or ["none"]),
     }
     note = BUCKETS if "buckets" in set(sanitizers.index.map(group)) else ""
-    subject = f"No other release is better by {of}"
+    subject = f"Settings that no other one beats in {of}"
     return Finding(subject, status.get("efficient", 0), format=f"{{:.0f}} of {len(releases)}", beside=beside, note=note)
 
 
@@ -68,7 +69,11 @@ def _along(steps, releases):
         if len(part) > 1:
             ends, said = part.iloc[[0, -1]], []
             for axis in AXES:
-                texts = [Finding("", row[axis], beside=_baseline(row, axis)).text for _, row in ends.iterrows()]
+                format = facts(ends[f"{axis}_measure"].iloc[0]).format
+                texts = [
+                    Finding("", row[axis], format=format, beside=_baseline(row, axis)).text
+                    for _, row in ends.iterrows()
+                ]
                 said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {texts[0]} to {texts[1]}")
             return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {' and '.join(said)}."
     return ""

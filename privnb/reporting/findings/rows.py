@@ -46,12 +46,6 @@ def by_sanitizer(rows):
     return [part for _, part in rows.groupby("sanitizer", sort=False)]
 
 
-def by_strictness(rows):
-    """Rows of one sanitizer from the loosest to the strictest: k upwards, epsilon downwards."""
-    looser_first = not (rows.parameter == "epsilon").any()
-    return rows.dropna(subset="bound").sort_values("bound", ascending=looser_first)
-
-
 def listed(names):
     """Names as a person lists them.
 

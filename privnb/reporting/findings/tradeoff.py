@@ -8,7 +8,7 @@ from privnb.evaluation.results import SETTING, over_seeds
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import listed, of, setting_name
-from privnb.studies.li_li_2009.study import FORMS, MODELS, SMALL, pairs
+from privnb.studies.li_li_2009.study import FORMS, pairs
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
 
@@ -42,10 +42,8 @@ def loss_scales(results):
 
 @of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
 def privacy_models(results):
-    """What the strictest and the loosest release lose, which privacy models are efficient, whether buckets help, and
-    what of the paper's claims holds here.
-    """
-    for part in (_ends, _dominance, _buckets, _claims, _unreached):
+    """What the strictest and the loosest release lose, which privacy models are efficient, and whether buckets help."""
+    for part in (_ends, _dominance, _buckets, _unreached):
         yield from part(results)
 
 
@@ -112,8 +110,8 @@ def _dominance(results):
             rows = pairs(part).drop(columns="status").merge(points[[*SETTING, "status"]], on=SETTING)
             efficient = (rows.status == "efficient").groupby(rows.model, sort=False).agg(["sum", "size"])
             beside = {f"under {model}": f"{each['sum']} of {each['size']}" for model, each in efficient.iterrows()}
-            subject, number = f"Released {form}, no other one loses less", efficient["sum"].sum()
-            yield Finding(subject, number, format=f"{{:.0f}} of {len(rows)} releases", beside=beside)
+            subject = f"Releases {form} that no other one beats in both losses"
+            yield Finding(subject, efficient["sum"].sum(), format=f"{{:.0f}} of {len(rows)}", beside=beside)
 
 
 def _buckets(results):
@@ -123,28 +121,8 @@ def _buckets(results):
     ratio = (generalized / buckets).replace([np.inf, -np.inf], np.nan).dropna()
     if len(ratio):
         note = "The privacy loss is the same; but buckets publish everybody's quasi-identifiers as they are."
-        subject = "Generalized cells lose at most, in utility losses of the same classes in buckets"
+        subject = "Utility loss of generalized cells beside the same classes in buckets, at most"
         yield Finding(subject, ratio.max(), format="{:.2f} times", beside={"at least": ratio.min()}, note=note)
-
-
-def _claims(results):
-    """What the paper says of all releases together."""
-    for _, row in of(results, "share_of_small_utility_loss").iterrows():
-        subject = f"Utility losses below {SMALL}, {FORMS[row.sanitizer]}"
-        yield Finding.of(row, subject, format="{:.0%}", setting="", note="In the paper: all.")
-    above, scale = of(results, "above_scale", sanitizer="Bucketize"), of(results, "revealed_loss").value.min()
-    if len(above) and not np.isnan(scale):
-        subject = f"Releases above the lower end of the privacy scale ({scale:.3f} nats)"
-        beside = {f"under {MODELS[row.group]}": f"{row.value:.0f}" for row in above[above.value > 0].itertuples()}
-        note = "In the paper: two under l-diversity."
-        yield Finding(subject, above.value.sum(), format="{:.0f}", beside=beside, note=note)
-    below = of(results, "classes", sanitizer="Mondrian", parameter="delta").dropna(subset="value")
-    below = below[below.bound < 1]
-    if len(below):
-        beside = {f"delta={row.bound:g}": f"{row.value:.0f}" for row in below.itertuples()}
-        note = "The paper says that delta below 1 leaves a single class."
-        most = below.value.max()
-        yield Finding("Most classes under a delta below 1", most, format="{:.0f}", beside=beside, note=note)
 
 
 def _unreached(results):

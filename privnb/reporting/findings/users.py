@@ -2,6 +2,7 @@
 
 from privnb.evaluation.results import of_one_miner, over_seeds
 from privnb.measures.base import t_interval
+from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
 from privnb.reporting.findings.rows import by_sanitizer, of, same_release, sanitized, setting_name
@@ -27,8 +28,8 @@ def utility_declines(results):
     top = max(tops, key=lambda row: row.value)
     miner = _loser(single, top)
     yield (
-        f"Under {setting_name(top)}, {miner} rightly predicts the {top.target} of {Finding.of(top).text} fewer people "
-        f"than from the original: the largest loss of any miner here. {_guess(rows, miner)}"
+        f"Under {setting_name(top)}, {miner} loses most: it rightly predicts the {top.target} of "
+        f"{Finding.of(top).text} fewer people than on the original. {_guess(rows, miner)}"
     )
     if len(tops) > 1:
         yield [Finding.of(row, f"Largest decline, of {_loser(single, row)}", better="lower") for row in tops]
@@ -47,7 +48,7 @@ def _guess(rows, miner):
     if original.empty:
         return "What a mere guess reaches was not measured."
     if not (original.value > original.baseline).any():
-        return f"But {B}no miner beats a mere guess{B} even on the original: the loss says nothing here."
+        return f"But {B}no miner beats a mere guess{B} even on the original."
     able = original[original.miner == miner]
     if able.empty or able.value.iloc[0] <= able.baseline.iloc[0]:
         return f"But {miner} does not beat a mere guess on the original either."
@@ -69,9 +70,13 @@ def _beside_absence(rows, single):
     }
     if apart:
         gone = over_seeds(absent)
-        ends = {setting_name(gone.iloc[0]): f"{gone.value.min():.2%} to {gone.value.max():.2%}"}
+        ends = {
+            setting_name(gone.iloc[0]): " to ".join(
+                numerals.bare("{:%}", end) for end in (gone.value.min(), gone.value.max())
+            )
+        }
         said = note[tuple(sorted(apart - {"same"}))]
-        yield from extremes(over_seeds(noise), "Noise costs a single miner", beside=ends, note=said)
+        yield from extremes(over_seeds(noise), "Noise costs one miner at most", beside=ends, note=said)
 
 
 def _apart(pair):

@@ -83,16 +83,14 @@ def adversary_and_researcher(compared):
     if originals:
         most = max(originals, key=lambda found: found.value)
         gain = replace(most, beside={}).text
-        answer = (
-            f"No release keeps utility and half of the adversary's gain away: the original gives researchers {gain}."
-        )
+        answer = f"No release halves the adversary's gain and keeps utility: the original gives researchers {gain}."
     if kept:
         best = max(kept, key=lambda found: found.value)
         answer = (
             f"Held to half of what the original gives the adversary, the best release, {best.setting}, keeps "
             f"{replace(best, beside={}).text} of the researcher's gain."
         )
-    return report(f"{answer} {more}", originals, kept, *_lemma(compared))
+    return report(f"{answer} {more}", originals, kept)
 
 
 def _held(part):
@@ -133,20 +131,3 @@ def _kept(part):
                 note=f"{sure}The best of {len(held)}, chosen by the same numbers, which looks better than it is; the "
                 "interval takes the original's gain as exact.",
             )
-
-
-def _lemma(compared):
-    """Lemma 1 on each delta-disclosure-private release."""
-    rows = compared[(compared.parameter == "delta") & (compared.miner == "")]
-    rows = rows.pivot_table(index=["dataset", "parameters", "bound"], columns="measure", values="value", sort=False)
-    rows = rows.reindex(columns=["information_gain", "largest_quotient"]).dropna()  # either may be withheld
-    if rows.empty:
-        return
-    delta = rows.index.get_level_values("bound")
-    holds = (rows[["information_gain", "largest_quotient"]].lt(delta, axis=0)).all(axis=1)
-    yield Finding(
-        "Lemma 1 bounds the information gain of a delta-disclosure-private release by delta; it holds on",
-        holds.sum(),
-        format=f"{{:.0f}} of {len(rows)} releases",
-        beside={"the nearest comes to": f"{(rows.information_gain / delta).max():.1%} of its bound"},
-    )

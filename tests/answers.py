@@ -1,0 +1,12 @@
+"""What the pages of a report answer: the first paragraph of each notebook's answer."""
+
+import nbformat
+
+
+def first_paragraphs(report):
+    """`{notebook: text}` of a report's executed notebooks."""
+    answers = {}
+    for path in sorted((report / "notebooks").glob("*.ipynb")):
+        (cell,) = [cell for cell in nbformat.read(path, 4).cells if "answer" in cell.metadata.get("tags", [])]
+        answers[path.stem] = cell.outputs[0]["data"]["text/plain"].split("\n\n")[0]
+    return answers
