@@ -134,8 +134,8 @@ def test_gains_are_leakage_or_differ():
 def test_the_answer_guesses_the_table_and_then_each_row(small):
     said = findings.leakage(join(small, sets(), family()))
     assert said.data.startswith(
-        "An adversary who knows the algorithm guesses the right one of 330 small tables with probability **12%** "
-        "(a blind guess: 1 in 330). In this table, age and town lead to the right row for **5% of people** (by "
+        "Knowing the algorithm, an adversary guesses the right one of 330 small tables with probability **12%** "
+        "(a blind guess: 1 in 330). In this table, age and town single out **5% of people** (by "
         "chance: 0.05%)."
     )
     buckets = finding(said, "worst of buckets")

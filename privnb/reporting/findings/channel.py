@@ -23,7 +23,7 @@ def leakage(results):
     person, top = "", _most_known(_known(of(results, "identity_vulnerability")))
     if top is not None:
         found = Finding.of(top, guess="by chance")
-        person = f"In this table, {listed(names_in(top.knows))} lead to the right row for {found.text}."
+        person = f"In this table, {listed(names_in(top.knows))} single out {found.text}."
     yield " ".join(filter(None, [_table(results), person]))
     rows = _known(over_seeds(sanitized(of(results, "identity_vulnerability", knows=""))))
     if len(rows):
@@ -45,7 +45,7 @@ def _table(results):
     for row in rows[rows.dataset.isin(tables.index)][-1:].itertuples():
         found = Finding("", row.value, format="{:.1%}", beside={"a blind guess": f"1 in {tables[row.dataset]:,.0f}"})
         return (
-            f"An adversary who knows the algorithm guesses the right one of {tables[row.dataset]:,.0f} small tables "
+            f"Knowing the algorithm, an adversary guesses the right one of {tables[row.dataset]:,.0f} small tables "
             f"with probability {found.text}."
         )
     return ""

@@ -36,11 +36,10 @@ def every_setting(steps, results, releases):
     expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
     expect.these(results=results, releases=releases)
     there = pd.MultiIndex.from_frame(steps[SETTING]).isin(pd.MultiIndex.from_frame(results[SETTING]))
-    counted = f"This table allows {B}{there.sum()} of {len(steps)} settings{B}."
-    missing = list(steps.setting[~there])
+    counted, missing = f"This table allows {B}{there.sum()} of {len(steps)} settings{B}", list(steps.setting[~there])
     return report(
-        f"{counted} {_along(steps[there], releases)}".strip(),
-        f"It cannot give {listed(missing)}." if missing else "",
+        _along(steps[there], releases),
+        f"{counted}, but not {listed(missing)}." if missing else f"{counted}.",
         efficient(releases),
         "No miner was run here: these are counts of what a release tells whoever reads it as it stands. A setting that "
         "no other one beats by two measures is not thereby safe.",
@@ -75,7 +74,7 @@ def _along(steps, releases):
                     for _, row in ends.iterrows()
                 ]
                 said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {texts[0]} to {texts[1]}")
-            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {' and '.join(said)}."
+            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {'; '.join(said)}."
     return ""
 
 
