@@ -1,68 +1,145 @@
-"""From executed notebooks and a ledger to HTML that needs nothing else: no network, no other file, and no script but
-where a chart is live.
+"""From executed notebooks, a ledger and a decision to HTML that needs nothing else: no network, no other file, and no
+script but where a chart is live.
 
-Charts stand in the pages as the SVG drawn in the run. A cell's tag says what becomes of it: `answer` (on the index as
-the notebook's answer), `key` (its figures on the index), `live` (its charts are drawn by Vega, which then stands in
-that page, so that their controls work), `interactive` (left out, with a heading right before it), `parameters` and the
-others (shown, the code folded away).
+The index says the decision in one look; each notebook's page says its answer and its chart first, then how they were
+found. Charts stand in the pages as the SVG drawn in the run. A cell's tag says what becomes of it: `answer` (its first
+paragraph is the notebook's answer, at the top of the page), `key` (the first of their charts stands there too),
+`summary` (its chart is the one of the index), `live` (its charts are drawn by Vega, which then stands in that page, so
+that their controls work), `interactive` (left out, with a heading right before it), `parameters` and the others (shown,
+the code folded away).
 """
 
-import base64
-import functools
-import hashlib
 import itertools
-import json
 import platform
 import re
 import tomllib
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
 
+from markupsafe import Markup
+
 from privnb.microdata import sentences
-from privnb.reporting import ledger_page, vega
-from privnb.reporting.charts import V5
+from privnb.reporting import glossary, ledger_page, rendering
+from privnb.reporting.findings.base import bare, reported
 
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",
 )  # fmt: skip
+LONGEST = 25  # words of an answer on the index
 
 
-def make(chosen, executed, ledger):
-    """`{file name: HTML}`: `index.html`, a page for each notebook, and `ledger.html` if a printed number was measured.
+def make(chosen, executed, ledger, summary=None):
+    """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html` and `glossary.html`; and `ledger.html` if
+    a printed number was measured.
 
-    `chosen`: the `runs.Notebook`s; `executed`: `{name: executed notebook as JSON text}`; `ledger`: the table that
-    `ledger.compare` returns.
+    Parameters
+    ----------
+    chosen : list of notebooks.Notebook
+    executed : dict of str to str
+        The executed notebooks as JSON text, by name.
+    ledger : DataFrame
+        The table that `ledger.compare` returns.
+    summary : decision.Summary
+        Of all results; None where no decision was made: the index then is the list of pages alone.
+
+    Returns
+    -------
+    dict of str to str
     """
     import nbformat
 
-    notebooks = [nbformat.reads(executed[notebook.name], 4) for notebook in chosen]
-    pages = [
-        {
-            "name": notebook.name,
-            "question": _question(cells) or notebook.name,
-            "cells": _folded(cells),
-            "answer": ([cell for cell in cells if _tagged(cell, "answer")] or [None])[-1],
-            "key": [cell for cell in cells if _tagged(cell, "key")],
-            "script": _vega() if any(_tagged(cell, "live") for cell in cells) else "",
-        }
-        for notebook, cells in zip(chosen, map(_shown, notebooks), strict=True)
-    ]
-    templates = _templates()
-    page = templates.get_template("page.html.j2")
+    pages = [_page(notebook, _shown(nbformat.reads(executed[notebook.name], 4))) for notebook in chosen]
+    templates = rendering.templates()
+    compared = bool(ledger["measured"].notna().any())
+    about = {"dataset": _dataset(chosen), "parameters": _parameters(chosen), "pages": pages, "ledger": compared}
+
+    def rendered(name, **values):
+        templates.filters["explained"] = glossary.FirstUses()  # of this page
+        return templates.get_template(f"{name}.html.j2").render(values)
+
     files = {
-        f"{this['name']}.html": page.render(this=this, before=before, after=after)
+        f"{this['name']}.html": rendered("page", this=this, before=before, after=after)
         for before, this, after in zip([None, *pages], pages, [*pages[1:], None], strict=False)
     }
-    files["index.html"] = templates.get_template("index.html.j2").render(
-        pages=pages,
-        dataset=_dataset(chosen),
-        parameters=_parameters(chosen),
+    files["about.html"] = rendered(
+        "about",
+        **about,
         versions=[("Python", platform.python_version()), *((n, metadata.version(n)) for n in LIBRARIES)],
-        ledger=ledger["measured"].notna().any(),
     )
-    if ledger["measured"].notna().any():
+    files["glossary.html"] = rendered("glossary", terms=_by_name(glossary.terms()), methods=glossary.methods())
+    files["index.html"] = rendered(
+        "index",
+        **about,
+        summary=summary,
+        lines=_lines(summary),
+        decided=next((page for page in pages if page["summary"]), None),
+    )
+    if compared:
         files["ledger.html"] = ledger_page.make(templates, ledger)
     return files
+
+
+def _page(notebook, cells):
+    """What a page says first, and the cells that say how it was found."""
+    live = any(_tagged(cell, "live") for cell in cells)
+    question, cells = _titled(cells)
+    summary = _lift_chart(cells, "summary", leave=True)
+    chart = _lift_chart(cells, "key")
+    answer = _lift_answer(cells)
+    return {
+        "name": notebook.name,
+        "question": question or notebook.name,
+        "answer": answer,
+        "sentence": _cut(rendering.plain(answer)),
+        "chart": chart,
+        "summary": summary,
+        "cells": _folded(_without_empty_sections(cells)),
+        "script": rendering.vega_script() if live else "",
+    }
+
+
+def _by_name(terms):
+    return sorted(terms, key=lambda term: term.name.lower())
+
+
+def _lines(summary):
+    """`{heading: rows}` of the index's table: a risk or a utility of original, release and baseline, in words."""
+    if summary is None:
+        return {}
+    headings = {"risk": "Risk", "utility": "Utility"}
+    return {
+        heading: [
+            {
+                "title": line.title,
+                "unit": re.sub("^of ", "share of ", line.format.partition(" ")[2]),
+                "better": line.better,
+                "numbers": [_number(line.format, number) for number in (line.original, line.release, line.baseline)],
+            }
+            for line in summary.lines
+            if line.kind == kind
+        ]
+        for kind, heading in headings.items()
+    }
+
+
+def _number(format, number):
+    """A number and its interval, both without the unit, which stands beside them once."""
+    if number is None:
+        return None
+    value, low, high = number
+    if value != value:
+        return {"value": reported(format, value, low, high), "interval": ""}
+    interval = f"{bare(format, low)} to {bare(format, high)}" if low < high else ""
+    return {"value": bare(format, value), "interval": interval}
+
+
+def _cut(text):
+    """The first sentence, of at most `LONGEST` words."""
+    words = re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", text)[0].split()
+    return " ".join(words if len(words) <= LONGEST else [*words[:LONGEST], "..."])
+
+
+# --- what stands first ---
 
 
 def _tagged(cell, tag):
@@ -95,12 +172,86 @@ def _folded(cells):
     return folded
 
 
-def _question(cells):
-    """The text of the first heading."""
-    for cell in cells:
-        if cell.cell_type == "markdown" and (found := re.search(r"^#+ +(.+)$", cell.source, re.MULTILINE)):
-            return found[1].strip()
+def _titled(cells):
+    """The text of the first heading, and the cells without it."""
+    cells = [*cells]
+    for place, cell in enumerate(cells):
+        if cell.cell_type == "markdown" and (found := re.search(r"^#+ +(.+)\n*", cell.source, re.MULTILINE)):
+            rest = cell.source[: found.start()] + cell.source[found.end() :]
+            cells[place : place + 1] = [_changed(cell, source=rest)] * bool(rest.strip())
+            return found[1].strip(), cells
+    return "", cells
+
+
+def _lift_chart(cells, tag, leave=False):
+    """The first chart of a cell with this tag: `{data, live}`, or None. Its cell loses it, unless it is to be left."""
+    for place, cell in enumerate(cells):
+        if cell.cell_type != "code" or not _tagged(cell, tag):
+            continue
+        for output in cell.outputs:
+            if rendering.is_chart(output.get("data", {})):
+                if not leave:
+                    said = _shows("<p>The chart of this step stands at <a href='#answer'>the top</a>.</p>")
+                    cells[place] = _changed(cell, outputs=[said if each is output else each for each in cell.outputs])
+                return {"data": output.data, "live": _tagged(cell, "live")}
+    return None
+
+
+def _lift_answer(cells):
+    """The first paragraph of the last answer as HTML, "" without one. Its other paragraphs stay at their place."""
+    place = next((at for at, cell in reversed([*enumerate(cells)]) if _tagged(cell, "answer")), None)
+    if place is None:
+        return ""
+    cell = cells[place]
+    if cell.cell_type == "markdown":
+        first = next((part for part in re.split(r"\n\s*\n", cell.source) if not part.lstrip().startswith("#")), "")
+        cells[place] = _changed(cell, source=cell.source.replace(first, "", 1))
+        return rendering.markdown(first, cell)
+    for at, output in enumerate(cell.outputs):
+        html = _sentences(output.get("data", {}))
+        if paragraph := re.search(r"<p>.*?</p>", html, re.DOTALL):
+            rest = html.replace(paragraph[0], "", 1)
+            others = [_shows(rest)] * bool(rendering.plain(rest))
+            cells[place] = _changed(cell, outputs=[*cell.outputs[:at], *others, *cell.outputs[at + 1 :]])
+            return Markup(paragraph[0])
     return ""
+
+
+def _sentences(data):
+    """What an output says in sentences, as HTML."""
+    html = data.get("text/html", "")
+    return html if html.startswith(sentences.OPEN) else rendering.markdown(data.get("text/markdown", ""))
+
+
+def _shows(html):
+    """An output of sentences."""
+    import nbformat
+
+    html = html if html.startswith(sentences.OPEN) else f"{sentences.OPEN}{html}</div>"
+    return nbformat.v4.new_output("display_data", data={"text/html": html})
+
+
+def _changed(cell, **parts):
+    from nbformat import NotebookNode
+
+    return NotebookNode(cell, **parts)
+
+
+def _without_empty_sections(cells):
+    """The cells without headings that nothing shown follows: neither text, nor an output, nor a heading below it."""
+    kept, after = [], 1  # the level of the heading that comes next, 9 for anything else that is shown
+    for cell in reversed(cells):
+        heading = cell.cell_type == "markdown" and re.fullmatch(r"(#+) .*", cell.source.strip())
+        if heading and after <= len(heading[1]):
+            continue
+        if heading:
+            after = len(heading[1])
+        elif cell.cell_type == "markdown" and cell.source.strip():
+            after = len(found[1]) if (found := re.match(r"(#+) ", cell.source.lstrip())) else 9
+        elif cell.get("outputs"):
+            after = 9
+        kept.append(cell)
+    return kept[::-1]
 
 
 def _dataset(chosen):
@@ -126,99 +277,3 @@ def _parameters(chosen):
             row = {"name": name, "value": value, "default": default, "meaning": meaning, "notebooks": []}
             rows.setdefault((name, str(value), str(default)), row)["notebooks"].append(notebook.name)
     return sorted(rows.values(), key=lambda row: row["name"])
-
-
-# --- HTML ---
-
-
-def _templates():
-    import jinja2
-    from markupsafe import Markup
-    from nbconvert.filters import Highlight2HTML, strip_ansi
-
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    highlight = Highlight2HTML(pygments_lexer="python3")
-    templates.filters |= {
-        "markdown": _markdown,
-        "highlight": lambda code: Markup(highlight(code)),
-        "plain": strip_ansi,
-        "table": _table,
-        "figure": functools.partial(_figure, itertools.count(1)),
-        "live": _live,
-        "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
-    }
-    templates.globals |= {"V5": V5, "version": metadata.version("privnb")}
-    templates.globals |= {"SENTENCES": sentences.OPEN, "STYLE": Markup(_template("style.css"))}
-    return templates
-
-
-def _markdown(text, cell=None):
-    from markupsafe import Markup
-    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-
-    attachments = cell.get("attachments", {}) if cell else {}
-    renderer = IPythonRenderer(escape=True, attachments=attachments, exclude_anchor_links=True)
-    return Markup(MarkdownWithMath(renderer=renderer).render(text))
-
-
-def _table(html):
-    """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word."""
-    from markupsafe import Markup
-
-    html = re.sub(r"<style\b.*?</style>", "", html, flags=re.DOTALL)  # the page has its own and refuses others
-    return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
-
-
-def _figure(numbers, data):
-    """An output with a chart as `<figure>`: what the drawing shows is its name, which screen readers say."""
-    from markupsafe import Markup, escape
-
-    spec = data.get(V5, {})
-    title = spec.get("title", "")
-    title = title.get("text", "") if isinstance(title, dict) else title
-    name = spec.get("description") or (" ".join(title) if isinstance(title, list) else title) or "chart"
-    svg = data.get("image/svg+xml") or _draw(spec)
-    svg = svg[svg.index("<svg") :]
-    # Names of clips and gradients hold for the whole page: charts would cut each other.
-    number = next(numbers)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="chart{number}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#chart{number}-\1)", svg)
-    # A label on each mark would hide a second copy of the data, and inside role=img nobody is read it.
-    svg = re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
-    width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
-    style = f' style="--width: {width[1]}px"' if width else ""
-    name = f'role="img" aria-label="{escape(name)}"'
-    return Markup(f'<figure class="chart scroll" {name}{style} tabindex="0">{svg}</figure>')
-
-
-def _live(data):
-    """The specification of a chart as the content of a `<script>`, which no text in it can end."""
-    from markupsafe import Markup
-
-    spec = {key: value for key, value in data[V5].items() if key != "$schema"}
-    return Markup(json.dumps(spec, separators=(",", ":")).replace("<", r"\u003c"))
-
-
-@functools.cache
-def _vega():
-    """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
-    from markupsafe import Markup
-
-    bundle = vega.bundle(_template("live.js")).replace("</script", r"<\/script")
-    return Markup(f"/*!\n{_template('licences.txt')}*/\n{bundle}")
-
-
-def _template(name):
-    return resources.files("privnb.reporting").joinpath(f"templates/privnb_report/{name}").read_text(encoding="utf-8")
-
-
-def _draw(spec):
-    import vl_convert
-
-    return vl_convert.vegalite_to_svg({k: v for k, v in spec.items() if k != "$schema"})

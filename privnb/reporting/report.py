@@ -237,6 +237,7 @@ def _assemble(chosen, ended, work):
     """Make `work/report` of how the notebooks `ended`, and of the numbers that they wrote to `work/numbers`."""
     import pandas as pd
 
+    from privnb import decision
     from privnb.reporting import pages
     from privnb.studies import ledger
 
@@ -255,7 +256,7 @@ def _assemble(chosen, ended, work):
     executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
     with_ledger = any(notebook.papers for notebook in chosen)  # the papers' numbers are of their table
-    files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0])
+    files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0], decision.summary(results))
     (work / "report" / "notebooks").mkdir(parents=True)
     _write(results, work / "report" / "results.csv")
     if with_ledger:

@@ -7,7 +7,7 @@ import pytest
 
 from privnb import studies
 from privnb.evaluation.results import COLUMNS
-from privnb.reporting import ledger_page, pages
+from privnb.reporting import ledger_page, pages, rendering
 from privnb.studies import full_profile, ledger
 
 CELL = {  # one per status of a run: a cell of a made-up table
@@ -41,7 +41,7 @@ def shipped(**row):
 
 
 def page(compared, full=None):
-    return ledger_page.make(pages._templates(), compared, shipped().head(0) if full is None else full)
+    return ledger_page.make(rendering.templates(), compared, shipped().head(0) if full is None else full)
 
 
 def words(html):

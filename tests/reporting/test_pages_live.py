@@ -16,7 +16,7 @@ from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.measures import facts
 from privnb.microdata.dataset import load
-from privnb.reporting import charts, notebooks, pages, report
+from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render
 from privnb.studies import ledger
 
@@ -94,7 +94,7 @@ def test_who_made_vega_and_under_which_licence_stands_in_the_page_that_holds_it(
 
 def test_a_text_cannot_end_the_chart_s_data():
     spec = {"description": "</script><script>alert(1)</script><!--", "$schema": "elsewhere"}
-    text = pages._live({charts.V5: spec})
+    text = rendering._live({charts.V5: spec})
     assert "<" not in text
     assert json.loads(text) == {"description": spec["description"]}
 

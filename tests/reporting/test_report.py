@@ -114,6 +114,8 @@ def test_what_a_report_holds(built):
     assert list(files(built)) == [
         "01_load.html",
         "02_use.html",
+        "about.html",
+        "glossary.html",
         "index.html",
         "ledger.csv",
         "notebooks/01_load.ipynb",
@@ -213,22 +215,36 @@ def test_one_job_and_two_give_the_same_bytes(built, folder):
     shutil.rmtree(again)
 
 
-def test_index_has_questions_answers_figures_parameters_and_versions(built):
+def test_the_index_has_questions_answers_and_small_charts_and_what_was_run_is_beside_it(built):
     html = (built / "index.html").read_text()
-    text = re.sub(r"<[^>]*>", "", html)
-    for said in ("Who is in it?", "There are 25 people.", "What is it for?", "For much.", "2 to the number of records"):
+    text = pages.rendering.plain(html)
+    for said in ("Who is in it?", "There are 25 people.", "What is it for?", "For much.", "K = 25"):
         assert said in text, said
-    assert re.search(r'<figure[^>]* role="img" aria-label="People in the classes a and b"[^>]*><svg', html)
-    assert "25 (by default 10)" in text
-    assert "scikit-learn" in text
+    assert re.search(r'<span class="small" role="img" aria-label="People in the classes a and b"><svg', html)
+    assert "25 people hold" not in text, "a small chart has no words"
+    html = (built / "about.html").read_text()
+    text = pages.rendering.plain(html)
+    for said in ("2 to the number of records", "25 (by default 10)", "scikit-learn"):
+        assert said in text, said
     assert "ledger.html" not in html  # these notebooks measure nothing that a paper prints
+
+
+def test_a_page_says_its_answer_and_its_chart_first_and_both_once(built):
+    html = (built / "01_load.html").read_text()
+    text = pages.rendering.plain(html[html.index("<main>") :])
+    order = ["Who is in it?", "There are 25 people.", "How this was found", "Text with weight."]
+    places = [text.index(said) for said in order]
+    assert places == sorted(places)
+    assert [text.count(said) for said in order] == [1] * len(order)
+    assert html.count("<figure") == html.count("<figcaption><strong>b holds K people</strong></figcaption>") == 1
+    assert "The chart of this step stands at the top." in text
 
 
 def test_page_folds_the_code_and_leaves_widgets_out(built):
     html = (built / "01_load.html").read_text()
     folds = [re.sub(r"<[^>]*>", "", fold) for fold in re.findall(r"<details.*?</details>", html, re.DOTALL)]
     # One a result: the parameters, those of this run and the first step stand together.
-    begin = ["DATASET =", "import altair", "from IPython", "NAME ="]
+    begin = ["DATASET =", "import altair", "from IPython"]  # what the answer is of shows nothing more there
     assert len(folds) == len(begin)
     assert all(fold.removeprefix("Show the code").strip().startswith(b) for fold, b in zip(folds, begin, strict=True))
     assert folds[0].index("# Parameters") < folds[0].index("a long step")
@@ -247,7 +263,9 @@ def test_pages_load_nothing_and_link_only_to_the_report(built):
         links = re.findall(r"""(?:src|href|action|srcset)\s*=\s*["']([^"']*)""", html)
         assert links
         for link in links:
-            assert (built / link).is_file(), link
+            page, _, place = link.partition("#")
+            assert (built / (page or path.name)).is_file(), link
+            assert not place or f'id="{place}"' in (built / (page or path.name)).read_text(), link
 
 
 def test_charts_of_one_page_do_not_share_names(folder, built):
@@ -316,6 +334,8 @@ def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto((built / "02_use.html").as_uri())
     frame = page.locator(".output.scroll")
+    assert not frame.is_visible(), "a wall of numbers is folded"
+    page.get_by_text("Table of 2 rows and 9 columns: <b>0, <b>1,").click()
     row = frame.get_by_role("rowheader", name="KMember k=100")
     assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth + 200")
     assert row.evaluate("cell => getComputedStyle(cell).position") == "sticky"
@@ -328,7 +348,7 @@ def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
 
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto((built / "01_load.html").as_uri())
-    assert page.locator("figure.chart").evaluate(HINT) == "hidden", "nothing to scroll"
+    assert page.locator(".drawing").evaluate(HINT) == "hidden", "nothing to scroll"
 
     page.set_viewport_size({"width": 703, "height": 900})  # A4 less its margins
     page.emulate_media(media="print")

@@ -9,7 +9,7 @@ for (const live of document.querySelectorAll(".live")) {
   const looks = { defaultStyle: false, tooltip: { disableDefaultStyle: true } };
   const options = { actions: false, ast: true, bind: part("form"), renderer: "svg", ...looks };
   vegaEmbed(drawing, spec, options).then(({ view }) => {
-    part("figure").replaceChildren(drawing);
+    part(".drawing").replaceChildren(drawing);
     const names = new Set((spec.params || []).map((parameter) => parameter.name));
     const signal = (name) => (names.has(name) ? view.signal(name) : undefined);
     const tell = () => {

@@ -1,0 +1,159 @@
+"""What pages are rendered with: the templates, and how text, tables and charts become HTML that needs nothing else."""
+
+import base64
+import functools
+import hashlib
+import itertools
+import json
+import re
+from html import unescape
+from importlib import metadata, resources
+
+from markupsafe import Markup, escape
+
+from privnb.microdata import sentences
+from privnb.reporting import vega
+from privnb.reporting.charts import V5
+from privnb.reporting.charts.base import render
+
+ROWS, COLUMNS = 12, 8  # a table of more is folded away
+
+
+def templates():
+    """The pages' templates with their filters. Charts of one environment share no names."""
+    import jinja2
+    from nbconvert.filters import Highlight2HTML, strip_ansi
+
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("privnb.reporting", "templates/privnb_report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    highlight = Highlight2HTML(pygments_lexer="python3")
+    made.filters |= {
+        "markdown": markdown,
+        "highlight": lambda code: Markup(highlight(code)),
+        "plain": strip_ansi,
+        "table": _table,
+        "figure": functools.partial(_figure, itertools.count(1)),
+        "thumbnail": functools.partial(_thumbnail, itertools.count(1)),
+        "live": _live,
+        "wall": wall,
+        "sha256": lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode(),
+    }
+    made.globals |= {"V5": V5, "version": metadata.version("privnb")}
+    made.globals |= {"SENTENCES": sentences.OPEN, "STYLE": Markup(template("style.css"))}
+    return made
+
+
+def markdown(text, cell=None):
+    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+    attachments = cell.get("attachments", {}) if cell else {}
+    renderer = IPythonRenderer(escape=True, attachments=attachments, exclude_anchor_links=True)
+    return Markup(MarkdownWithMath(renderer=renderer).render(text))
+
+
+def _table(html):
+    """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word."""
+    html = re.sub(r"<style\b.*?</style>", "", html, flags=re.DOTALL)  # the page has its own and refuses others
+    return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
+
+
+def wall(html):
+    """What a table that is a wall of numbers holds, in a line to fold it behind; empty for any other table."""
+    if "<details" in html:
+        return ""
+    rows = re.findall(r"<tr\b.*?</tr>", html.partition("<tbody")[2], re.DOTALL)
+    cells = [re.findall(r"<td\b[^>]*>(.*?)</td>", row, re.DOTALL) for row in rows]
+    columns, every = max(map(len, cells), default=0), [cell for row in cells for cell in row]
+    numbers = sum(bool(re.match(r"\W*\d|\s*$", re.sub("<[^>]*>", "", cell))) for cell in every)
+    if (len(rows) <= ROWS and columns <= COLUMNS) or 2 * numbers < len(every):
+        return ""
+    heads = re.findall(r"<th\b[^>]*>(.*?)</th>", html.partition("<tbody")[0], re.DOTALL)
+    names = list(dict.fromkeys(filter(None, (plain(head) for head in heads))))
+    more = ", ..." if len(names) > 6 else ""
+    return f"Table of {len(rows)} rows and {columns} columns: {', '.join(names[:6])}{more}"
+
+
+def plain(html):
+    """The text of some HTML, on one line."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", html)).split())
+
+
+def is_chart(data):
+    """Whether an output is a chart."""
+    return V5 in data or "image/svg+xml" in data
+
+
+def _figure(numbers, data):
+    """An output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing."""
+    title = _title(data)
+    svg = _drawing(data, f"chart{next(numbers)}")
+    width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
+    style = f' style="--width: {width[1]}px"' if width else ""
+    said = "".join(
+        f"<{tag}>{escape(text)}</{tag}>" for tag, text in zip(("strong", "span"), title, strict=True) if text
+    )
+    caption = f"<figcaption>{said}</figcaption>" if said else ""
+    name = f'role="img" aria-label="{escape(_name(data))}"'
+    return Markup(
+        f'<figure class="chart">{caption}<div class="drawing scroll" {name}{style} tabindex="0">{svg}</div></figure>'
+    )
+
+
+def _thumbnail(numbers, data):
+    """An output with a chart as a small picture: its marks and lines without words, which nobody could read."""
+    svg = re.sub(r"<text\b.*?</text>", "", _drawing(data, f"small{next(numbers)}"), flags=re.DOTALL)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r'\1 preserveAspectRatio="xMidYMin slice"', svg, count=1)
+    return Markup(f'<span class="small" role="img" aria-label="{escape(_name(data))}">{svg}</span>')
+
+
+def _title(data):
+    """The title of a chart and the line below it, each on one line."""
+    title = data.get(V5, {}).get("title", "")
+    both = (title.get("text", ""), title.get("subtitle", "")) if isinstance(title, dict) else (title, "")
+    return [each if isinstance(each, str) else " ".join(each) for each in both]
+
+
+def _name(data):
+    """What screen readers say of a chart."""
+    return data.get(V5, {}).get("description") or _title(data)[0] or "chart"
+
+
+def _drawing(data, name):
+    """The SVG of a chart without its title. Names of clips and gradients hold for a whole page: charts would cut each
+    other.
+    """
+    spec = _bare(data.get(V5, {}))
+    svg = render(spec)[0]["image/svg+xml"] if spec else data["image/svg+xml"]
+    svg = svg[svg.index("<svg") :]
+    # Vega counts them on from chart to chart of a process: here each chart begins anew.
+    new = {old: f"{name}-{number}" for number, old in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg)))}
+    svg = re.sub(r'\bid="([^"]+)"', lambda found: f'id="{new[found[1]]}"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", lambda found: f"url(#{new.get(found[1], found[1])})", svg)
+    # A label on each mark would hide a second copy of the data, and inside role=img nobody is read it.
+    return re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
+
+
+def _bare(spec):
+    """The specification of a chart without its title, which the page says as text."""
+    return {key: value for key, value in spec.items() if key not in ("$schema", "title")}
+
+
+def _live(data):
+    """The specification of a chart as the content of a `<script>`, which no text in it can end."""
+    return Markup(json.dumps(_bare(data[V5]), separators=(",", ":")).replace("<", r"\u003c"))
+
+
+@functools.cache
+def vega_script():
+    """Vega, Vega-Lite and Vega-Embed with their licences, and what draws a page's live charts with them: one script."""
+    bundle = vega.bundle(template("live.js")).replace("</script", r"<\/script")
+    return Markup(f"/*!\n{template('licences.txt')}*/\n{bundle}")
+
+
+def template(name):
+    return resources.files("privnb.reporting").joinpath(f"templates/privnb_report/{name}").read_text(encoding="utf-8")
