@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from html import escape
 
-from privnb import privacy_models, sanitizers
+from privnb import evaluation, privacy_models, sanitizers  # noqa: F401 -- evaluation states measures of its own
 from privnb.measures import facts, stated
 from privnb.microdata.family import sentence
 from privnb.privacy_models import PrivacyModel
@@ -134,7 +134,8 @@ def _measure(name):
 
 def terms():
     """All words that pages explain: those of this file, and what measures of privacy and utility are called."""
-    return [*WORDS, *(_measure(of.name) for of in stated() if of.kind and of.sentence)]
+    every = [*WORDS, *(_measure(of.name) for of in stated() if of.kind and of.sentence)]
+    return [*{term.place: term for term in reversed(every)}.values()][::-1]
 
 
 def methods():

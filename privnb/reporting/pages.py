@@ -18,9 +18,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from privnb.microdata import sentences
+from privnb.microdata import numerals, sentences
 from privnb.reporting import glossary, ledger_page, rendering
-from privnb.reporting.findings.base import bare, reported
+from privnb.reporting.findings.base import reported
 
 LIBRARIES = (
     "privnb", "numpy", "pandas", "scikit-learn", "scipy", "numba", "opendp", "altair", "vl-convert-python", "papermill",
@@ -29,8 +29,8 @@ LONGEST = 25  # words of an answer on the index
 
 
 def make(chosen, executed, ledger, summary=None):
-    """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html` and `glossary.html`; and `ledger.html` if
-    a printed number was measured.
+    """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html`, `glossary.html`, and `ledger.html` if a
+    printed number was measured.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _lines(summary):
         heading: [
             {
                 "title": line.title,
-                "unit": re.sub("^of ", "share of ", line.format.partition(" ")[2]),
+                "unit": _unit(line.format),
                 "better": line.better,
                 "numbers": [_number(line.format, number) for number in (line.original, line.release, line.baseline)],
             }
@@ -122,6 +122,12 @@ def _lines(summary):
     }
 
 
+def _unit(format):
+    """What a number of this format is of; "" if the format says nothing of it."""
+    unit = numerals.parts(format)[3].strip() if format else ""
+    return re.sub("^of ", "share of ", unit)
+
+
 def _number(format, number):
     """A number and its interval, both without the unit, which stands beside them once."""
     if number is None:
@@ -129,8 +135,10 @@ def _number(format, number):
     value, low, high = number
     if value != value:
         return {"value": reported(format, value, low, high), "interval": ""}
-    interval = f"{bare(format, low)} to {bare(format, high)}" if low < high else ""
-    return {"value": bare(format, value), "interval": interval}
+    if not low < high:
+        return {"value": numerals.bare(format, value), "interval": ""}
+    value, low, high = numerals.interval(format, value, low, high)
+    return {"value": value, "interval": f"{low} to {high}"}
 
 
 def _cut(text):

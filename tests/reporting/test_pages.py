@@ -16,7 +16,7 @@ from privnb.studies import ledger
 SVG = '<svg width="200" height="100" viewBox="0 0 200 100"><text>axis</text></svg>'
 
 
-def line(kind, title, *numbers, format="{:.1%} of people", better="lower"):
+def line(kind, title, *numbers, format="{:%} of people", better="lower"):
     original, release, baseline = numbers or (None, None, None)
     return SimpleNamespace(
         kind=kind, title=title, format=format, better=better, original=original, release=release, baseline=baseline
@@ -28,8 +28,8 @@ SUMMARY = SimpleNamespace(
     reason="It loses least of <those> that keep all caps.",
     lines=(
         line("risk", "found by a neighbour", (0.52, 0.5, 0.54), (nan, 0, 0.02), (0.0, nan, nan)),
-        line("risk", "membership"),
-        line("utility", "detail lost", (0.0, nan, nan), (0.15, nan, nan), (1.0, nan, nan), format="{:.1%}"),
+        line("risk", "membership", format=""),
+        line("utility", "detail lost", (0.0, nan, nan), (0.15, nan, nan), (1.0, nan, nan), format="{:%}"),
     ),
 )
 
@@ -60,9 +60,9 @@ def test_the_index_says_the_decision_with_its_numbers_beside_original_and_baseli
     said = words(html)
     for part in (
         "Recommended: Mondrian, k = 10. It loses least of <those> that keep all caps. How this was decided",
-        "Risk Original Release Baseline Found by a neighbour share of people 52.0% 50.0% to 54.0% 0.0% to 2.0%",
-        "(withheld) 0.0% Membership not measured",
-        "Utility Original Release Baseline Detail lost 0.0% 15.0% 100.0%",
+        "Risk Original Release Baseline Found by a neighbour share of people 52% 50% to 54% 0% to 2% of people",
+        "(withheld) 0% Membership not measured",
+        "Utility Original Release Baseline Detail lost 0% 15% 100%",
     ):
         assert part in said, part
     assert html.count("<figure") == 1
