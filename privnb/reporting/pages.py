@@ -29,7 +29,7 @@ LONGEST = 25  # words of an answer on the index
 
 
 def make(chosen, executed, ledger, summary=None):
-    """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html`, `glossary.html`, and `ledger.html` if a
+    """`{file name: HTML}`: `index.html`, a page for each notebook, `about.html` and `glossary.html`; `ledger.html` if a
     printed number was measured.
 
     Parameters
