@@ -9,17 +9,15 @@ that their controls work), `interactive` (left out, with a heading right before 
 the code folded away).
 """
 
-import itertools
 import platform
 import re
 import tomllib
 from importlib import metadata
 from pathlib import Path
 
-from markupsafe import Markup
-
-from privnb.microdata import numerals, sentences
+from privnb.microdata import numerals
 from privnb.reporting import glossary, ledger_page, rendering
+from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
 from privnb.reporting.findings.base import reported
 
 LIBRARIES = (
@@ -48,7 +46,7 @@ def make(chosen, executed, ledger, summary=None):
     """
     import nbformat
 
-    pages = [_page(notebook, _shown(nbformat.reads(executed[notebook.name], 4))) for notebook in chosen]
+    pages = [_page(notebook, shown(nbformat.reads(executed[notebook.name], 4))) for notebook in chosen]
     templates = rendering.templates()
     compared = bool(ledger["measured"].notna().any())
     about = {"dataset": _dataset(chosen), "parameters": _parameters(chosen), "pages": pages, "ledger": compared}
@@ -81,11 +79,11 @@ def make(chosen, executed, ledger, summary=None):
 
 def _page(notebook, cells):
     """What a page says first, and the cells that say how it was found."""
-    live = any(_tagged(cell, "live") for cell in cells)
-    question, cells = _titled(cells)
-    summary = _lift_chart(cells, "summary", leave=True)
-    chart = _lift_chart(cells, "key")
-    answer = _lift_answer(cells)
+    live = any(tagged(cell, "live") for cell in cells)
+    question, cells = titled(cells)
+    summary = lift_chart(cells, "summary", leave=True)
+    chart = lift_chart(cells, "key")
+    answer = lift_answer(cells)
     return {
         "name": notebook.name,
         "question": question or notebook.name,
@@ -93,7 +91,7 @@ def _page(notebook, cells):
         "sentence": _cut(rendering.plain(answer)),
         "chart": chart,
         "summary": summary,
-        "cells": _folded(_without_empty_sections(cells)),
+        "cells": folded(without_empty_sections(cells)),
         "script": rendering.vega_script() if live else "",
     }
 
@@ -145,121 +143,6 @@ def _cut(text):
     """The first sentence, of at most `LONGEST` words."""
     words = re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", text)[0].split()
     return " ".join(words if len(words) <= LONGEST else [*words[:LONGEST], "..."])
-
-
-# --- what stands first ---
-
-
-def _tagged(cell, tag):
-    return tag in cell.metadata.get("tags", [])
-
-
-def _shown(notebook):
-    """The cells that a page shows: not the interactive ones, nor a heading that only they follow."""
-    cells = notebook.cells
-    return [
-        cell
-        for cell, after in itertools.zip_longest(cells, cells[1:])
-        if not _tagged(cell, "interactive")
-        and not (re.fullmatch(r"#+ .*", cell.source.strip()) and after and _tagged(after, "interactive"))
-    ]
-
-
-def _folded(cells):
-    """The cells of a page: code that shows nothing is folded together with the code right after it."""
-    from nbformat import NotebookNode
-
-    folded = []
-    for cell in cells:
-        if cell.cell_type == "code" and not cell.source.strip() and not cell.outputs:
-            continue
-        last = folded[-1] if folded else None
-        if cell.cell_type == "code" and last and last.cell_type == "code" and not last.outputs:
-            cell = NotebookNode(cell, source=f"{folded.pop().source.strip()}\n\n{cell.source.strip()}")
-        folded.append(cell)
-    return folded
-
-
-def _titled(cells):
-    """The text of the first heading, and the cells without it."""
-    cells = [*cells]
-    for place, cell in enumerate(cells):
-        if cell.cell_type == "markdown" and (found := re.search(r"^#+ +(.+)\n*", cell.source, re.MULTILINE)):
-            rest = cell.source[: found.start()] + cell.source[found.end() :]
-            cells[place : place + 1] = [_changed(cell, source=rest)] * bool(rest.strip())
-            return found[1].strip(), cells
-    return "", cells
-
-
-def _lift_chart(cells, tag, leave=False):
-    """The first chart of a cell with this tag: `{data, live}`, or None. Its cell loses it, unless it is to be left."""
-    for place, cell in enumerate(cells):
-        if cell.cell_type != "code" or not _tagged(cell, tag):
-            continue
-        for output in cell.outputs:
-            if rendering.is_chart(output.get("data", {})):
-                if not leave:
-                    said = _shows("<p>The chart of this step stands at <a href='#answer'>the top</a>.</p>")
-                    cells[place] = _changed(cell, outputs=[said if each is output else each for each in cell.outputs])
-                return {"data": output.data, "live": _tagged(cell, "live")}
-    return None
-
-
-def _lift_answer(cells):
-    """The first paragraph of the last answer as HTML, "" without one. Its other paragraphs stay at their place."""
-    place = next((at for at, cell in reversed([*enumerate(cells)]) if _tagged(cell, "answer")), None)
-    if place is None:
-        return ""
-    cell = cells[place]
-    if cell.cell_type == "markdown":
-        first = next((part for part in re.split(r"\n\s*\n", cell.source) if not part.lstrip().startswith("#")), "")
-        cells[place] = _changed(cell, source=cell.source.replace(first, "", 1))
-        return rendering.markdown(first, cell)
-    for at, output in enumerate(cell.outputs):
-        html = _sentences(output.get("data", {}))
-        if paragraph := re.search(r"<p>.*?</p>", html, re.DOTALL):
-            rest = html.replace(paragraph[0], "", 1)
-            others = [_shows(rest)] * bool(rendering.plain(rest))
-            cells[place] = _changed(cell, outputs=[*cell.outputs[:at], *others, *cell.outputs[at + 1 :]])
-            return Markup(paragraph[0])
-    return ""
-
-
-def _sentences(data):
-    """What an output says in sentences, as HTML."""
-    html = data.get("text/html", "")
-    return html if html.startswith(sentences.OPEN) else rendering.markdown(data.get("text/markdown", ""))
-
-
-def _shows(html):
-    """An output of sentences."""
-    import nbformat
-
-    html = html if html.startswith(sentences.OPEN) else f"{sentences.OPEN}{html}</div>"
-    return nbformat.v4.new_output("display_data", data={"text/html": html})
-
-
-def _changed(cell, **parts):
-    from nbformat import NotebookNode
-
-    return NotebookNode(cell, **parts)
-
-
-def _without_empty_sections(cells):
-    """The cells without headings that nothing shown follows: neither text, nor an output, nor a heading below it."""
-    kept, after = [], 1  # the level of the heading that comes next, 9 for anything else that is shown
-    for cell in reversed(cells):
-        heading = cell.cell_type == "markdown" and re.fullmatch(r"(#+) .*", cell.source.strip())
-        if heading and after <= len(heading[1]):
-            continue
-        if heading:
-            after = len(heading[1])
-        elif cell.cell_type == "markdown" and cell.source.strip():
-            after = len(found[1]) if (found := re.match(r"(#+) ", cell.source.lstrip())) else 9
-        elif cell.get("outputs"):
-            after = 9
-        kept.append(cell)
-    return kept[::-1]
 
 
 def _dataset(chosen):
