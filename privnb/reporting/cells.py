@@ -1,4 +1,4 @@
-"""The cells of an executed notebook as its page has them: what stands first is lifted out, and what shows nothing goes."""
+"""The cells of an executed notebook as its page has them: what is said first is lifted out, what shows nothing goes."""
 
 import itertools
 import re
