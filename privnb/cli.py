@@ -14,7 +14,7 @@ import time
 from importlib import metadata
 from pathlib import Path
 
-from privnb.microdata.names import meant
+from privnb.microdata.names import meant, names_in
 from privnb.microdata.processes import runs_as
 
 # Our reporting first, which spares JupyterLab the library that takes longer to load than all others together.
@@ -100,11 +100,12 @@ def report(args):
         printing.browser()  # refused before anything runs
 
     parameters = dict(args.parameter)
+    named = args.notebook and (names_in(",".join(args.notebook)) or args.notebook)  # also "2, 4"
     folder = notebooks_folder()
     if args.dataset:
         parameters["DATASET"] = _dataset(args.dataset, folder)
-    chosen = choose(folder, args.notebook, parameters)
-    index = build(args.out or _default(folder, chosen, args.notebook), args.notebook, parameters, jobs=args.jobs)
+    chosen = choose(folder, named, parameters)
+    index = build(args.out or _default(folder, chosen, named), named, parameters, jobs=args.jobs)
     print(index.resolve().as_uri())  # which a terminal opens at a click
     if args.pdf:
         print(printing.pdf(index.parent).as_uri())
@@ -153,7 +154,6 @@ def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
     from privnb.microdata.dataset import load
     from privnb.microdata.draft import read
-    from privnb.microdata.names import names_in
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade
 

@@ -220,6 +220,18 @@ def test_a_notebook_is_known_by_a_beginning_that_no_other_has(project, asked, na
     assert [notebook.name for notebook in choose(project / "notebooks", [name])] == ["04_attack"]
 
 
+@pytest.mark.parametrize("words", [["1", "4"], ["1,4"], ["1,", "04"], ["01_load, 04_attack"]])
+def test_notebooks_are_listed_with_commas_or_without(project, asked, words):
+    assert cli.main(["report", "--notebook", *words]) == 0
+    assert asked[0][0] == project / "reports" / "adult-01_load-04_attack"
+
+
+def test_names_of_columns_are_listed_with_spaces_after_commas(project, capsys):
+    for names in ("age,ward", "age, ward", " age , ward "):
+        assert cli.main(["check", str(CLINIC), "--quasi-identifiers", names]) == 0
+        assert "What an adversary may know: age, ward." in capsys.readouterr().out
+
+
 def test_a_command_is_shown_as_it_runs_here(tmp_path, monkeypatch):
     """As its name where a shell finds it, else as its path, from the folder above it a short one."""
     own = tmp_path / "a b" / "bin" / "privnb"

@@ -8,6 +8,7 @@ from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
+from privnb.microdata.names import meant
 from privnb.microdata.sentences import Page
 from privnb.sanitizers.catalogue import kinds
 from privnb.studies.parameters import number, numbers
@@ -82,6 +83,33 @@ def steps(dataset, settings):
             "parameters": [each.changed_params() for each in made],
         }
     )
+
+
+def first(steps, start=""):
+    """The name of the setting that a chart shows first.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        Of `steps`.
+    start : str
+        One of its `setting`; empty: "Mondrian k=10" where it is there, or else the first.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For one that is not there.
+    """
+    there = list(steps.setting)
+    if start and start not in there:
+        raise ValueError(
+            f"START is a setting of the chart, such as {there[0]!r}; got {start!r}.{meant([start], there)}"
+        )
+    return start or ("Mondrian k=10" if "Mondrian k=10" in there else there[0])
 
 
 def _series(setting):

@@ -63,6 +63,15 @@ def test_steps_name_what_a_menu_and_a_slider_offer(clinic):
     assert not steps.duplicated(["sanitizer", "parameters"]).any()
 
 
+def test_a_chart_starts_where_it_is_asked_to(clinic):
+    offered = sweeps.steps(clinic, sweeps.grid(clinic, k="5, 10"))
+    assert sweeps.first(offered) == "Mondrian k=10"
+    assert sweeps.first(offered, "Mondrian k=5") == "Mondrian k=5"
+    assert sweeps.first(offered[2:3]) == offered.setting[2]
+    with pytest.raises(ValueError, match=r"START is a setting .* got 'mondrian k=50'. Did you mean 'Mondrian k=5'"):
+        sweeps.first(offered, "mondrian k=50")
+
+
 def test_anatomy_is_asked_for_whole_buckets_only(clinic):
     assert [s.l for s in sweeps.grid(clinic, l="1.2, 2, 2.5, 4") if s.sanitizer == "Anatomy"] == [2, 4]
 
