@@ -64,7 +64,7 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=10, rows=12):
     """All leaks in a file or, if `path` is a folder, in every file below it; an empty list if there are none.
 
     `.ipynb`, `.html`, `.svg`, `.csv` and `.json` are taken apart; anything else is read as text. `original`: DataFrame
-    of the records to protect. `released`: DataFrames, the releases of which rows may be shown. `canaries`: values that
+    of the records to protect. `released`: DataFrames, the releases of which rows may be shown that `fewest` rows are like. `canaries`: values that
     must not occur at all (strings), and values that must not occur in one row, line or label together (tuples).
     `fewest`: the smallest number of people that may be shown. `rows`: the largest number of record-like rows in one
     table, list or text.
@@ -331,7 +331,8 @@ class _Known:
         return stated and (not leaves or self.original.count(leaves) >= self.fewest)
 
     def _is_released(self, told):
-        return any(columns.count(told) for columns in self.released)
+        """Whether a release has so many rows of these values that each may be anybody's."""
+        return any(columns.count(told) >= self.fewest for columns in self.released)
 
     def _unnamed(self, number, cells):
         cells = [cell for cell in cells if cell in self.values]
@@ -345,7 +346,8 @@ class _Known:
         # A list of an attribute's values, as in its description, holds more words than one record can.
         others = sum(cell in self.words for cell in cells) - words
         if len(told) >= self.many and words > 1 and 2 * others < len(told):
-            yield number, list(told), len(raw) > len(public) and len(raw) >= self.many
+            hidden = len(public) >= len(raw) and self._is_released(public)
+            yield number, list(told), len(raw) >= self.many and not hidden
 
     def _in_text(self, text):
         upright = {}  # a record set out from top to bottom

@@ -42,29 +42,6 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
     return bool(np.bincount(classes).min() < fewest and pd.Series(values).value_counts().min() < fewest)
 
 
-def example(dataset, sanitizers, *, fewest=withholding.LIMIT):
-    """A dozen rows of the first release whose rows stand for `fewest` people or more each.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
-    fewest : int
-
-    Returns
-    -------
-    DataFrame or str
-        A sentence where there is no such release.
-    """
-    expect.these(dataset=dataset, sanitizers=sanitizers, fewest=fewest)
-    for sanitizer in sanitizers:
-        if not sanitizer.randomized:
-            release = sanitizer.sanitize(dataset, rng=1)
-            if not release.has_unprotected_rows and achieved(KAnonymity(2), release) >= fewest:
-                return release.show()
-    return f"None of these releases is shown: their rows stand for fewer than {fewest} people each."
-
-
 state(
     "classes",
     sentence="Groups of people whom the released quasi-identifiers cannot tell apart.",

@@ -20,6 +20,7 @@ from privnb.explorer.setting import Setting, attacked, called, checked, exposed,
 from privnb.measures import facts, stated
 from privnb.microdata import expect
 from privnb.microdata.treatment import TRUE
+from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
 from privnb.sanitizers import Suppress
 
@@ -180,6 +181,8 @@ def _read(dataset, setting):
     elif not release.has_unprotected_rows:
         # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
         shown = release.show(rng=stream(setting.seed, made, "show"))
+        if shown.empty:
+            shown = f"No rows are shown: fewer than {LIMIT} people share each."
     found = rows(data, setting, made, release)
     exact = ", ".join(names)
     as_is = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""

@@ -16,8 +16,9 @@ from privnb.microdata import expect
 from privnb.microdata.counts import coded, combinations, distinct_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
-from privnb.microdata.schema import Role, Schema
+from privnb.microdata.schema import Schema
 from privnb.microdata.treatment import TRUE, Rows, Treatment, Unreadable, treated
+from privnb.microdata.withholding import LIMIT
 
 
 class Published(NamedTuple):
@@ -242,10 +243,10 @@ class Release:
             return True
         return not hidden and np.bincount(self.equivalence_classes).min() < 2
 
-    def show(self, rows=12, *, rng=0):
-        """A random dozen of released rows to look at: quasi-identifiers and sensitive attributes.
+    def show(self, rows=12, *, rng=0, fewest=LIMIT):
+        """A random dozen of released rows to look at: quasi-identifiers that `fewest` people share.
 
-        Neutral attributes are published as they are and would single out people beside them, so they are left out. No
+        Other attributes are published as they are and would single out people beside them, so they are left out. No
         label ends at a value that few people share, even where a study keeps such ends, see `widened`.
 
         Parameters
@@ -254,27 +255,33 @@ class Release:
             0 to 12.
         rng : int, Generator or None
             Draws among the rows as sorted by what they show: whoever knows the seed does not know whose they are.
+        fewest : int
+            Rows that fewer people share are not shown: one of them would be a person's own.
 
         Returns
         -------
         DataFrame
+            Empty where no rows are shared by so many.
 
         Raises
         ------
         ValueError
             For a release that `has_unprotected_rows`, and for more rows.
         """
-        expect.these(rng=rng)
+        expect.these(rng=rng, fewest=fewest)
         if not (expect.is_whole(rows) and 0 <= rows <= 12):
             raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
-        names = self.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+        names = self.schema.quasi_identifiers
         if self.has_unprotected_rows:
             raise ValueError(
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."
             )
-        shown = np.random.default_rng(rng).choice(len(self), min(rows, len(self)), replace=False)
-        return by_content(self.widened(self.labelled).table[names]).iloc[shown].reset_index(drop=True)
+        table = by_content(self.widened(self.labelled).table[names])
+        alike = combinations(table)
+        table = table[alike.multiplicities[alike.index] >= fewest]
+        shown = np.random.default_rng(rng).choice(len(table), min(rows, len(table)), replace=False)
+        return table.iloc[shown].reset_index(drop=True)
 
 
 expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")

@@ -301,8 +301,6 @@ def test_evaluation_of_a_bucketized_release(adult):
     assert linked.value[0] == pytest.approx(linked.value[1])
     assert linked.parameters[1] == "partition=KMember k=5"
     assert len(evaluation.adversary_gains(adult, sanitizers)) == 2
-    assert "None of these releases is shown" in evaluation.example(adult, sanitizers)
-    assert len(evaluation.example(adult, [*sanitizers, KMember(2), KMember(5)], fewest=5)) == 12
     for mined, released in (
         (evaluation.good_utility, sanitizers),
         (nearer_predictions.anti_utility, sanitizers[0]),

@@ -1,5 +1,7 @@
 """What every sanitizer keeps, whatever it does; classes are found, not listed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.family import sentence, source
 from privnb.microdata.hierarchy import Intervals, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.withholding import LIMIT
 from privnb.sanitizers.base import USUAL
 from privnb.sanitizers.catalogue import kinds
 
@@ -271,13 +274,28 @@ def test_row_builder_people_are_not_shown(sanitizer):
 
 def test_a_dozen_generalized_rows_are_shown():
     release = family.KMember(5).sanitize(toy(), rng=0)
-    assert len(release.show()) == 12
+    assert len(release.show(fewest=5)) == 12
     with pytest.raises(ValueError, match="at most 12"):
         release.show(13)
 
 
-def test_neutral_columns_are_not_shown_beside_the_generalized_ones():
-    assert "ward" not in family.KMember(5).sanitize(toy(), rng=0).show()
+def test_only_the_generalized_columns_are_shown():
+    """Neutral and sensitive ones are as they were, and single out people beside them."""
+    release = family.KMember(5).sanitize(toy(), rng=0)
+    assert list(release.show(fewest=2)) == toy().schema.quasi_identifiers
+
+
+@pytest.mark.parametrize("k", [2, 5, 20])
+def test_every_row_that_is_shown_is_that_of_many_people(k):
+    """However many sensitive attributes there are, and however few people the release keeps together."""
+    roles = dict.fromkeys(toy().schema.names(Role.NEUTRAL, Role.SENSITIVE), Role.SENSITIVE)
+    data = replace(toy(), schema=toy().schema.with_roles(roles))
+    release = family.KMember(k).sanitize(data, rng=0)
+    rows = [tuple(row) for row in release.table[data.schema.quasi_identifiers].astype(str).to_numpy()]
+    shown = [tuple(row) for seed in range(20) for row in release.show(rng=seed).astype(str).to_numpy()]
+    assert all(rows.count(row) >= LIMIT for row in shown)
+    assert shown or k < 20
+    assert min(map(rows.count, rows)) < LIMIT or k == 20, "others are kept back"
 
 
 def test_without_quasi_identifiers_nothing_is_hidden_so_nothing_is_shown():
