@@ -64,8 +64,9 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=10, rows=12):
     """All leaks in a file or, if `path` is a folder, in every file below it; an empty list if there are none.
 
     `.ipynb`, `.html`, `.svg`, `.csv` and `.json` are taken apart; anything else is read as text. `original`: DataFrame
-    of the records to protect. `released`: DataFrames, the releases of which rows may be shown that `fewest` rows are like. `canaries`: values that
-    must not occur at all (strings), and values that must not occur in one row, line or label together (tuples).
+    of the records to protect. `released`: DataFrames, the releases of which rows may be shown that `fewest` rows are
+    like. `canaries`: values that must not occur at all (strings), and values that must not occur in one row, line or
+    label together (tuples).
     `fewest`: the smallest number of people that may be shown. `rows`: the largest number of record-like rows in one
     table, list or text.
 

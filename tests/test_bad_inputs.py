@@ -324,6 +324,7 @@ def of_one():
         "answers.adversary_gains.mined": given["results"], "answers.subgroups.rows": given["results"],
         "answers.adversary_gains.links": given["results"], "answers.characteristics.examples":
         given["results"], "answers.owner_choice.chosen": given["results"],
+        "answers.owner_choice.links": given["results"],
         "answers.adversary_and_researcher.compared": given["results"],
         "answers.errata.errata": errata(), "answers.search.axes": AXES,
         "answers.search.tuned": decision.Tuned(None, given["releases"], (), 40),

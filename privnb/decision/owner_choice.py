@@ -1,4 +1,6 @@
-"""Which sanitizer an owner would choose, by what honest users keep and what adversaries gain, and how firmly."""
+"""Which sanitizer an owner chooses by the rule of Sramka et al.: by what honest users keep and what adversaries gain,
+and how firmly. It asks for nearer predictions alone; `decision.choices` recommends.
+"""
 
 from functools import partial
 

@@ -140,7 +140,7 @@ def test_rows_that_are_shown_are_sanitized(case):
         return
     assert 0 < len(reading.rows) <= 12
     known = dataset.schema.quasi_identifiers
-    assert list(reading.rows) == [n for n in dataset.table if n in (*known, *dataset.schema.sensitive)]
+    assert list(reading.rows) == known
     alone = dataset.table.groupby(known, observed=True)[known[0]].transform("size") < 2
     records = set(map(tuple, dataset.table.loc[alone, known].astype(str).to_numpy()))
     assert records, "somebody is alone in the original"

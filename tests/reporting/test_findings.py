@@ -283,6 +283,7 @@ def others(*rows, scenario="A"):
     return results(*(("KMember", p, measure, "worst", "", *numbers, NONE) for p, *numbers in rows))
 
 
+NO_LINKS = results()
 CHOSEN = (
     ("A", "worst", "k=2", 0.75),
     ("A", "worst", "k=9", 0.25),
@@ -294,8 +295,8 @@ CHOSEN = (
 
 def test_what_the_owner_chooses():
     rows = pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65), ("k=50", 80, 60, 100), ("k=99", 90, 70, 110))])
-    said = findings.owner_choice(rows)
-    choice = finding(said, "Scenario A: by the worst miner the owner chooses KMember k=2")
+    said = findings.owner_choice(rows, NO_LINKS)
+    choice = finding(said, "Scenario A: by the worst miner the paper's rule chooses KMember k=2")
     assert choice.value == 0.75
     assert choice.beside == {
         "other criteria that choose the same": "1 of 2",
@@ -304,14 +305,36 @@ def test_what_the_owner_chooses():
     }
     margin = finding(said, "Scenario A: more people for whom the worst miner comes nearer, at least")
     assert (margin.value, margin.low, margin.high, margin.setting) == (80, 60, 100, "KMember k=50")
-    assert finding(said, "Scenario B: by the worst miner the owner chooses KMember k=9").value == 1
+    assert finding(said, "Scenario B: by the worst miner the paper's rule chooses KMember k=9").value == 1
     assert "The choice depends on the scenario" in said.data
     assert "That no attack is found is not safety" in said.data
 
 
+def test_what_the_papers_rule_chooses_is_said_beside_whom_it_leaves_linkable():
+    """It chooses k=2, under which a neighbour finds one person in five."""
+    found, size = "reidentification_rate", "smallest_combination"
+    links = results(
+        ("Identity", "", found, "", "", 0.55, 0.5, 0.6, 0.001),
+        ("KMember", "k=2", found, "", "", 0.2, 0.19, 0.21, 0.001),
+        ("KMember", "k=2", size, "", "", NONE, 1, 4, NONE), ("KMember", "k=9", size, "", "", NONE, 5, 9, NONE),
+        ("KMember", "k=9", found, "", "", 0.05, 0.04, 0.06, 0.001),
+    )  # fmt: skip
+    said = findings.owner_choice(chosen(*CHOSEN), links)
+    loose = finding(said, "With KMember k=2, the rule's choice, a neighbour finds the row of")
+    assert (loose.value, loose.setting) == (0.2, "")
+    assert loose.beside["original"] == "55% of people"
+    assert loose.beside["who share the rarest combination of quasi-identifiers"] == "fewer than 5 people"
+    assert loose.note == "That is below the floor of 5 people: it is not recommended, whatever the rule says."
+    assert "no recommendation" in finding(said, "With KMember k=9").note
+    strict = finding(findings.owner_choice(chosen(*CHOSEN), links, floor=20), "With KMember k=9")
+    assert "below the floor of 20 people" in strict.note
+    assert "the owner chooses" not in said.data
+
+
 def test_a_choice_by_one_seed_says_so():
     said = findings.owner_choice(
-        pd.concat([chosen(("A", "worst", "k=2", 1), ("A", "average", "k=2", 1)), others(("k=9", 30, NONE, NONE))])
+        pd.concat([chosen(("A", "worst", "k=2", 1), ("A", "average", "k=2", 1)), others(("k=9", 30, NONE, NONE))]),
+        NO_LINKS,
     )
     choice = finding(said, "chooses KMember k=2")
     assert choice.number == "one seed"
@@ -322,12 +345,12 @@ def test_a_choice_by_one_seed_says_so():
 
 def test_a_withheld_margin_is_no_number():
     rows = (("k=9", NONE, NONE, NONE), ("k=50", 80, 60, 100))
-    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]))
+    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]), NO_LINKS)
     choice = finding(said, "chooses KMember k=2")
     assert choice.value == 1
     assert choice.beside["withheld, as few people are hit"] == "KMember k=9"
     assert finding(said, "more people").value == 80
-    text = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])])).data
+    text = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])]), NO_LINKS).data
     assert "one seed" not in text, "nothing says how many seeds there were"
     assert "withheld" in text
     assert "nan" not in text
@@ -335,14 +358,14 @@ def test_a_withheld_margin_is_no_number():
 
 def test_equal_numbers_of_one_seed_are_a_tie():
     rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
-    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]))
+    said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]), NO_LINKS)
     assert finding(said, "chooses").beside["not distinguishable from it"] == "KMember k=9"
     assert (finding(said, "more people").value, finding(said, "more people").setting) == (80, "KMember k=50")
 
 
 def test_what_the_owner_weights_need_not_be_people():
     rows = pd.concat([chosen(("W", "worst", "k=2", 1)), others(("k=9", 30.5, 20, 41), scenario="W")])
-    said = findings.owner_choice(rows)
+    said = findings.owner_choice(rows, NO_LINKS)
     margin = finding(said, "more by the owner's weights")
     assert (margin.value, margin.low, margin.high) == (30.5, 20, 41)
     assert "people**" not in said.data
@@ -351,14 +374,14 @@ def test_what_the_owner_weights_need_not_be_people():
 
 def test_a_scenario_of_few_people_is_not_passed_over():
     rows = chosen(("A", "worst", "k=2", 1), ("W", "average", "k=2", 1))
-    text = findings.owner_choice(rows).data
+    text = findings.owner_choice(rows, NO_LINKS).data
     assert "Scenario W: by the worst miner too few people are hit to compare." in text
-    assert "Scenario A: by the worst miner the owner chooses KMember k=2" in text
+    assert "Scenario A: by the worst miner the paper's rule chooses KMember k=2" in text
 
 
 def test_many_criteria_that_agree_are_counted():
     rows = [("A", criterion, "k=2", 1) for criterion in ("worst", "average", "modern worst", "worst by person")]
-    choice = finding(findings.owner_choice(chosen(*rows)), "chooses")
+    choice = finding(findings.owner_choice(chosen(*rows), NO_LINKS), "chooses")
     assert choice.beside == {"other criteria that choose the same": "3 of 3"}
     assert "No other sanitizer keeps enough good utility" in choice.note
 
@@ -369,7 +392,7 @@ def test_nothing_was_attacked():
 
 
 def test_nothing_to_choose():
-    text = findings.owner_choice(chosen()).data
+    text = findings.owner_choice(chosen(), NO_LINKS).data
     assert "No sanitizer keeps enough good utility, or too few people are hit to compare: there is nothing" in text
 
 
@@ -434,14 +457,14 @@ OTHER_TABLES = {"errata", "every_setting", "publication", "search", "subgroups"}
 
 @pytest.mark.parametrize("name", sorted({*findings.__all__} - OTHER_TABLES))
 def test_a_table_without_rows_gives_a_sentence(name):
-    tables = [EMPTY] * (2 if name == "adversary_gains" else 1)
+    tables = [EMPTY] * (2 if name in ("adversary_gains", "owner_choice") else 1)
     assert getattr(findings, name)(*tables).data.endswith(".")
 
 
 TABLES = {
     "adversary_gains": lambda: (attack(), LINKS),
     "mined_predictions": lambda: (gains(0.03, 0.01, 0.005, 0.02),),
-    "owner_choice": lambda: (pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65))]),),
+    "owner_choice": lambda: (pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65))]), NO_LINKS),
     "utility_declines": lambda: (kept(*KEPT, ("LaplaceNoise", "epsilon=0.5", "a", 0.1)),),
 }
 

@@ -123,7 +123,9 @@ def test_exact_ends_are_kept_where_a_study_asks_for_them_and_not_shown(sanitizer
         shown = release.show(rng=seed, fewest=2)
         assert not any(ends_of_its_own(data, shown, name) for name in KINDS)
     handmade = Release(release.table, release.schema, release.hierarchies, release.provenance)
-    assert not any(ends_of_its_own(data, handmade.show(fewest=2), name) for name in KINDS), "who is not counted counts as few"
+    assert not any(ends_of_its_own(data, handmade.show(fewest=2), name) for name in KINDS), (
+        "who is not counted counts as few"
+    )
 
 
 def test_widening_joins_classes_and_divides_none():

@@ -122,7 +122,7 @@ def _level(values, order, dash, said, y):
 
 
 def choices(chosen):
-    """Which sanitizer the owner would choose: a cell for each scenario and criterion, with the share of the seeds."""
+    """Which sanitizer the paper's rule chooses: a cell for each scenario and criterion, with the share of the seeds."""
     check_results("chosen", chosen)
     rows = settings(chosen[chosen.measure == "chosen"])
     if rows.empty:
@@ -173,4 +173,4 @@ def _picks(rows):
         return "Too few people are hit to choose by the worst miner"
     others = rows[(rows.criterion != WORST) & rows.scenario.isin(of_worst.index)]
     same = (others.setting == others.scenario.map(of_worst)).sum()
-    return f"By the worst miner the owner chooses {picks}; {same} of {len(others)} cells of other criteria agree"
+    return f"By the worst miner the paper's rule chooses {picks}; {same} of {len(others)} cells of other criteria agree"

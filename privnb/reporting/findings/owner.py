@@ -1,7 +1,9 @@
-"""Which sanitizer an owner would choose."""
+"""Which sanitizer the rule of Sramka et al. chooses, and whom that leaves linkable."""
 
-from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import WORST, criterion, listed, of, scenario, setting_name
+from privnb.evaluation.combinations import FLOOR
+from privnb.evaluation.results import over_seeds
+from privnb.reporting.findings.base import Finding, beside, of_results
+from privnb.reporting.findings.rows import WORST, criterion, listed, of, same_release, scenario, setting_name
 
 TIED = 1e-9  # sums of the same weights differ by less
 NO_CHOICE = (
@@ -11,25 +13,57 @@ NO_CHOICE = (
 
 
 @of_results("chosen", otherwise=NO_CHOICE)
-def owner_choice(chosen):
-    """Which sanitizer each scenario leads to, under which criteria and seeds that stays, and how far the others lie."""
+def owner_choice(chosen, links, floor=FLOOR):
+    """Which sanitizer the paper's rule leads to in each scenario, under which criteria and seeds that stays, how far
+    the others lie, and whom the choice leaves linkable.
+
+    Parameters
+    ----------
+    chosen : DataFrame
+        Of `owner_choice.chosen`.
+    links : DataFrame
+        Rows `reidentification_rate` of `evaluation.linked`, and those of `evaluation.combinations`.
+    floor : int
+        So many people are to share every published combination of quasi-identifiers.
+
+    Returns
+    -------
+    Sentences
+    """
     chosen = chosen.assign(feared=scenario(chosen), criterion=criterion(chosen))
     picks = {}
     for feared, part in of(chosen, "chosen").groupby("feared", sort=False):
         first = most_often(part).set_index("criterion", drop=False)
         if WORST in first.index:
-            picks[feared] = setting_name(first.loc[WORST])
+            picks[feared] = first.loc[WORST]
             yield from _chosen(feared, first, of(chosen, "excess_over_choice", feared=feared))
         else:
             yield f"Scenario {feared}: by the worst miner too few people are hit to compare."
-    if len(set(picks.values())) > 1:
+    names = {feared: setting_name(row) for feared, row in picks.items()}
+    if len(set(names.values())) > 1:
         yield "The choice depends on the scenario: on what the owner fears."
     elif len(picks) > 1:
         yield f"The choice is the same in scenarios {listed([*picks])}."
+    for row in {names[feared]: row for feared, row in picks.items()}.values():
+        yield from _linkable(row, links, floor)
     yield (
         "Only the sanitizers that were run and keep enough good utility were compared, and only these miners attacked. "
         "That no attack is found is not safety: other miners, and people who know more, remain."
     )
+
+
+def _linkable(row, links, floor):
+    """What a choice of the paper's rule leaves linkable: it asks for nearer predictions alone."""
+    links = over_seeds(links)
+    original, here = links[links.sanitizer == "Identity"], same_release(links, row)
+    known, smallest = beside("original", of(original, "reidentification_rate")), of(here, "smallest_combination")
+    known |= beside("who share the rarest combination of quasi-identifiers", smallest)
+    note = "The rule does not ask for that, and is no recommendation."
+    if not (smallest.value.fillna(smallest.low) >= floor).all():
+        note = f"That is below the floor of {floor} people: it is not recommended, whatever the rule says."
+    for _, each in of(here, "reidentification_rate").iterrows():
+        subject = f"With {setting_name(row)}, the rule's choice, a neighbour finds the row of"
+        yield Finding.of(each, subject, guess="a row at random", beside=known, setting="", note=note)
 
 
 def most_often(choices):
@@ -48,16 +82,16 @@ def _chosen(feared, first, others):
     known, few = others.dropna(subset="value"), others[others.value.isna()]
     alone = len(known) > 0 and known.low.isna().all()  # a withheld margin has no interval either
     tied = known.low.fillna(known.value) <= TIED  # one seed has no interval
-    beside = {"other criteria that choose the same": f"{agree} of {len(rest)}"} if len(rest) else {}
-    beside |= {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
+    stands_by = {"other criteria that choose the same": f"{agree} of {len(rest)}"} if len(rest) else {}
+    stands_by |= {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
     for said, rows in {"not distinguishable from it": known[tied], "withheld, as few people are hit": few}.items():
-        beside |= {said: listed([setting_name(each) for each in rows.itertuples()])} if len(rows) else {}
+        stands_by |= {said: listed([setting_name(each) for each in rows.itertuples()])} if len(rows) else {}
     note = "One seed: other noise and order may lead elsewhere." if alone else ""
     yield Finding(
-        f"Scenario {feared}: by the worst miner the owner chooses {pick}, in",
+        f"Scenario {feared}: by the worst miner the paper's rule chooses {pick}, in",
         1 if alone else row.value,
         format="one seed" if alone else "{:.0%} of the seeds",
-        beside=beside,
+        beside=stands_by,
         note=note if len(others) else "No other sanitizer keeps enough good utility.",
     )
     # It counts people, but in scenario W, where the owner may have weighted them.
