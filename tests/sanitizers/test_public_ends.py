@@ -12,7 +12,6 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from plain_models import keeps, published
 
-from privnb import evaluation
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, with_exact_ends
