@@ -156,6 +156,11 @@ def test_what_an_installed_package_brings_is_opened_as_a_copy(project, monkeypat
     own = tmp_path_factory.mktemp("own")
     monkeypatch.chdir(own)
     monkeypatch.setattr(os, "execv", lambda _, command: print(*command, sep="\n"))
+    (own / "notebooks").mkdir()
+    (own / "notebooks" / "thesis.ipynb").touch()
+    assert cli.main(["lab"]) == 2
+    assert capsys.readouterr().err.startswith(f"privnb: {own / 'notebooks'} holds other things than these notebooks.")
+    (own / "notebooks" / "thesis.ipynb").unlink()
     for said in (f"the notebooks are now in {own / 'notebooks'}: ", ""):
         cli.main(["lab"])
         out = capsys.readouterr().out

@@ -5,18 +5,21 @@ import textwrap
 from pathlib import Path
 
 from privnb.microdata import dataset
-from privnb.reporting.notebooks import notebooks_folder
+from privnb.reporting.notebooks import ReportError, notebooks_folder
 
 
 def own_notebooks():
     """`notebooks_folder()`, and whether it was made just now: where there are only those that an installed package
-    brings, which are nobody's to change, a copy of them in the current folder.
+    brings, which are nobody's to change, a copy of them in the current folder. Raises ReportError where the place is
+    taken.
     """
     folder = notebooks_folder()
     if folder.parent != dataset.SHIPPED:
         return folder, False
     own = Path.cwd() / "notebooks"
-    shutil.copytree(folder, own, copy_function=shutil.copyfile)
+    if own.exists() and (own.is_file() or any(own.iterdir())):
+        raise ReportError(f"{own} holds other things than these notebooks. Choose another folder to work in.")
+    shutil.copytree(folder, own, copy_function=shutil.copyfile, dirs_exist_ok=True)
     return own, True
 
 
