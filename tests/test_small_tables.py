@@ -126,9 +126,9 @@ def test_a_decline_that_is_withheld_beside_one_that_is_told_is_not_drawn(here):
     found = studies.users(dataset(60), [KMember(2), LaplaceNoise(0.5)], miners="majority, naive Bayes")
     withheld = found[(found.measure == "utility_decline") & found.value.isna()]
     assert set(withheld.sanitizer) == {"LaplaceNoise"}
-    assert "at most 0% (KMember k=2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
+    assert "at most 0% (k-member clustering, k = 2)" in " ".join(charts.declines(found).to_dict()["title"]["text"])
     said = findings.utility_declines(found).data
-    assert said.startswith("Under KMember k=2, majority loses most")
+    assert said.startswith("Under k-member clustering, k = 2, majority loses most")
     assert "LaplaceNoise" not in said.split("\n\n")[0]
     original = found.assign(value=found.value.mask(found.sanitizer == "Identity"))
     assert "What a mere guess reaches was not measured." in findings.utility_declines(original).data

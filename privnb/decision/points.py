@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike
+from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, setting_names
 from privnb.evaluation.results import setting as called
 from privnb.measures.base import facts, t_interval
 from privnb.microdata import expect
@@ -142,7 +142,7 @@ def points(results, *, privacy, utility, names=None, floor=None):
         table[f"{axis}_seeds"] = table[f"{axis}_seeds"].fillna(0).astype(int)
         table[f"{axis}_of"] = str(wanted[axis]) + (", below the best" if "higher" in set(selected.better) else "")
         table[f"{axis}_measure"] = wanted[axis].measure
-    known_as = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else _names(made)
+    known_as = [names[tuple(setting)] for setting in table[SETTING].to_numpy()] if names else setting_names(made)
     table.insert(4, "setting", known_as)
     random = made.randomized.astype(bool)
     for axis in AXES:
@@ -254,14 +254,6 @@ def _losses(rows, best, axis):
         found.append((*setting, value, low, high, len(values), base.mean() if len(base) else np.nan))
     ends = ("", "_low", "_high", "_seeds", "_baseline")
     return pd.DataFrame(found, columns=[*SETTING, *(f"{axis}{end}" for end in ends)])
-
-
-def _names(made):
-    """What a person calls each release: sanitizer and main parameter, or all of them where that is not enough."""
-    full = (made.sanitizer + " " + made.parameters).str.strip()
-    short = made.sanitizer + " " + made.parameter + "=" + made.bound.map("{:.10g}".format)
-    short = short.where(made.parameter != "", full)
-    return short.where(~short.duplicated(keep=False), full)
 
 
 def same(a, b):

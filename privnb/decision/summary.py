@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision.points import ORIGINAL
-from privnb.evaluation.results import KEY, MADE, SETTING, over_seeds, row, tidy
+from privnb.evaluation.results import KEY, MADE, SETTING, over_seeds, row, setting_name, tidy
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
 from privnb.sanitizers.catalogue import group
@@ -140,8 +140,7 @@ def summary(results):
     lines = tuple(_line(*question, sides) for question in QUESTIONS)
     if chosen.sanitizer == NONE:
         return Summary("", chosen.reason, lines)
-    named = f"{chosen.parameter}={chosen.bound:g}" if chosen.parameter else chosen.parameters
-    return Summary(f"{chosen.sanitizer} {named}".strip(), chosen.reason, lines)
+    return Summary(setting_name(chosen), chosen.reason, lines)
 
 
 def _line(kind, title, measures, sides):

@@ -27,6 +27,7 @@ import pandas as pd
 
 from privnb.measures.base import facts, room, t_interval, wilson
 from privnb.microdata import expect, withholding
+from privnb.sanitizers import catalogue
 
 # What a number is of; with dataset, setting and seed the key of a row.
 QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "miner", "target", "group"]
@@ -98,6 +99,31 @@ def setting(sanitizer):
         "sanitizer": name, "parameters": parameters, "parameter": letter, "bound": bound,
         "randomized": sanitizer.randomized,
     }  # fmt: skip
+
+
+def setting_name(row):
+    """What a person calls the release of a row: its sanitizer and main parameter, or all of them where there is none.
+
+    >>> setting_name(pd.Series(setting(catalogue.kinds()["KMember"](10, start=3))))
+    'k-member clustering, k = 10'
+    """
+    if row.parameter:
+        return catalogue.called(row.sanitizer, {row.parameter: row.bound})
+    return full_name(row)
+
+
+def full_name(row):
+    """What a person calls the release of a row, with all its parameters."""
+    return catalogue.called(row.sanitizer, more=row.parameters)
+
+
+def setting_names(rows):
+    """What a person calls the release of each row: with all its parameters where the main one is that of another."""
+    short, seen = [setting_name(row) for row in rows.itertuples()], {}
+    for name, key in zip(short, rows[SETTING].itertuples(index=False), strict=True):
+        seen.setdefault(name, set()).add(key)
+    every = zip(short, rows.itertuples(), strict=True)
+    return [name if len(seen[name]) == 1 else full_name(row) for name, row in every]
 
 
 def main_parameter(sanitizer):

@@ -105,11 +105,10 @@ def called(setting):
     """What a person calls a setting.
 
     >>> called(Setting(k=20, t=0.3)), called(Setting("Suppress"))
-    ('Mondrian k=20, t=0.3', 'Suppress')
+    ('Mondrian, k = 20, t = 0.3', 'Suppression')
     """
     expect.these(setting=setting)
-    asked = ", ".join(f"{letter}={bound:g}" for letter, bound in setting.asked.items())
-    return f"{setting.sanitizer} {asked}".strip()
+    return catalogue.called(setting.sanitizer, setting.asked)
 
 
 def choices(dataset):

@@ -10,6 +10,7 @@ from privnb.explorer.setting import STEPS, Setting, called, checked, choices, sa
 from privnb.measures import facts
 from privnb.microdata.names import meant
 from privnb.microdata.sentences import Page
+from privnb.sanitizers import catalogue
 from privnb.sanitizers.catalogue import kinds
 from privnb.studies.parameters import number, numbers
 from privnb.studies.profiles import evaluated, profile_of
@@ -114,8 +115,8 @@ def first(steps, start=""):
 
 def _series(setting):
     *_, letter = ("", *setting.asked)
-    least = f" (k={LEAST})" if letter in ("l", "t", "delta") and "k" in setting.asked else ""
-    return f"{setting.sanitizer}: {letter}{least}".removesuffix(": ")
+    least = f" (k = {LEAST})" if letter in ("l", "t", "delta") and "k" in setting.asked else ""
+    return f"{catalogue.title(setting.sanitizer)}: {letter}{least}".removesuffix(": ")
 
 
 def meanings():

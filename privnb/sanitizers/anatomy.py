@@ -42,6 +42,7 @@ class Anatomy(Sanitizer):
 
     l: int  # noqa: E741
     sensitive: str
+    title = "Anatomy"
     treatment = "bucketized"
     letters = requires = ("l",)
     needs_sensitive = "any"

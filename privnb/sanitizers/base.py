@@ -38,6 +38,8 @@ class Sanitizer(ABC):
 
     Attributes
     ----------
+    title : str
+        What a person calls it; empty: the name of the class.
     treatment : str
         What it does to the columns that it changes, one of `treatment.KINDS`.
     letters : tuple of str
@@ -64,6 +66,7 @@ class Sanitizer(ABC):
         undo that.
     """
 
+    title = ""
     treatment = "generalized"
     letters = ()
     requires = ()

@@ -31,6 +31,7 @@ class Bucketize(Sanitizer):
     """
 
     partition: Sanitizer
+    title = "Buckets"
     treatment = "bucketized"
     letters = tuple(MODELS)
     needs_sensitive = "any"

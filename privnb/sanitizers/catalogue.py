@@ -15,6 +15,42 @@ def kinds():
     return dict(sorted(found.items(), key=lambda item: order.get(item[0], len(order))))
 
 
+def title(name):
+    """What a person calls a sanitizer, by the name of its class; a name that is no class's is its own title.
+
+    >>> title("KMember"), title("somebody's mechanism")
+    ('k-member clustering', "somebody's mechanism")
+    """
+    kind = kinds().get(name)
+    return (kind and kind.title) or name
+
+
+def called(name, bounds=None, more=""):
+    """What a person calls a setting of a sanitizer: its title and the bounds that it was asked for.
+
+    Parameters
+    ----------
+    name : str
+        Of the class.
+    bounds : dict of str to float
+        By letter.
+    more : str
+        Other parameters, as results name them.
+
+    Returns
+    -------
+    str
+
+    >>> called("KMember", {"k": 10}), called("LaplaceNoise", {"epsilon": 0.5}), called("Identity")
+    ('k-member clustering, k = 10', 'Laplace noise, epsilon 0.5', 'the original')
+    """
+    said = [
+        f"{letter} = {bound:.10g}" if len(letter) == 1 else f"{letter} {bound:.10g}"
+        for letter, bound in (bounds or {}).items()
+    ]
+    return ", ".join(filter(None, [title(name), *said, more.replace("=", " = ")]))
+
+
 def group(name):
     """What kind of release a sanitizer makes, by its name: "the ends", "generalization", "buckets", "noise", ..."""
     kind = kinds().get(name, Sanitizer)

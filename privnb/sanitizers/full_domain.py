@@ -124,6 +124,7 @@ class FullDomain(ModelBasedSanitizer):
     suppress: float = 0
     loss: str = "certainty penalty"
     target: str | None = None
+    title = "Full-domain recoding"
     global_recoding = True
     slow = True
 

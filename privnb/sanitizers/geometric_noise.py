@@ -28,6 +28,7 @@ class GeometricNoise(NumericNoise):
 
     epsilon: float
     sensitivity: Mapping[str, float] | None = field(default=None, hash=False)
+    title = "Geometric noise"
 
     def _draw(self, values, attribute, rng):
         domain = attribute.domain

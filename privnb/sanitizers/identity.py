@@ -9,6 +9,7 @@ from privnb.sanitizers.base import Sanitizer
 class Identity(Sanitizer):
     """Publish every record as it is ("Intact" in Brickell and Shmatikov). Protects nobody."""
 
+    title = "the original"
     treatment = "exact"
     reference = True
 

@@ -36,6 +36,7 @@ class KMember(Sanitizer):
     k: int
     start: int | None = 0
     models: tuple[PrivacyModel, ...] = ()
+    title = "k-member clustering"
     letters = tuple(MODELS)
     requires = ("k",)
     slow = True

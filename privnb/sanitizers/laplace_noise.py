@@ -29,6 +29,7 @@ class LaplaceNoise(NumericNoise):
 
     epsilon: float
     sensitivity: Mapping[str, float] | None = field(default=None, hash=False)
+    title = "Laplace noise"
 
     def _draw(self, values, attribute, rng):
         return laplace(values, self.scale(attribute), rng=rng)

@@ -23,6 +23,8 @@ class LocalRecoding(ModelBasedSanitizer):
     the idea; the search is our own, see `recoding`.
     """
 
+    title = "Local recoding"
+
     @classmethod
     def examples(cls, schema):
         return [cls(KAnonymity(2)), cls(KAnonymity(3), TCloseness(0.4, schema.sensitive[0]))]

@@ -44,6 +44,7 @@ class Mondrian(ModelBasedSanitizer):
     split_attribute: str = "range"
     split_point: str = "nearest"
     workload: str = ""
+    title = "Mondrian"
 
     @property
     def key(self):

@@ -21,6 +21,7 @@ class RandomizedResponse(LocalNoise):
     """
 
     epsilon: float
+    title = "Randomized response"
     changes = "categories"
 
     def _noisy(self, schema):

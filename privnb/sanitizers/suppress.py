@@ -22,6 +22,7 @@ class Suppress(Sanitizer):
     """
 
     attributes: str = "quasi-identifiers"
+    title = "Suppression"
     treatment = "suppressed"
     reference = True
 

@@ -37,6 +37,7 @@ class TopDownSpecialization(ModelBasedSanitizer):
     """
 
     workload: str
+    title = "Top-down specialization"
     needs_sensitive = "categories"
     global_recoding = True
 

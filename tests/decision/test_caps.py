@@ -27,7 +27,8 @@ def points(losses):
                 for seed, value in enumerate(np.atleast_1d(values), 1)
             ]
     # None is below the floor: that is tested in `test_policy`.
-    return decision.points(tidy(rows), privacy="risk", utility="cost").assign(refused="")
+    names = {(*name.split(" ", 1), "")[:2]: name for name in losses}
+    return decision.points(tidy(rows), privacy="risk", utility="cost", names=names).assign(refused="")
 
 
 def noise(mean, seeds=10):

@@ -32,8 +32,13 @@ def results(losses, **options):
     return tidy(rows)
 
 
+def named(losses):
+    """Each release by the text that the test names it by."""
+    return {(*name.split(" ", 1), "")[:2]: name for name in losses}
+
+
 def judged(losses):
-    table = decision.points(results(losses), privacy="risk", utility="cost")
+    table = decision.points(results(losses), privacy="risk", utility="cost", names=named(losses))
     return dict(zip(table.setting, table.status, strict=True)), dict(zip(table.setting, table.why, strict=True))
 
 
@@ -272,7 +277,10 @@ def test_an_exact_infinite_loss_is_no_lower_bound():
 def test_a_release_without_a_loss_is_undecided():
     table = pd.concat([results({"KMember k=2": (0.5, 0.5)}), tidy([row(("Identity", ""), "cost", 0.0)])])
     found = decision.points(table, privacy="risk", utility="cost")
-    assert dict(zip(found.setting, found.status, strict=True)) == {"KMember k=2": "efficient", "Identity": "undecided"}
+    assert dict(zip(found.setting, found.status, strict=True)) == {
+        "k-member clustering, k = 2": "efficient",
+        "the original": "undecided",
+    }
     assert found.why[1] == "it has no risk"
     assert np.isnan(found.privacy[1])
 
@@ -363,4 +371,9 @@ def test_names_say_as_much_as_is_needed():
         "Suppress attributes=age, sex",
     )
     table = decision.points(results({name: (1, 1) for name in names}), privacy="risk", utility="cost")
-    assert table.setting.tolist() == ["KMember k=2", *names[1:]]
+    assert table.setting.tolist() == [
+        "k-member clustering, k = 2",
+        "Mondrian, k = 5, split_point = left",
+        "Mondrian, k = 5, split_point = best",
+        "Suppression, attributes = age, sex",
+    ]

@@ -62,7 +62,7 @@ def lines(results):
 
 def test_the_lines_of_a_decision(results):
     found = decision.summary(results)
-    assert (found.setting, found.reason) == ("Mondrian k=10", "the least: it keeps the cap")
+    assert (found.setting, found.reason) == ("Mondrian, k = 10", "the least: it keeps the cap")
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [

@@ -200,9 +200,9 @@ def test_tune_finds_what_the_full_grid_finds(people):
     assert kept[found.value] <= 1.05 * min(kept.values())
     assert found.size == len(values)
     assert found.releases.value.tolist() == sorted(calls)
-    assert found.releases.setting[0] == f"Mondrian k={min(calls)}"
+    assert found.releases.setting[0] == f"Mondrian, k = {min(calls)}"
     with_cap = decision.choices(found.releases.assign(refused=""), privacy_cap=cap).iloc[0]
-    assert with_cap.setting == f"Mondrian k={found.value}"
+    assert with_cap.setting == f"Mondrian, k = {found.value}"
 
 
 def test_of_random_releases_the_upper_bound_keeps_the_cap(people):
@@ -267,7 +267,7 @@ def test_one_release_of_enough_seeds_at_a_time(people):
     both = join(*(measured(people, KMember(k), lambda seed: 0.1, lambda seed: 0.1) for k in (2, 3)))
     with pytest.raises(ValueError, match="results of one release, got 2"):
         once(both)
-    with pytest.raises(ValueError, match="gave KMember k=2 for several values"):
+    with pytest.raises(ValueError, match="gave k-member clustering, k = 2 for several values"):
         once(both[both.parameters == "k=2"])
     with pytest.raises(ValueError, match="random and has 2 seeds of at least 10"):
         once(measured(people, LaplaceNoise(1.0), lambda seed: 0.1 * seed, lambda seed: 0.1 * seed, (1, 2)))

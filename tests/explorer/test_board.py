@@ -430,7 +430,7 @@ def test_a_pin_that_means_nothing_here_is_left_out(bad, make, clinic):
     board.pins.add(replace(checked(Setting(k=4), clinic), **bad))
     board.pin()
     assert board.pinned == [board.setting]
-    assert "Mondrian k=5" in page(board, "listed")
+    assert "Mondrian, k = 5" in page(board, "listed")
     assert not board.fault
 
 

@@ -390,13 +390,13 @@ def test_every_mined_number_is_explained():
 def test_the_plane_is_of_counted_readings():
     settings = [Setting(k=k) for k in (5, 20)] + [Setting("Suppress"), Setting("LaplaceNoise"), Setting(k=5, epsilon=2)]
     found = plane(CLINIC, [*settings, Setting(k=500)], "privacy_loss", "utility_loss").set_index("setting")
-    assert set(found.index) == {"Mondrian k=5", "Mondrian k=20", "Suppress", "LaplaceNoise epsilon=1"}
+    assert set(found.index) == {"Mondrian, k = 5", "Mondrian, k = 20", "Suppression", "Laplace noise, epsilon 1"}
     for k in (5, 20):
         values = by_name(counted(CLINIC, Setting(k=k)).results).value
-        assert found.privacy[f"Mondrian k={k}"] == pytest.approx(values["privacy_loss", "diagnosis"])
-        assert found.utility[f"Mondrian k={k}"] == pytest.approx(values["utility_loss", "diagnosis"])
-    assert found.why["LaplaceNoise epsilon=1"] == "it has no privacy loss of the worst off"
-    assert found.status["Suppress"] == "efficient", "nothing tells less"
+        assert found.privacy[f"Mondrian, k = {k}"] == pytest.approx(values["privacy_loss", "diagnosis"])
+        assert found.utility[f"Mondrian, k = {k}"] == pytest.approx(values["utility_loss", "diagnosis"])
+    assert found.why["Laplace noise, epsilon 1"] == "it has no privacy loss of the worst off"
+    assert found.status["Suppression"] == "efficient", "nothing tells less"
 
 
 def test_every_axis_can_be_chosen():
@@ -433,4 +433,4 @@ def test_identity_is_the_original():
 def test_releases_of_the_plane_are_named_by_all_that_is_asked_of_them():
     settings = [Setting(k=5, t=0.5), Setting(k=10, t=0.5), Setting("Suppress")]
     found = plane(CLINIC, settings, "accuracy_gain", "certainty_penalty")
-    assert found.setting.tolist() == ["Mondrian k=5, t=0.5", "Mondrian k=10, t=0.5", "Suppress"]
+    assert found.setting.tolist() == ["Mondrian, k = 5, t = 0.5", "Mondrian, k = 10, t = 0.5", "Suppression"]

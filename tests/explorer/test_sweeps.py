@@ -55,11 +55,11 @@ def test_each_series_goes_from_loose_to_strict(clinic):
 def test_steps_name_what_a_menu_and_a_slider_offer(clinic):
     steps = sweeps.steps(clinic, sweeps.grid(clinic, k="5", l="2", t="0.3", delta="2", epsilon="1"))
     names = dict(zip(steps.setting, steps.series, strict=True))
-    assert names["Mondrian k=5"] == "Mondrian: k"
-    assert names["Mondrian k=2, t=0.3"] == "Mondrian: t (k=2)"
-    assert names["Anatomy l=2"] == "Anatomy: l"
-    assert names["LaplaceNoise epsilon=1"] == "LaplaceNoise: epsilon"
-    assert names["Suppress"] == "Suppress"
+    assert names["Mondrian, k = 5"] == "Mondrian: k"
+    assert names["Mondrian, k = 2, t = 0.3"] == "Mondrian: t (k = 2)"
+    assert names["Anatomy, l = 2"] == "Anatomy: l"
+    assert names["Laplace noise, epsilon 1"] == "Laplace noise: epsilon"
+    assert names["Suppression"] == "Suppression"
     assert not steps.duplicated(["sanitizer", "parameters"]).any()
 
 
@@ -112,7 +112,7 @@ def test_the_answer_counts_what_the_table_can_give(said, few):
     settings, results = few
     there = len(results.drop_duplicates(["sanitizer", "parameters"]))
     assert f"This table allows **{there} of {len(settings)} settings**, but not " in said.data
-    assert "Mondrian k=2, l=90" in said.data
+    assert "Mondrian, k = 2, l = 90" in said.data
     assert "not thereby safe" in said.data
 
 
@@ -124,7 +124,7 @@ def test_the_answer_says_what_a_series_trades_with_its_numbers(said, few):
         for k in ("k=5", "k=20")
     )
     answer = said.data.split("\n\n")[0]
-    assert f"From Mondrian k=5 to Mondrian k=20, accuracy gain goes from {loose} to {strict}" in answer
+    assert f"From Mondrian, k = 5 to Mondrian, k = 20, accuracy gain goes from {loose} to {strict}" in answer
     assert "; certainty penalty goes from" in answer
 
 

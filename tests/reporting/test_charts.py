@@ -194,22 +194,25 @@ def test_table_says_what_it_withholds(results):
 
 def test_table_calls_no_share_a_count():
     share = rows(("KMember", "k=2", "nearer_share", "worst", "sex Female", NONE, 0.01, 0.09, NONE))
-    assert charts.table(share).loc["KMember k=2", "worst"] == "withheld"
+    assert charts.table(share).loc["k-member clustering, k = 2", "worst"] == "withheld"
 
 
 def test_table_says_a_baseline_once():
     numbers = attacked(("worst", 30), ("average", 25))
     two = pd.concat([numbers, numbers.assign(parameters="k=9", bound=9, baseline=7)])
-    assert charts.table(two)["baseline"].to_dict() == {"KMember k=2": "20", "KMember k=9": "7"}
+    assert charts.table(two)["baseline"].to_dict() == {
+        "k-member clustering, k = 2": "20",
+        "k-member clustering, k = 9": "7",
+    }
     turned = charts.table(two, rows="miner", columns="setting")
-    assert turned.loc["baseline"].to_dict() == {"KMember k=2": "20", "KMember k=9": "7"}
-    assert turned.loc["worst", "KMember k=2"] == "30"
+    assert turned.loc["baseline"].to_dict() == {"k-member clustering, k = 2": "20", "k-member clustering, k = 9": "7"}
+    assert turned.loc["worst", "k-member clustering, k = 2"] == "30"
 
 
 def test_table_keeps_every_number(results):
     shown = charts.table(results["costs"], rows="setting", columns="measure", format="{:.3f}")
-    assert shown.loc["KMember k=2", "k_achieved"] == "2.000"
-    assert shown.loc["Suppress", "certainty_penalty"] == "1.000"
+    assert shown.loc["k-member clustering, k = 2", "k_achieved"] == "2.000"
+    assert shown.loc["Suppression", "certainty_penalty"] == "1.000"
 
 
 def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
@@ -234,7 +237,7 @@ def test_a_withheld_number_has_neither_bar_nor_interval(results):
     chart = charts.bars(links.assign(value=links.value.mask(links.sanitizer == "Identity")), "reidentification_rate")
     (shown,) = chart.to_dict()["datasets"].values()
     without = {row["setting"] for row in shown if row["high"] is None}
-    assert without == {row["setting"] for row in shown if row["value"] is None} == {"Identity"}
+    assert without == {row["setting"] for row in shown if row["value"] is None} == {"the original"}
     assert "without a bar: withheld; lines: 95% intervals" in subtitle(chart)
 
 
@@ -285,8 +288,8 @@ def test_an_empty_chart_is_a_sentence(results):
 def test_titles_are_computed(results):
     text = title(charts.bars(results["links"], "reidentification_rate"))
     most = results["links"].value.max()
-    assert f"Reidentification rate: {most:.0%} of people under Identity (95% interval " in text
-    assert "least, Suppress: 0.083% of people" in text
+    assert f"Reidentification rate: {most:.0%} of people under the original (95% interval " in text
+    assert "least, Suppression: 0.083% of people" in text
 
 
 def decline(sanitizer, parameters, miner, value, good=(900, 700)):
@@ -308,8 +311,8 @@ def test_declines_show_both_references():
             *decline("LaplaceNoise", "epsilon=0.5", "worst", 0.03)[1:],
         )
     )
-    assert "at most 2% (KMember k=2); at most 3% (LaplaceNoise epsilon=0.5)" in title(chart)
-    assert "Dashed: Suppress attributes=age, education, which leaves out" in subtitle(chart)
+    assert "at most 2% (k-member clustering, k = 2); at most 3% (Laplace noise, epsilon 0.5)" in title(chart)
+    assert "Dashed: Suppression, attributes = age, education, which leaves out" in subtitle(chart)
     spec = chart.to_dict()
     levels = {round(row["value"], 6) for part in spec["datasets"].values() for row in part if "bound" not in row}
     assert levels == {round(1 - 700 / 900, 6), 0.031}
@@ -364,37 +367,39 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
         "A", "Scenario A", "share of people", of=100,
     )  # fmt: skip
     assert points(chart) == {
-        ("KMember k=2", "worst miner"): 0.6,
-        ("KMember k=2", "average miner"): 0.4,
-        ("KMember k=2", "vote of all miners"): 0.55,
-        ("KMember k=2", "each person's worst miner"): 0.8,
-        ("KMember k=2|controls", "guess without the release"): 0.2,
-        ("KMember k=2|controls", "ZeroR"): 0.3,
-        ("KMember k=2|controls", "guesses permuted"): 0.5,
-        ("KMember k=2|controls", "held-out people"): 0.58,
-        ("KMember k=2|modern", "worst miner"): 0.7,
-        ("KMember k=2|modern", "average miner"): 0.65,
+        ("k-member clustering, k = 2", "worst miner"): 0.6,
+        ("k-member clustering, k = 2", "average miner"): 0.4,
+        ("k-member clustering, k = 2", "vote of all miners"): 0.55,
+        ("k-member clustering, k = 2", "each person's worst miner"): 0.8,
+        ("k-member clustering, k = 2|controls", "guess without the release"): 0.2,
+        ("k-member clustering, k = 2|controls", "ZeroR"): 0.3,
+        ("k-member clustering, k = 2|controls", "guesses permuted"): 0.5,
+        ("k-member clustering, k = 2|controls", "held-out people"): 0.58,
+        ("k-member clustering, k = 2|modern", "worst miner"): 0.7,
+        ("k-member clustering, k = 2|modern", "average miner"): 0.65,
     }
     # Of guess, ZeroR and chance the last is the strongest; a miner that saw others only does need an attack.
-    assert "beyond what needs no attack at most: 10% (KMember k=2)" in title(chart)
+    assert "beyond what needs no attack at most: 10% (k-member clustering, k = 2)" in title(chart)
     assert "Ticks: what needs no attack, of the main set alone." in subtitle(chart)
 
 
 def test_spans_say_where_chance_gives_as_much():
     chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "A", "A", "people")
-    assert "beyond what needs no attack at most: 0 (KMember k=2)" in title(chart)
+    assert "beyond what needs no attack at most: 0 (k-member clustering, k = 2)" in title(chart)
     assert "Ticks: what needs no attack." in subtitle(chart)
 
 
 def test_spans_draw_a_withheld_count_at_its_bound():
     few = rows(("KMember", "k=2", "anti_utility_A", "worst", "age", NONE, 1, 9, NONE))
     chart = charts.spans(few, "A", "A", "people")
-    assert points(chart) == {("KMember k=2", "worst miner"): 9}
+    assert points(chart) == {("k-member clustering, k = 2", "worst miner"): 9}
     assert "upper bound" in subtitle(chart)
-    assert title(chart).startswith("A: withheld under KMember k=2"), "the title gives no number that is withheld"
+    assert title(chart).startswith("A: withheld under k-member clustering, k = 2"), (
+        "the title gives no number that is withheld"
+    )
     other = attacked(("worst", 60), ("control: ZeroR", 20))
     both = pd.concat([other, few.assign(parameters="k=50", bound=50)])
-    assert title(charts.spans(both, "A", "A", "people")).startswith("A: 60 under KMember k=2;")
+    assert title(charts.spans(both, "A", "A", "people")).startswith("A: 60 under k-member clustering, k = 2;")
 
 
 def test_hit_names_the_groups_that_differ_for_sure():
@@ -406,8 +411,11 @@ def test_hit_names_the_groups_that_differ_for_sure():
         ("KMember", "k=5", "nearer_share", "worst", "sex Female", 0.9, 0.89, 0.91, 0.05),
     )
     chart = charts.hit(shares)
-    assert "hit: of sex Female: 20% under KMember k=2 (95% interval 18% to 22%)" in title(chart)
-    assert [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]] == ["KMember k=2", "KMember k=9"]
+    assert "hit: of sex Female: 20% under k-member clustering, k = 2 (95% interval 18% to 22%)" in title(chart)
+    assert [panel["title"]["text"] for panel in chart.to_dict()["hconcat"]] == [
+        "k-member clustering, k = 2",
+        "k-member clustering, k = 9",
+    ]
     assert "withheld" in json.dumps(chart.to_dict()["datasets"])
     assert "Withheld: few people" in subtitle(chart), "how few is the reader's own parameter"
 
@@ -421,7 +429,9 @@ def test_hit_does_not_make_much_of_chance():
 
 
 def test_a_title_repeats_no_number():
-    assert title(charts.spans(attacked(("worst", 30)), "A", "A", "people")).startswith("A: 30 under KMember k=2;")
+    assert title(charts.spans(attacked(("worst", 30)), "A", "A", "people")).startswith(
+        "A: 30 under k-member clustering, k = 2;"
+    )
     two = pd.concat([attacked(("worst", 0)), attacked(("worst", 0), k="k=9")])
     assert "A: 0 under every setting;" in title(charts.spans(two, "A", "A", "people"))
 
@@ -439,12 +449,12 @@ def test_choices_show_the_commonest_choice_and_its_share():
     )  # fmt: skip
     cells = next(iter(chart.to_dict()["datasets"].values()))
     assert {(c["scenario"], c["criterion"]): (c["setting"], c["seeds"]) for c in cells} == {
-        ("A", "worst miner"): ("KMember k=2", "75% of the seeds"),
-        ("A", "average miner"): ("KMember k=9", "all seeds"),
-        ("B", "worst miner"): ("KMember k=2", "all seeds"),
-        ("B", "average miner"): ("KMember k=2", "all seeds"),
+        ("A", "worst miner"): ("k-member clustering, k = 2", "75% of the seeds"),
+        ("A", "average miner"): ("k-member clustering, k = 9", "all seeds"),
+        ("B", "worst miner"): ("k-member clustering, k = 2", "all seeds"),
+        ("B", "average miner"): ("k-member clustering, k = 2", "all seeds"),
     }
-    assert "chooses KMember k=2 in A and B; 1 of 2 cells of other criteria agree" in title(chart)
+    assert "chooses k-member clustering, k = 2 in A and B; 1 of 2 cells of other criteria agree" in title(chart)
 
 
 def test_a_choice_by_one_seed_is_not_called_every_seeds():
@@ -466,7 +476,7 @@ def test_choices_without_the_worst_miners_number():
     chart = charts.choices(rows(picked("W", "average", "k=2", 1)))
     assert title(chart) == "Too few people are hit to choose by the worst miner"
     both = charts.choices(rows(picked("A", "worst", "k=2", 1), picked("W", "average", "k=2", 1)))
-    assert title(both).endswith("chooses KMember k=2 in A; 0 of 0 cells of other criteria agree")
+    assert title(both).endswith("chooses k-member clustering, k = 2 in A; 0 of 0 cells of other criteria agree")
 
 
 def test_gains_are_compared_within_a_seed():

@@ -92,7 +92,7 @@ def test_the_title_names_the_worst_pair_of_the_original():
         value=lambda subset: 0.001 * 8 ** len(subset) + 0.0001 * ("age" in subset) + 0.00001 * ("sex" in subset)
     )
     title, below = text(charts.known_attributes(most))
-    assert title.startswith("Age and sex tell most of a person's row: 6.4% of people under Identity")
+    assert title.startswith("Age and sex tell most of a person's row: 6.4% of people under the original")
     assert "without the release, 0.05%" in below
     assert "tell most of a person's job" in text(charts.known_attributes(sets(), "sensitive"))[0]
 
@@ -117,7 +117,7 @@ def test_a_share_that_misses_few_stands_at_its_bound():
     few = results.knows.isin(["age, sex", "age, town"])
     results.loc[few, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     title, below = text(charts.known_attributes(results))
-    assert "tell most of a person's row: withheld under Identity" in title
+    assert "tell most of a person's row: withheld under the original" in title
     assert "only a bound is shown" in below
     assert "only a bound" not in text(charts.known_attributes(sets()))[1]
     point = drawn(charts.known_attributes(results), "point")[0][1]
@@ -131,7 +131,7 @@ def test_bounds_are_no_intervals_and_are_among_the_ends():
     noisy = results.variant == "at most"
     results.loc[noisy, ["value", "low", "high"]] = MISSING, 0.978, 0.998
     chart = charts.leaks(results, "age")
-    assert "to at least 97% (Bucketize" in text(chart)[0]
+    assert "to at least 97% (Buckets" in text(chart)[0]
     who, what, _ = drawn(chart, "point")
     assert [point["said"] for point in who][2] == "at least 97%, 9.93 bits"
     assert who[2]["low"] is None
@@ -161,7 +161,7 @@ def test_three_questions_share_one_axis():
     assert {point["setting"] for point in own} == {point["setting"] for point in who}
     assert chart.to_dict()["resolve"]["scale"]["x"] == "shared"
     title, below = text(chart)
-    assert title.startswith("A released row is traced to its person for 2% (Mondrian k=10) to 50% (Bucketize")
+    assert title.startswith("A released row is traced to its person for 2% (Mondrian, k = 10) to 50% (Buckets")
     assert "without a release for 0.1%" in title
     assert "95% intervals" in below
     assert "own sex" in str(chart.to_dict())
@@ -175,7 +175,7 @@ def test_a_number_is_drawn_rather_than_its_bound():
     from privnb.evaluation.results import join
 
     _, what, _ = drawn(charts.leaks(join(extra, both), "age"), "point")
-    (mondrian,) = (point for point in what if point["setting"] == "Mondrian k=10")
+    (mondrian,) = (point for point in what if point["setting"] == "Mondrian, k = 10")
     assert mondrian["value"] == 0.8
 
 

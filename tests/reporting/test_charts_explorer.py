@@ -95,17 +95,19 @@ def test_plane_rings_the_current_setting_and_names_it_and_the_pinned():
     said = texts(chart.to_dict())
     assert {"k=5", "k=10"} <= set(said)
     assert "k=2" not in said
-    assert title(chart) == "KMember k=5 is efficient among 5 releases"
+    assert title(chart) == "k-member clustering, k = 5 is efficient among 5 releases"
 
 
 def test_plane_of_one_release_compares_it_with_nothing():
     chart = charts.plane(points().query("sanitizer == 'KMember' and parameters == 'k=5'"), current=("KMember", "k=5"))
-    assert title(chart) == "KMember k=5 stands alone: pin or sweep settings to compare it with"
+    assert title(chart) == "k-member clustering, k = 5 stands alone: pin or sweep settings to compare it with"
 
 
 def test_plane_says_what_beats_the_current_setting():
     chart = charts.plane(points(), current=("Mondrian", "k=5"))
-    assert title(chart) == "Mondrian k=5 is dominated among 5 releases: KMember k=5 loses less of both"
+    assert (
+        title(chart) == "Mondrian, k = 5 is dominated among 5 releases: k-member clustering, k = 5 loses less of both"
+    )
 
 
 @pytest.mark.parametrize("current", [None, ("Mondrian", "k=99"), ("LaplaceNoise", "epsilon=1")])
@@ -123,7 +125,7 @@ def test_plane_without_any_loss_says_so():
 
 def test_the_box_holds_the_releases_inside():
     box = {"privacy": [0.05, 0.32], "utility": [0.1, 0.5]}
-    assert list(charts.inside(points(), box).setting) == ["KMember k=10", "KMember k=5"]
+    assert list(charts.inside(points(), box).setting) == ["k-member clustering, k = 10", "k-member clustering, k = 5"]
 
 
 @pytest.mark.parametrize("box", [None, {}])
@@ -133,9 +135,9 @@ def test_nothing_is_inside_no_box(box):
 
 def test_a_box_drawn_from_right_to_left_holds_the_same():
     assert list(charts.inside(points(), {"privacy": [0.5, 0.3], "utility": [0, 1]}).setting) == [
-        "KMember k=5",
+        "k-member clustering, k = 5",
         "Mondrian k=5",
-        "KMember k=2",
+        "k-member clustering, k = 2",
     ]
 
 

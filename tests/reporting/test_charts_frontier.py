@@ -29,7 +29,8 @@ def points(losses):
                 made("town", *setting, seed, measure, "", "", *each, MISSING, "lower")
                 for seed, each in enumerate(told, 1)
             ]
-    return decision.points(tidy(rows), privacy="risk", utility="cost").assign(refused="")
+    names = {(*name.split(" ", 1), "")[:2]: name for name in losses}
+    return decision.points(tidy(rows), privacy="risk", utility="cost", names=names).assign(refused="")
 
 
 def noise(mean, seeds=10):

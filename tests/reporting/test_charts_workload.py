@@ -34,7 +34,7 @@ def test_figures_1_to_4():
     # A column a data set, the workloads below each other.
     assert panels(chart) == [["toy", "workload: job"], ["other", "workload: pay"], ["toy", "workload: pay"]]
     settings = [panel["layer"][1]["encoding"]["y"]["scale"]["domain"] for panel in chart.to_dict()["concat"]]
-    assert settings[0] == ["Identity", "Suppress", "Mondrian k=10", "Mondrian l=5", "Mondrian t=0.2"]
+    assert settings[0] == ["the original", "Suppression", "Mondrian, k = 10", "Mondrian, l = 5", "Mondrian, t = 0.2"]
     assert "attributes=sensitive" not in spec
     assert render(chart.to_dict())[0]["image/svg+xml"].startswith("<svg")
 

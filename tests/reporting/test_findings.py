@@ -24,17 +24,18 @@ def test_a_finding_is_one_sentence_of_one_form():
         1200,
         1260,
         "{:,.0f} people",
-        "KMember k=9",
+        "k-member clustering, k = 9",
         {"the guess": 900},
         "lower",
         "So it is.",
     )
     assert str(found).replace("\ufdd0", "**") == (
-        "**People guessed right: 1,234 people** under KMember k=9 (95% interval 1,200 to 1,260); the guess: 900 "
-        "people; lower is better. So it is."
+        "**People guessed right: 1,234 people** under k-member clustering, k = 9 (95% interval 1,200 to 1,260); the "
+        "guess: 900 people; lower is better. So it is."
     )
     assert found.title == (
-        "People guessed right: 1,234 people under KMember k=9 (95% interval 1,200 to 1,260); the guess: 900 people"
+        "People guessed right: 1,234 people under k-member clustering, k = 9 (95% interval 1,200 to 1,260); the guess: "
+        "900 people"
     )
     assert found.text.replace("\ufdd0", "") == "1,234 people (95% interval 1,200 to 1,260; the guess: 900)"
     few = Finding("People", NONE, 1, 9, "{:,.0f} people", beside={"the guess": NONE})
@@ -81,10 +82,15 @@ def test_what_it_costs():
     rows = (("Mondrian", "k=2", 0.02), ("Mondrian", "k=9", 0.1), ("KMember", "k=9", 0.3), ("FullDomain", "k=9", NONE))
     said = findings.release_costs(spans(*rows, ("Mondrian", "t=0.2", 0.4), ("Mondrian", "t=0.1", 0.5)))
     assert said.data.startswith(
-        "A published cell spans **10% of the domain** under Mondrian k=9, and **30% of the domain** under KMember k=9."
+        "A published cell spans **10% of the domain** under Mondrian, k = 9, and **30% of the domain** under "
+        "k-member clustering, k = 9."
     )
     most = finding(said, "At k = 9 a cell spans at most")
-    assert (most.value, most.beside["least, Mondrian k=9"], most.note) == (0.3, 0.1, "Withheld: FullDomain k=9.")
+    assert (most.value, most.beside["least, Mondrian, k = 9"], most.note) == (
+        0.3,
+        0.1,
+        "Withheld: Full-domain recoding, k = 9.",
+    )
     assert finding(said, "At t = 0.1 a cell spans at most").value == 0.5, "a smaller t asks for more"
     assert findings.release_costs(spans(("FullDomain", "k=9", NONE))).data.startswith(
         "- **At k = 9 a cell spans at most: withheld**"
@@ -114,7 +120,7 @@ KEPT = (
 def test_what_users_lose_beside_a_mere_guess():
     said = findings.utility_declines(kept(*KEPT)).data
     assert said == (
-        "Under KMember k=9, a loses most: it rightly predicts the s of **10.0%** (95% interval 9.9% to 10.1%) fewer "
+        "Under k-member clustering, k = 9, a loses most: it rightly predicts the s of **10.0%** (95% interval 9.9% to 10.1%) fewer "
         "people than on the original. A mere guess, the commonest value for everybody, loses **12%**."
     )
 
@@ -149,7 +155,7 @@ def test_noise_is_set_beside_leaving_out_what_it_blurs():
     assert "users do better without these attributes" in finding(more, "Noise costs").note
     less = findings.utility_declines(noisy(0.01, 0.03))
     assert "nowhere costs more" in finding(less, "Noise costs").note
-    assert less.data.startswith("Under LaplaceNoise"), "what is left out for comparison is no choice of the owner"
+    assert less.data.startswith("Under Laplace noise"), "what is left out for comparison is no choice of the owner"
 
 
 def test_noise_is_compared_seed_by_seed():
@@ -189,8 +195,9 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
 def test_the_worst_miner_stands_beside_its_controls():
     said = findings.adversary_gains(attack(), LINKS)
     assert said.data.startswith(
-        "The worst miner comes nearer to the age of **500 people** (95% interval 480 to 520; guess: 200) under KMember "
-        "k=2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) under KMember k=2."
+        "The worst miner comes nearer to the age of **500 people** (95% interval 480 to 520; guess: 200) under "
+        "k-member clustering, k = 2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) under "
+        "k-member clustering, k = 2."
     )
     beyond = finding(said, "beyond its guesses permuted at random")
     assert beyond.value == 150
@@ -261,8 +268,8 @@ def test_who_is_hit():
     )
     found = findings.subgroups(shares)
     assert found.subject.endswith("who is hit: of sex Female")
-    assert (found.value, found.setting) == (0.2, "KMember k=2")
-    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9%"}
+    assert (found.value, found.setting) == (0.2, "k-member clustering, k = 2")
+    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9.0%"}
     assert "No group is hit clearly more than another" in findings.subgroups(shares.assign(high=0.3, low=0.05))
 
 
@@ -296,16 +303,16 @@ CHOSEN = (
 def test_what_the_owner_chooses():
     rows = pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65), ("k=50", 80, 60, 100), ("k=99", 90, 70, 110))])
     said = findings.owner_choice(rows, NO_LINKS)
-    choice = finding(said, "Scenario A: by the worst miner the paper's rule chooses KMember k=2")
+    choice = finding(said, "Scenario A: by the worst miner the paper's rule chooses k-member clustering, k = 2")
     assert choice.value == 0.75
     assert choice.beside == {
         "other criteria that choose the same": "1 of 2",
-        "KMember k=9 instead": "by vote of all miners",
-        "not distinguishable from it": "KMember k=9",
+        "k-member clustering, k = 9 instead": "by vote of all miners",
+        "not distinguishable from it": "k-member clustering, k = 9",
     }
     margin = finding(said, "Scenario A: more people for whom the worst miner comes nearer, at least")
-    assert (margin.value, margin.low, margin.high, margin.setting) == (80, 60, 100, "KMember k=50")
-    assert finding(said, "Scenario B: by the worst miner the paper's rule chooses KMember k=9").value == 1
+    assert (margin.value, margin.low, margin.high, margin.setting) == (80, 60, 100, "k-member clustering, k = 50")
+    assert finding(said, "Scenario B: by the worst miner the paper's rule chooses k-member clustering, k = 9").value == 1
     assert "The choice depends on the scenario" in said.data
     assert "That no attack is found is not safety" in said.data
 
@@ -320,13 +327,13 @@ def test_what_the_papers_rule_chooses_is_said_beside_whom_it_leaves_linkable():
         ("KMember", "k=9", found, "", "", 0.05, 0.04, 0.06, 0.001),
     )  # fmt: skip
     said = findings.owner_choice(chosen(*CHOSEN), links)
-    loose = finding(said, "With KMember k=2, the rule's choice, a neighbour finds the row of")
+    loose = finding(said, "With k-member clustering, k = 2, the rule's choice, a neighbour finds the row of")
     assert (loose.value, loose.setting) == (0.2, "")
     assert loose.beside["original"] == "55% of people"
     assert loose.beside["who share the rarest combination of quasi-identifiers"] == "fewer than 5 people"
     assert loose.note == "That is below the floor of 5 people: it is not recommended, whatever the rule says."
-    assert "no recommendation" in finding(said, "With KMember k=9").note
-    strict = finding(findings.owner_choice(chosen(*CHOSEN), links, floor=20), "With KMember k=9")
+    assert "no recommendation" in finding(said, "With k-member clustering, k = 9").note
+    strict = finding(findings.owner_choice(chosen(*CHOSEN), links, floor=20), "With k-member clustering, k = 9")
     assert "below the floor of 20 people" in strict.note
     assert "the owner chooses" not in said.data
 
@@ -336,7 +343,7 @@ def test_a_choice_by_one_seed_says_so():
         pd.concat([chosen(("A", "worst", "k=2", 1), ("A", "average", "k=2", 1)), others(("k=9", 30, NONE, NONE))]),
         NO_LINKS,
     )
-    choice = finding(said, "chooses KMember k=2")
+    choice = finding(said, "chooses k-member clustering, k = 2")
     assert choice.number == "one seed"
     assert choice.beside["other criteria that choose the same"] == "1 of 1"
     assert finding(said, "more people").value == 30
@@ -346,9 +353,9 @@ def test_a_choice_by_one_seed_says_so():
 def test_a_withheld_margin_is_no_number():
     rows = (("k=9", NONE, NONE, NONE), ("k=50", 80, 60, 100))
     said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(*rows)]), NO_LINKS)
-    choice = finding(said, "chooses KMember k=2")
+    choice = finding(said, "chooses k-member clustering, k = 2")
     assert choice.value == 1
-    assert choice.beside["withheld, as few people are hit"] == "KMember k=9"
+    assert choice.beside["withheld, as few people are hit"] == "k-member clustering, k = 9"
     assert finding(said, "more people").value == 80
     text = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), others(rows[0])]), NO_LINKS).data
     assert "one seed" not in text, "nothing says how many seeds there were"
@@ -359,8 +366,8 @@ def test_a_withheld_margin_is_no_number():
 def test_equal_numbers_of_one_seed_are_a_tie():
     rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
     said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]), NO_LINKS)
-    assert finding(said, "chooses").beside["not distinguishable from it"] == "KMember k=9"
-    assert (finding(said, "more people").value, finding(said, "more people").setting) == (80, "KMember k=50")
+    assert finding(said, "chooses").beside["not distinguishable from it"] == "k-member clustering, k = 9"
+    assert (finding(said, "more people").value, finding(said, "more people").setting) == (80, "k-member clustering, k = 50")
 
 
 def test_what_the_owner_weights_need_not_be_people():
@@ -376,7 +383,7 @@ def test_a_scenario_of_few_people_is_not_passed_over():
     rows = chosen(("A", "worst", "k=2", 1), ("W", "average", "k=2", 1))
     text = findings.owner_choice(rows, NO_LINKS).data
     assert "Scenario W: by the worst miner too few people are hit to compare." in text
-    assert "Scenario A: by the worst miner the paper's rule chooses KMember k=2" in text
+    assert "Scenario A: by the worst miner the paper's rule chooses k-member clustering, k = 2" in text
 
 
 def test_many_criteria_that_agree_are_counted():

@@ -93,8 +93,8 @@ def revealing(results, secret="identity"):
 
 def test_the_worst_pair_by_secret():
     who = revealing(sets())
-    assert (who.subject, who.value, who.setting) == ("Age and town tell most of a person's row", 0.05, "Identity")
-    assert who.beside == {"without it": 0.0005, "all 3 attributes": "50% of people", "at most, Mondrian k=10": 0.025}
+    assert (who.subject, who.value, who.setting) == ("Age and town tell most of a person's row", 0.05, "the original")
+    assert who.beside == {"without it": 0.0005, "all 3 attributes": "50% of people", "at most, Mondrian, k = 10": 0.025}
     what = revealing(sets(), "sensitive")
     assert (what.subject, what.value) == ("Age and sex tell most of a person's job", 0.4)
     assert what.beside["without it"] == 0.25
@@ -119,7 +119,7 @@ def test_what_misses_few_stands_at_its_bound():
         "Age and town tell most of a person's row",
         "97% to 99.9% of people (withheld)",
     )
-    assert found.beside["at most, Mondrian k=10"] == 0.9987
+    assert found.beside["at most, Mondrian, k = 10"] == 0.9987
 
 
 def test_gains_are_leakage_or_differ():
@@ -139,9 +139,9 @@ def test_the_answer_guesses_the_table_and_then_each_row(small):
         "chance: 0.05%)."
     )
     buckets = finding(said, "worst of buckets")
-    assert (buckets.value, buckets.beside["without it"], buckets.setting) == (0.5, 0.001, "Bucketize k=10")
+    assert (buckets.value, buckets.beside["without it"], buckets.setting) == (0.5, 0.001, "Buckets, k = 10")
     assert finding(said, "worst of generalization").value == 0.02
-    assert "Anatomy l=9 cannot be had" in said.data
+    assert "Anatomy, l = 9 cannot be had" in said.data
 
 
 def test_withheld_ends_of_the_family_are_bounds():

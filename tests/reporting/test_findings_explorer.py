@@ -10,6 +10,7 @@ from privnb.explorer import Setting
 from privnb.microdata.dataset import load
 from privnb.microdata.numerals import bare
 from privnb.reporting import findings
+from privnb.sanitizers import catalogue
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def of(results, measure, **columns):
 def test_each_number_stands_beside_its_baseline(measured):
     report = findings.one_setting(measured)
     gain, found = of(measured, "accuracy_gain"), of(measured, "identity_vulnerability")
-    assert report.data.startswith("Under **Mondrian k=20**, a published cell spans **")
+    assert report.data.startswith("Under **Mondrian, k = 20**, a published cell spans **")
     guessed, traced = (
         f"**{bare(format, row.value)} of people** (by chance: {bare(format, row.baseline)})"
         for format, row in (("{:+%}", gain), ("{:%}", found))
@@ -64,7 +65,7 @@ def test_what_is_withheld_is_no_number(measured):
 def test_every_kind_of_release_has_its_sentences(kind, clinic):
     setting = Setting(kind, k=20, l=2 if kind == "Anatomy" else 0)
     text = said(explorer.counted(clinic, setting).results)
-    assert text.startswith(f"Under **{kind}")
+    assert text.startswith(f"Under **{catalogue.title(kind)}")
     assert "nan" not in text
     assert ("noise moves a number by" in text) == (kind == "LaplaceNoise")
 

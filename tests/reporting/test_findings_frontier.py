@@ -50,8 +50,8 @@ def said(results, policy=POLICY):
 def test_the_recommendation_comes_first_and_is_short(results):
     first = said(results).data.split("\n\n")[0]
     assert first == (
-        "**Mondrian t=0.2** is recommended: utility loss 0.02 nats (exact), the least with accuracy gain at most +10% "
-        "of people (20% of the way to the original) and at least 5 people in every published combination."
+        "**Mondrian, t = 0.2** is recommended: utility loss 0.02 nats (exact), the least with accuracy gain at most "
+        "+10% of people (20% of the way to the original) and at least 5 people in every published combination."
     )
     assert len(first.split()) <= 40
 
@@ -62,11 +62,11 @@ def test_every_release_that_is_left_out_is_listed_with_the_reason(results):
     said_of = said(pd.concat([results, loose, pair], ignore_index=True))
     lines = next(part for part in said_of.parts if isinstance(part, list))
     assert lines[:2] == [
-        "It is the original table: Identity.",
-        "Its rarest combination of quasi-identifiers belongs to fewer than 5 people: KMember k=2.",
+        "It is the original table: the original.",
+        "Its rarest combination of quasi-identifiers belongs to fewer than 5 people: k-member clustering, k = 2.",
     ]
-    assert "Its privacy loss is above the cap of 0.1: Mondrian k=5." in lines
-    assert any(line.endswith(": LaplaceNoise epsilon=1.") for line in lines)
+    assert "Its privacy loss is above the cap of 0.1: Mondrian, k = 5." in lines
+    assert any(line.endswith(": Laplace noise, epsilon 1.") for line in lines)
     assert "5 of 6 releases are left out" not in said_of.data
     assert "4 of 6 releases are left out" in said_of.data
 
@@ -76,7 +76,7 @@ def test_nothing_is_recommended_where_nothing_keeps_floor_and_caps(results):
     assert text.startswith("**None of these releases should be published**: none has accuracy gain at most +10%")
     assert "No release keeps the floor" in text
     text = said(results, decision.Policy(privacy=0.1, utility=0.1)).data
-    assert "for Suppress a utility loss of 0.05 would have to be accepted" in text
+    assert "for Suppression a utility loss of 0.05 would have to be accepted" in text
 
 
 def test_which_to_publish(results):
@@ -84,7 +84,7 @@ def test_which_to_publish(results):
     assert "Of 4 releases 2 are efficient" in text
     assert "as good in both accuracy gain (privacy loss) and utility loss and better in one" in text
     assert "1 may not be chosen whatever the losses" in text
-    assert "at most 0.1: **Mondrian t=0.2**, privacy loss 0.09 (baseline 0.01)" in text
+    assert "at most 0.1: **Mondrian, t = 0.2**, privacy loss 0.09 (baseline 0.01)" in text
     assert "Without classes (LaplaceNoise) it is what the best of naive Bayes reaches" in text
     assert "exact for an adversary who knows the class" in text
     assert "nobody can guess better" not in text
@@ -95,8 +95,8 @@ def test_which_to_publish(results):
 def test_buckets_of_exact_quasi_identifiers_are_not_recommended(results):
     buckets = tidy(rows("Bucketize partition=Mondrian t=0.2 job", 0.09, 0.01, people=FEW))
     text = said(pd.concat([results, buckets], ignore_index=True)).data
-    assert text.startswith("**Mondrian t=0.2** is recommended")
-    assert "belongs to fewer than 5 people: Bucketize t=0.2." in text
+    assert text.startswith("**Mondrian, t = 0.2** is recommended")
+    assert "belongs to fewer than 5 people: Buckets, t = 0.2." in text
 
 
 def test_exact_gains_have_no_such_note(results):
@@ -115,7 +115,7 @@ def test_what_the_search_found():
     tuned = search(losses, 0.1)
     said = findings.search(tuned, 0.1, None, **AXES)
     found = finding(said, "Least utility loss with a privacy loss of at most 0.1")
-    assert (found.value, found.setting) == (0.1, "KMember k=10")
+    assert (found.value, found.setting) == (0.1, "k-member clustering, k = 10")
     assert found.beside == {
         "values tried": f"{tuned.evaluations} of the grid's 64",
         "its privacy loss": tuned.releases.privacy_high[tuned.releases.value == 10].iloc[0],
@@ -130,7 +130,7 @@ def test_a_search_that_missed_says_by_how_much():
     best = {"KMember k=64": (0.09, 0.08)}
     whole = tidy([row for setting, pair in best.items() for row in rows(setting, *pair)])
     grid = finding(findings.search(search(losses, 0.1), 0.1, whole, **AXES), "whole grid")
-    assert (grid.value, grid.setting) == (0.08, "KMember k=64")
+    assert (grid.value, grid.setting) == (0.08, "k-member clustering, k = 64")
     assert grid.note == "The search loses 25.0% more."
     nothing = search(lambda k: (1.0, k / 100), 0.1)
     said = findings.search(nothing, 0.1, whole, **AXES)

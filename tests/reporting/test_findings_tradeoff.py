@@ -62,9 +62,9 @@ def test_without_populations_it_says_so():
 
 def test_the_answer_has_both_losses_of_both_ends():
     assert said(releases(LOSSES)).startswith(
-        "The worst-off person loses **0.05 nats** and users **0.04 nats** of utility under Mondrian k=100; **0.4 "
-        "nats** (by chance: 0.15) and users **0.01 nats** (without quasi-identifiers: 0.05) of utility under Mondrian "
-        "t=0.4."
+        "The worst-off person loses **0.05 nats** and users **0.04 nats** of utility under Mondrian, k = 100; **0.4 "
+        "nats** (by chance: 0.15) and users **0.01 nats** (without quasi-identifiers: 0.05) of utility under "
+        "Mondrian, t = 0.4."
     )
     assert said(releases({"k=10": (0.3, 0.02)})).startswith("The worst-off person loses **0.3 nats** and users")
 
@@ -103,7 +103,7 @@ def test_buckets_that_lose_less_here_and_more_there_have_both_ratios():
 def test_what_no_release_keeps_is_named():
     none = row("Mondrian", "frequency l=5.5 job, split_point=left", "classes", MISSING) | {"status": "not possible"}
     text = said(join(SCALES, releases(LOSSES), tidy([none])))
-    assert "Not kept even by all records together, so without a release: Mondrian l=5.5." in text
+    assert "Not kept even by all records together, so without a release: Mondrian, l = 5.5." in text
 
 
 def test_nothing_to_say_is_said():

@@ -10,7 +10,7 @@ from privnb.reporting import findings
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, sanitized
 from privnb.studies.brickell_shmatikov_2008 import judged
 
-NAMES = ["Identity", "Suppress", "Mondrian k=10", "Mondrian l=5", "Mondrian t=0.2"]
+NAMES = ["the original", "Suppression", "Mondrian, k = 10", "Mondrian, l = 5", "Mondrian, t = 0.2"]
 PAPERS = ", split_attribute=gain, split_point=below, workload=pay"
 NONE = np.nan
 
@@ -54,12 +54,12 @@ def test_what_is_kept_where_the_adversary_is_held_to_half():
     assert (whole.beside["the adversary"], whole.beside["by chance"]) == (0.10, 0.03)
     kept = finding(said, "toy, predicting pay: held to half")
     assert [round(each, 2) for each in (kept.value, kept.low, kept.high)] == [0.6, 0.55, 0.65]
-    assert kept.setting == "Mondrian t=0.2"
+    assert kept.setting == "Mondrian, t = 0.2"
     assert kept.beside == {"the researcher": "+1.2% of people", "the adversary": "+0.4% of people"}
     assert kept.note.startswith("The best of 2")
     assert said.data.startswith(
-        "Held to half of what the original gives the adversary, the best release, Mondrian t=0.2, keeps **60%** (95% "
-        "interval 55% to 65%) of the researcher's gain. The adversary gains more than the researcher in **2 of 3 "
+        "Held to half of what the original gives the adversary, the best release, Mondrian, t = 0.2, keeps **60%** "
+        "(95% interval 55% to 65%) of the researcher's gain. The adversary gains more than the researcher in **2 of 3 "
         "releases**."
     )
 
@@ -136,7 +136,7 @@ def test_without_a_sensitive_attribute_of_categories_it_says_what_to_do():
 
 def test_the_best_miner_speaks_for_the_researcher_and_seeds_are_averaged():
     more = [gain(f"k=10{PAPERS}", 0.03, miner="forest"), gain(f"k=10{PAPERS}", 0.05, miner="forest", seed=2)]
-    row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["Mondrian k=10"]
+    row = both_sides(results(*COMPARED, *more)).set_index("setting").loc["Mondrian, k = 10"]
     assert (row.gain, row.miner, row.adversary) == (pytest.approx(0.04), "forest", 0.08)
     assert list(both_sides(results(*COMPARED)).setting) == NAMES
 

@@ -33,7 +33,7 @@ def built(tmp_path_factory, write_notebook):
     steps = sweeps.steps(dataset, settings)
     results = join(*(counted(dataset, setting).results for setting in settings))
     planes = [decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")]
-    chart = charts.every_setting(steps, results, planes, sweeps.MEASURES, start="Mondrian k=5")
+    chart = charts.every_setting(steps, results, planes, sweeps.MEASURES, start="Mondrian, k = 5")
     tables = charts.every_number(steps, results, sweeps.MEASURES)
     report.save(results, folder, NAME)
     parameters = ("parameters", 'OUT = ""  # where the numbers go')
@@ -139,28 +139,28 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
         assert shown.locator("text", has_text=f"{setting} (").count() == 1
         assert slider.get_attribute("aria-valuetext") == setting
 
-    check("Mondrian k=5")
+    check("Mondrian, k = 5")
     page.keyboard.press("Tab")
     while not slider.evaluate("element => element === document.activeElement"):
         page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
-    check("Mondrian k=20")
+    check("Mondrian, k = 20")
     page.keyboard.press("Home")
-    check("Mondrian k=2")
+    check("Mondrian, k = 2")
     page.keyboard.press("End")
-    check("Mondrian k=20")
+    check("Mondrian, k = 20")
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(100)
-    assert page.locator(".vega-bind", has=slider).inner_text().split() == [*"Loose to strict Mondrian k=20".split()]
+    assert page.locator(".vega-bind", has=slider).inner_text().split() == [*"Loose to strict Mondrian, k = 20".split()]
     menu.focus()
     page.keyboard.type("LocalRecoding: k")
-    check("LocalRecoding k=20")
+    check("Local recoding, k = 20")
     menu.select_option(label="Suppress")
     page.wait_for_function("() => document.querySelector('.live output').textContent.startsWith('Suppress')")
     assert slider.is_disabled(), "there is one setting only"
     menu.focus()
     page.keyboard.press("Home")
-    check("Mondrian k=2")
+    check("Mondrian, k = 2")
     assert slider.is_enabled()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.get_by_role("img", name=re.compile("choose one, and see what it loses")).count() == 1
@@ -171,8 +171,8 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
 def test_tables_below_hold_what_the_chart_shows(built, offline):
     offline.page.goto((built.folder / f"{NAME}.html").as_uri())
     offline.page.get_by_text("Mondrian: k: 3 settings").click()
-    row = offline.page.get_by_role("row", name="Mondrian k=20 ")
-    assert said(built, "Mondrian k=20", "accuracy_gain") in row.inner_text()
+    row = offline.page.get_by_role("row", name="Mondrian, k = 20 ")
+    assert said(built, "Mondrian, k = 20", "accuracy_gain") in row.inner_text()
 
 
 def test_without_javascript_the_still_picture_stays(built, browser):

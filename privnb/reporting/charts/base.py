@@ -12,10 +12,9 @@ from importlib import import_module
 
 import pandas as pd
 
-from privnb.evaluation.results import QUESTION, SETTING, over_seeds
+from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
 from privnb.microdata import expect, numerals, withholding
 from privnb.microdata.sentences import say
-from privnb.reporting.findings.rows import setting_name
 
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
@@ -134,7 +133,7 @@ def render(spec, **_):
 def settings(results):
     """One row for several seeds, with `setting`: how a person names a sanitizer and its main parameter."""
     together = over_seeds(results)
-    return together.assign(setting=[setting_name(row) for row in together.itertuples()])
+    return together.assign(setting=setting_names(together))
 
 
 def intervals(results):

@@ -68,9 +68,7 @@ def known_attributes(results, secret="identity"):
         panel += ticks.mark_tick(thickness=1.2, size=13, color=COLOURS[0], opacity=0.55).encode(x=x, y=y)
         panel += dots.mark_point(filled=True, size=70, color=COLOURS[1], opacity=1, shape="diamond").encode(tooltip=tip)
         panel += dots.mark_text(dx=8, align="left", fontSize=11).encode(text="said:N")
-        panels.append(
-            panel.properties(width=WIDTH - 60, height=alt.Step(21), title=alt.Title(_named(setting), fontSize=12))
-        )
+        panels.append(panel.properties(width=WIDTH - 60, height=alt.Step(21), title=alt.Title(setting, fontSize=12)))
     found = most_revealing(results[results.measure == measure])
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared"),
@@ -157,7 +155,6 @@ def _of(results, secret, attribute):
         kind=rows.sanitizer.map(group),
         panel=panels[secret],
         secret=secret,
-        setting=rows.setting.map(_named),
     )
 
 
@@ -210,7 +207,3 @@ def _known(row, every):
     if row.size_ == every:
         return f"all {every}"
     return f"{row.size_}: {row.names}" if row.size_ <= 3 else f"{row.size_} of {every}"
-
-
-def _named(setting):
-    return {"Identity": "Original", "Suppress attributes=quasi-identifiers": "Suppress"}.get(setting, setting)

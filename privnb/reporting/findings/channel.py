@@ -138,7 +138,7 @@ def most_revealing(rows):
     for row in sanitized(rows[rows.knows == top.knows]).itertuples():
         others |= {f"at most, {setting_name(row)}": row.value if pd.notna(row.value) else row.high}
     subject = f"{capitalized(listed(names))} {'tell' if names[1:] else 'tells'} most of a person's {secret}"
-    return Finding.of(top, subject, setting="Identity", beside=others)
+    return Finding.of(top, subject, setting="the original", beside=others)
 
 
 def _most_known(rows):

@@ -1,5 +1,7 @@
 """Which rows a finding is of, and what a person calls them."""
 
+from privnb.evaluation.results import setting_name as setting_name
+
 ENDS = ("Identity", "Suppress")  # the releases that all others lie between
 WORST = "worst miner"
 CRITERIA = {
@@ -10,17 +12,6 @@ CRITERIA = {
     "fusion: stacked": "all miners stacked",
 }
 LESS = {"guess": "worst less the guess", "permuted": "worst less chance"}
-
-
-def setting_name(row):
-    """What a person calls the release of a row: its sanitizer and main parameter.
-
-    >>> import pandas as pd
-    >>> setting_name(pd.Series({"sanitizer": "KMember", "parameters": "k=10, start=3", "parameter": "k", "bound": 10}))
-    'KMember k=10'
-    """
-    main = f"{row.parameter}={row.bound:g}" if row.parameter else row.parameters
-    return f"{row.sanitizer} {main}".strip()
 
 
 def of(results, measure, **columns):
