@@ -241,4 +241,4 @@ def test_evaluate_asks_them_in_other_processes_and_a_chart_shows_them(strangers,
     assert numbers.status["LaplaceNoise", "guessed_right"] == "refused", "it reads no noise"
     chart = str(charts.bars(found, "lonely_share").to_dict())
     assert "lonely rows (share of rows)" in chart
-    assert "Neighbours k=5" in chart
+    assert "Neighbours, k = 5" in chart

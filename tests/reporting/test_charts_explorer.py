@@ -136,7 +136,7 @@ def test_nothing_is_inside_no_box(box):
 def test_a_box_drawn_from_right_to_left_holds_the_same():
     assert list(charts.inside(points(), {"privacy": [0.5, 0.3], "utility": [0, 1]}).setting) == [
         "k-member clustering, k = 5",
-        "Mondrian k=5",
+        "Mondrian, k = 5",
         "k-member clustering, k = 2",
     ]
 
@@ -146,7 +146,7 @@ def test_a_box_drawn_from_right_to_left_holds_the_same():
 STEPS = pd.DataFrame(
     [
         *(("KMember: k", f"KMember {text}", "KMember", text) for text in ("k=2", "k=5", "k=10", "k=99")),
-        ("Mondrian: k", "Mondrian k=5", "Mondrian", "k=5"),
+        ("Mondrian: k", "Mondrian, k = 5", "Mondrian", "k=5"),
         ("LaplaceNoise: epsilon", "LaplaceNoise epsilon=1", "LaplaceNoise", "epsilon=1"),
         ("Suppress", "Suppress", "Suppress", ""),
     ],
@@ -178,7 +178,7 @@ def test_controls_list_every_series_and_the_longest_slider(every):
         (0, 1, ["KMember k=2 (step 1 of 4)", "0.412 (baseline 0.05)", "0.103"]),
         (0, 3, ["KMember k=10 (step 3 of 4)", "0.104 (baseline 0.05)", "0.408"]),
         (0, 4, ["KMember k=99 (step 4 of 4): this table cannot be sanitized so", "not counted", "not counted"]),
-        (1, 4, ["Mondrian k=5", "0.356 (baseline 0.05)", "0.303"]),
+        (1, 4, ["Mondrian, k = 5", "0.356 (baseline 0.05)", "0.303"]),
         (2, 1, ["LaplaceNoise epsilon=1", "not counted", "0.611"]),
         (3, 2, ["Suppress", "0 (baseline 0.05)", "1.01"]),
     ],
@@ -187,7 +187,7 @@ def test_each_position_of_the_controls_shows_its_setting(every, series, step, sa
     there = texts(chosen(every, series, step))
     start = there.index(said[0])
     assert [text for text in there[start:] if text in said] == said
-    others = {"KMember k=5 (step 2 of 4)", "Mondrian k=5"} - {said[0]}
+    others = {"KMember k=5 (step 2 of 4)", "Mondrian, k = 5"} - {said[0]}
     assert not others & set(there)
 
 

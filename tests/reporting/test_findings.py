@@ -120,8 +120,8 @@ KEPT = (
 def test_what_users_lose_beside_a_mere_guess():
     said = findings.utility_declines(kept(*KEPT)).data
     assert said == (
-        "Under k-member clustering, k = 9, a loses most: it rightly predicts the s of **10.0%** (95% interval 9.9% to 10.1%) fewer "
-        "people than on the original. A mere guess, the commonest value for everybody, loses **12%**."
+        "Under k-member clustering, k = 9, a loses most: it rightly predicts the s of **10.0%** (95% interval 9.9% to "
+        "10.1%) fewer people than on the original. A mere guess, the commonest value for everybody, loses **12%**."
     )
 
 
@@ -149,7 +149,7 @@ def test_noise_is_set_beside_leaving_out_what_it_blurs():
     same = findings.utility_declines(noisy(0.03, 0.0305))
     costs = finding(same, "Noise costs one miner")
     assert costs.value == 0.03
-    assert costs.beside["Suppress attributes=age, education"] == "3.0% to 3.0%"
+    assert costs.beside["Suppression, attributes = age, education"] == "3.0% to 3.0%"
     assert "no evidence that noise differs from leaving these attributes out" in costs.note
     more = findings.utility_declines(noisy(0.05, 0.03))
     assert "users do better without these attributes" in finding(more, "Noise costs").note
@@ -269,7 +269,7 @@ def test_who_is_hit():
     found = findings.subgroups(shares)
     assert found.subject.endswith("who is hit: of sex Female")
     assert (found.value, found.setting) == (0.2, "k-member clustering, k = 2")
-    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9.0%"}
+    assert found.beside == {"without it": 0.05, "of sex Male": "at most 9%"}
     assert "No group is hit clearly more than another" in findings.subgroups(shares.assign(high=0.3, low=0.05))
 
 
