@@ -151,7 +151,8 @@ def _made(thing):
 MADE = {
     "bounded", "check_name", "check_results", "commonest", "tally", "kept", "discernibility_of",
     "average_class_size_of", "Tuned", "Verdict", "Acceptance", "Marginals", "good_rows", "bad_rows", "shown_baseline",
-    "unit", "decline_interval", "failed_rows", "row", "setting", "main_parameter", "measured", "of_one_miner",
+    "unit", "decline_interval", "failed_rows", "row", "setting", "setting_name",
+    "setting_names", "full_name", "main_parameter", "measured", "of_one_miner",
     "counts_people", "mark_withheld", "queries_name", "stand_in", "Costs", "Gains", "Losses", "Queries", "Leakage",
     "Disclosure", "Utility", "Kept", "Known", "Worth", "Gained", "Shares", "Nearer", "PutIn",
     "is_withheld", "neutral_names", "subsets_of", "guessed",

@@ -50,7 +50,7 @@ alt.Chart(bars, title="b holds K people", description="People in the classes a a
 """
 WIDE = """\
 import pandas as pd
-pd.DataFrame({f"<b>{i}": ["1,407 (1,387 to 1,424)"] * 2 for i in range(9)}, index=["KMember k=100", "Suppress"])
+pd.DataFrame({f"<b>{i}": ["1,407 (1,387 to 1,424)"] * 2 for i in range(9)}, index=["Mondrian, k = 100", "Suppress"])
 """
 NOISE = """\
 import sys, time, warnings
@@ -336,7 +336,7 @@ def test_wide_tables_scroll_on_screen_and_wrap_on_paper(built, offline):
     frame = page.locator(".output.scroll")
     assert not frame.is_visible(), "a wall of numbers is folded"
     page.get_by_text("Table of 2 rows and 9 columns: <b>0, <b>1,").click()
-    row = frame.get_by_role("rowheader", name="KMember k=100")
+    row = frame.get_by_role("rowheader", name="Mondrian, k = 100")
     assert frame.evaluate("frame => frame.scrollWidth > frame.clientWidth + 200")
     assert row.evaluate("cell => getComputedStyle(cell).position") == "sticky"
     assert frame.evaluate(HINT) == "visible"
