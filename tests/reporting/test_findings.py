@@ -312,7 +312,9 @@ def test_what_the_owner_chooses():
     }
     margin = finding(said, "Scenario A: more people for whom the worst miner comes nearer, at least")
     assert (margin.value, margin.low, margin.high, margin.setting) == (80, 60, 100, "k-member clustering, k = 50")
-    assert finding(said, "Scenario B: by the worst miner the paper's rule chooses k-member clustering, k = 9").value == 1
+    assert (
+        finding(said, "Scenario B: by the worst miner the paper's rule chooses k-member clustering, k = 9").value == 1
+    )
     assert "The choice depends on the scenario" in said.data
     assert "That no attack is found is not safety" in said.data
 
@@ -367,7 +369,10 @@ def test_equal_numbers_of_one_seed_are_a_tie():
     rows = others(("k=9", 0, NONE, NONE), ("k=50", 80, NONE, NONE))
     said = findings.owner_choice(pd.concat([chosen(("A", "worst", "k=2", 1)), rows]), NO_LINKS)
     assert finding(said, "chooses").beside["not distinguishable from it"] == "k-member clustering, k = 9"
-    assert (finding(said, "more people").value, finding(said, "more people").setting) == (80, "k-member clustering, k = 50")
+    assert (finding(said, "more people").value, finding(said, "more people").setting) == (
+        80,
+        "k-member clustering, k = 50",
+    )
 
 
 def test_what_the_owner_weights_need_not_be_people():
