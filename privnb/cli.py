@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import signal
 import sys
 import threading
@@ -144,7 +145,8 @@ def new(args):
 
     path = draft(args.file, args.name)
     print(
-        f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'. "
+        f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'. Then run "
+        f"`{shlex.quote(runs_as())} report --dataset {path.stem}`. "
         f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Git ignores "
         "that folder, for it tells of people."
     )

@@ -261,6 +261,7 @@ def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
     assert cli.main(["new", "people.csv"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("data/people/people.toml\n")
+    assert f"run `{runs_as()} report --dataset people`." in said
     assert "data/people also holds a copy of people.csv" in said
     subprocess.run(["git", "init", "-q"], check=True)
     for path in ("data/people/people.csv", "data/people/people.toml"):

@@ -1,10 +1,13 @@
 """What the README shows runs as it stands there."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from privnb import cli
+from privnb.reporting import notebooks
 from privnb.sanitizers.catalogue import kinds
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +26,20 @@ def test_what_it_shows_runs(monkeypatch):
     assert names["risks"].sanitizer.nunique() == 3
     exec(compile(owner, "README.md", "exec"), names)
     assert names["verdict"].sanitizer == names["KMember"](k=10)
+
+
+COMMANDS = re.findall(r"^\.venv/bin/privnb (?!.*--help)(.*?)(?: +#.*)?$", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_is_one_that_there_is(command):
+    args = cli._parser().parse_args(shlex.split(command))
+    if getattr(args, "notebook", None):
+        assert notebooks.choose(ROOT / "notebooks", args.notebook, dict(args.parameter))
+
+
+def test_there_are_commands_to_copy():
+    assert {command.split()[0] for command in COMMANDS} >= {"new", "check", "report"}
 
 
 def test_ten_lines():
