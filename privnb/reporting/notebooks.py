@@ -1,7 +1,8 @@
 """Which notebooks are run, by name, and with which parameters.
 
-A notebook says itself for which tables it is. One whose metadata hold `"privnb": {"reruns_papers": true}` runs on
-another table than its own default only when it is asked for by name; a cell tagged `paper` runs on that table alone.
+A notebook says itself for which tables it is. One whose metadata hold `"privnb": {"reruns_papers": true}` belongs to
+the report on the papers' table, and to that on another table only when it is asked for by name; a cell tagged `paper`
+runs on the papers' table alone.
 
 One module, since all of it reads the same cells: what is offered, what is asked, and what the first cells refuse.
 """
@@ -137,7 +138,8 @@ def choose(folder, names=None, parameters=None):
             raise ReportError(f"{name} is set by the report itself. Say with --out where the report goes.")
     chosen = [_notebook(path, parameters) for name, path in known.items() if name in wanted]
     if not names:
-        chosen = [notebook for notebook in chosen if notebook.papers or not _reruns_papers(notebook)]
+        owners = not all(notebook.papers for notebook in chosen)
+        chosen = [notebook for notebook in chosen if not (owners and _reruns_papers(notebook))]
     offered = sorted({name for notebook in chosen for name in notebook.values})
     unknown = [name for name in parameters if name not in offered]
     if unknown:

@@ -21,7 +21,7 @@ from privnb.attacks import Linkage
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures import gains, information_loss, linkage, mining, tradeoff
-from privnb.microdata import dataset
+from privnb.microdata import dataset, numerals
 from privnb.microdata.sentences import B, Page, say
 from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
 from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress
@@ -40,14 +40,14 @@ class Worked:
     words: str
     hand: Fraction | float
     computed: float
-    format: str = "{:.0f}"
+    format: str = "{:,}"
 
     @property
     def agrees(self):
         return bool(np.isclose(float(self.hand), self.computed, rtol=1e-12, atol=1e-12))
 
 
-SHARE, PLAIN = "{:.1%}", "{:.2f}"
+SHARE, PLAIN = "{:%}", "{:g}"
 
 
 def people(study="twelve"):
@@ -69,13 +69,15 @@ def people(study="twelve"):
     """
     path = dataset.find("twelve").with_name("twelve.csv")
     if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
-        raise ValueError(f"{path} is not the file that comes with privnb. Put it back, or load your table as a dataset.")
+        raise ValueError(
+            f"{path} is not the file that comes with privnb. Put it back, or load your table as a dataset."
+        )
     return dataset.load("twelve", study)
 
 
 def table():
     """Everybody, one row each."""
-    return Page(_named(people().table), "Twelve made-up people")
+    return Page(people().table, "Twelve made-up people")
 
 
 def published():
@@ -84,7 +86,7 @@ def published():
     rows = release.table.rename(columns=lambda name: f"{name}, published").assign(
         **{"class": [chr(ord("1") + number) for number in release.classes]}
     )
-    return Page(_named(people().table[["age", "house"]]).join(rows), "What Mondrian publishes with k = 3")
+    return Page(people().table[["person", "age", "house"]].join(rows), "What Mondrian publishes with k = 3")
 
 
 def uniqueness():
@@ -113,8 +115,18 @@ def detail():
     spans = [
         ("A, B, C", Fraction(33 - 21, 39), Fraction(14 - 2, 39), "age 21-33 spans 12 of 39, house 2-14 spans 12 of 39"),
         ("D, E, F", Fraction(58 - 38, 39), Fraction(19 - 5, 39), "age 38-58 spans 20 of 39, house 5-19 spans 14 of 39"),
-        ("G, H, I", Fraction(40 - 30, 39), Fraction(27 - 21, 39), "age 30-40 spans 10 of 39, house 21-27 spans 6 of 39"),
-        ("J, K, L", Fraction(40 - 30, 39), Fraction(40 - 33, 39), "age 30-40 spans 10 of 39, house 33-40 spans 7 of 39"),
+        (
+            "G, H, I",
+            Fraction(40 - 30, 39),
+            Fraction(27 - 21, 39),
+            "age 30-40 spans 10 of 39, house 21-27 spans 6 of 39",
+        ),
+        (
+            "J, K, L",
+            Fraction(40 - 30, 39),
+            Fraction(40 - 33, 39),
+            "age 30-40 spans 10 of 39, house 33-40 spans 7 of 39",
+        ),
     ]
     worked = []
     for place, (who, age, house, words) in enumerate(spans):
@@ -163,13 +175,14 @@ def guesses():
     return [
         Worked("right without the release", "guess flu for everybody: 6 of 12", Fraction(6, 12), before, SHARE),
         Worked("right with the release",
-               "the commonest illness of each class: flu 2, asthma 2, flu 3, any 1: 8 of 12", Fraction(8, 12), after, SHARE),
+               "the commonest illness of each class: flu 2, asthma 2, flu 3, any 1: 8 of 12", Fraction(8, 12), after,
+               SHARE),
         Worked("accuracy gain", "8 of 12 less 6 of 12: 2 of 12", Fraction(2, 12), gains.accuracy_gain(counts), SHARE),
         Worked("knowledge gain",
                "the distances of the four classes are 1/6, 1/2, 1/2 and 1/6; all have 3 people: their mean",
                Fraction(1, 3), gains.knowledge_gain(counts), PLAIN),
         Worked("privacy loss (nats)",
-               "G, H, I: half of ln(4/3), and half of 1/2 ln(2/3) + 1/3 ln 2 + 1/6 ln 2; D, E, F alike, the others less",
+               "G, H, I: half of ln(4/3), and half of 1/2 ln(2/3) + 1/3 ln 2 + 1/6 ln 2; D, E, F as much, others less",
                divergence, tradeoff.privacy_loss(release, SECRET), PLAIN),
     ]  # fmt: skip
 
@@ -180,13 +193,17 @@ def miner():
     said = mine(release, "age", "majority", rng=1).guesses["majority"]
     ages = twelve.table["age"].to_numpy()
     near = [
-        float(mining.anti_utility(mining.nearer(said, release.table["age"].to_numpy(), ages, c, twelve.hierarchies["age"])))
+        float(
+            mining.anti_utility(
+                mining.nearer(said, release.table["age"].to_numpy(), ages, c, twelve.hierarchies["age"])
+            )
+        )
         for c in (0, 100)
     ]
     return [
         Worked("nearer predictions of the age",
-               "the commonest label is 30-40, of 6 people, 11 years long. C is 33 and was given 21-33, 13 years; D is 38 and"
-               " was given 38-58, 21 years. Nobody else's age lies in a shorter label: 2 people", 2, near[0]),
+               "the commonest label is 30-40, of 6 people, 11 years long. C is 33 and has the label 21-33, 13 years; D"
+               " is 38 and has 38-58, 21 years. Nobody else's age lies in a shorter label: 2 people", 2, near[0]),
         Worked("exact predictions", "a label of 11 years is no exact age: 0 people", 0, near[1]),
     ]  # fmt: skip
 
@@ -202,18 +219,32 @@ def releases():
                                     "age *, all 39; houses by tens, 9 of 39"),
         Suppress(): (Fraction(0), "6 right less 6", Fraction(1), "every cell is *"),
     }  # fmt: skip
-    rows = _losses().set_index(["sanitizer", "parameters", "measure"])["value"]
+    rows = losses().set_index(["sanitizer", "parameters", "measure"])["value"]
     worked = []
     for sanitizer, (gain, why, penalty, how) in hand.items():
         key, name = (type(sanitizer).__name__, sanitizer.changed_params()), _called(sanitizer)
-        worked.append(Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, rows[(*key, "accuracy_gain")], SHARE))
+        worked.append(
+            Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, rows[(*key, "accuracy_gain")], SHARE)
+        )
         worked.append(Worked(f"{name}: certainty penalty", how, penalty, rows[(*key, "certainty_penalty")], SHARE))
     return worked
 
 
+@cache
+def losses():
+    """The five releases as tidy results: accuracy gain and certainty penalty."""
+    rows = []
+    for sanitizer in RELEASES:
+        row, release = row_builder(people(), sanitizer, ""), _release(sanitizer)
+        counts = gains.class_counts(release, SECRET)
+        rows.append(row("accuracy_gain", gains.accuracy_gain(counts), target=SECRET))
+        rows.append(row("certainty_penalty", information_loss.certainty_penalty(release)))
+    return tidy(rows)
+
+
 def frontier():
     """The five releases as points, for `charts.frontier`: which no other one beats."""
-    return decision.points(_losses(), privacy="accuracy_gain", utility="certainty_penalty")
+    return decision.points(losses(), privacy="accuracy_gain", utility="certainty_penalty")
 
 
 def lattice():
@@ -239,7 +270,9 @@ def boxes():
         release = _release(Mondrian(KAnonymity(k)))
         for number in range(release.classes.max() + 1):
             own = people().table[release.classes == number]
-            ends = {f"{name}_{end}": int(getattr(own[name], end)()) for name in ("age", "house") for end in ("min", "max")}
+            ends = {
+                f"{name}_{end}": int(getattr(own[name], end)()) for name in ("age", "house") for end in ("min", "max")
+            }
             found.append({"step": step, "class": number, "people": len(own), **ends})
     return pd.DataFrame(found)
 
@@ -247,47 +280,41 @@ def boxes():
 def worked(*parts):
     """A table to look at: each number, the arithmetic in words, its value by hand and the one that is computed."""
     rows = [
-        (each.number, each.words, each.format.format(float(each.hand)), each.format.format(each.computed),
-         "the same" if each.agrees else "NOT THE SAME")
+        (
+            each.number,
+            each.words,
+            *(numerals.bare(each.format, float(value)) for value in (each.hand, each.computed)),
+            "the same" if each.agrees else "NOT THE SAME",
+        )
         for each in itertools.chain(*parts)
-    ]  # fmt: skip
-    return Page(pd.DataFrame(rows, columns=["number", "worked by hand", "by hand", "computed", ""]), f"{len(rows)} numbers")
+    ]
+    return Page(
+        pd.DataFrame(rows, columns=["number", "worked by hand", "by hand", "computed", ""]), f"{len(rows)} numbers"
+    )
 
 
 def answer():
     """What the twelve show, in sentences."""
     both = {release: _found(release) for release in (Identity(), MONDRIAN)}
-    gain = gains.accuracy_gain(gains.class_counts(_release(MONDRIAN), SECRET))
+    right = gains.class_counts(_release(MONDRIAN), SECRET)
     loss = information_loss.certainty_penalty(_release(MONDRIAN))
-    numbers = list(itertools.chain(uniqueness(), classes(), detail(), neighbour(), models(), guesses(), miner(), releases()))
+    numbers = list(
+        itertools.chain(uniqueness(), classes(), detail(), neighbour(), models(), guesses(), miner(), releases())
+    )
     same = sum(each.agrees for each in numbers)
     return say(
-        f"{B}{same} of {len(numbers)} numbers worked by hand are what the package computes.{B} With k = 3 a neighbour finds "
-        f"{both[MONDRIAN]:.0%} of the twelve instead of {both[Identity()]:.0%}, and {loss:.0%} of the detail is gone.",
-        f"Illnesses still leak: an adversary guesses {gain:.0%} more of them right than without the release, since a class "
-        "of three people with the same illness hides who is who and not what they have.",
+        f"{B}{same} of {len(numbers)} numbers worked by hand are what the package computes.{B} With k = 3 a "
+        f"neighbour finds {both[MONDRIAN]:.0%} of the twelve instead of {both[Identity()]:.0%}, and {loss:.0%} of the "
+        "detail is gone.",
+        f"Illnesses still leak. An adversary guesses {right.max(axis=1).sum()} of 12 right, and "
+        f"{right.sum(axis=0).max()} without the release: a class whose three people have the same illness hides who is "
+        "who, and not what they have.",
     )
-
-
-def results():
-    """The five releases' losses as tidy results."""
-    return _losses()
 
 
 @cache
 def _release(sanitizer):
     return sanitizer.sanitize(people("levels" if isinstance(sanitizer, FullDomain) else "twelve"), rng=1)
-
-
-@cache
-def _losses():
-    rows = []
-    for sanitizer in RELEASES:
-        row, release = row_builder(people(), sanitizer, ""), _release(sanitizer)
-        counts = gains.class_counts(release, SECRET)
-        rows.append(row("accuracy_gain", gains.accuracy_gain(counts), target=SECRET))
-        rows.append(row("certainty_penalty", information_loss.certainty_penalty(release)))
-    return tidy(rows)
 
 
 def _found(sanitizer):
@@ -304,7 +331,3 @@ def _alone(*names):
 def _called(sanitizer):
     letters = ", ".join(f"k = {model.k}" for model in getattr(sanitizer, "models", ()))
     return f"{type(sanitizer).__name__}{letters and ', ' + letters}"
-
-
-def _named(rows):
-    return pd.concat([pd.Series([chr(ord("A") + place) for place in range(len(rows))], name="person"), rows], axis=1)

@@ -13,11 +13,12 @@ from privnb.reporting.charts.people import people, uniqueness
 from privnb.reporting.charts.predictions import gains
 from privnb.reporting.charts.tables import table
 from privnb.reporting.charts.tradeoff import trade_off, two_critiques
+from privnb.reporting.charts.twelve import cuts, lattice
 from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
-    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "declines",
+    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "cuts", "declines",
     "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside", "known_attributes",
-    "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "summary", "table",
+    "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "summary", "table",
     "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -1,0 +1,75 @@
+"""The twelve made-up people: what is worked by hand is what is computed, and no other table is shown so."""
+
+import itertools
+
+import pytest
+
+from privnb.microdata import dataset
+from privnb.reporting import charts
+from privnb.studies import twelve
+
+PARTS = ("uniqueness", "classes", "detail", "neighbour", "models", "guesses", "miner", "releases")
+WORKED = list(itertools.chain.from_iterable(getattr(twelve, part)() for part in PARTS))
+
+
+@pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.number)
+def test_a_number_worked_by_hand_is_the_computed_one(worked):
+    assert float(worked.hand) == pytest.approx(worked.computed, abs=1e-12)
+    assert worked.agrees
+    assert worked.words
+    assert not twelve.Worked("", "", worked.hand + 1, worked.computed).agrees
+
+
+def test_a_number_that_does_not_agree_is_seen():
+    wrong = twelve.Worked("people", "counted wrongly", 11, 12)
+    assert twelve.worked(WORKED[:1], [wrong]).table.iloc[:, -1].tolist() == ["the same", "NOT THE SAME"]
+
+
+def test_other_people_are_not_shown_so(tmp_path, monkeypatch):
+    """Whoever puts a table of their own in the place of the twelve sees nothing of it."""
+    described = dataset.find("twelve")
+    other = tmp_path / "twelve.toml"
+    other.write_text(described.read_text())
+    other.with_name("twelve.csv").write_text("person,age,house,illness\nA,21,5,flu\n")
+    monkeypatch.setattr(dataset, "find", lambda name: other)
+    for show in (twelve.people, twelve.table, charts.cuts):
+        with pytest.raises(ValueError, match="is not the file that comes with privnb"):
+            show()
+
+
+def test_each_kind_of_result_is_of_the_same_twelve():
+    assert len(twelve.people()) == len(twelve.people("levels")) == 12
+    assert twelve.people().table.equals(twelve.people("levels").table)
+    assert list(twelve.published().table["class"].value_counts()) == [3] * 4
+
+
+def test_only_the_full_domain_release_is_dominated():
+    releases = twelve.frontier().set_index("sanitizer")["status"]
+    assert releases[releases == "dominated"].index.tolist() == ["FullDomain"]
+    assert set(releases) == {"efficient", "dominated"}
+
+
+def test_the_lattice_has_every_choice_of_levels_and_the_one_that_the_search_takes():
+    nodes = twelve.lattice()
+    assert len(nodes) == 16
+    keeps = nodes[nodes["k"] >= 3]
+    assert keeps.loc[keeps["penalty"].idxmin(), "chosen"]
+    assert nodes["chosen"].sum() == 1
+    for node, above in itertools.product(keeps.itertuples(), nodes.itertuples()):
+        assert above.k >= 3 or above.age < node.age or above.house < node.house
+
+
+def test_the_pictures_show_the_cuts_and_the_chosen_node():
+    drawn = charts.cuts().to_dict()
+    boxes = [next(iter(panel["layer"]))["data"]["name"] for panel in drawn["hconcat"]]
+    assert [len(drawn["datasets"][name]) for name in boxes] == [1, 2, 4]
+    assert [len(panel["layer"]) for panel in drawn["hconcat"]] == [3, 4, 4]  # the first has no cut
+    assert "'any age, 10 houses' loses least, 62%" in "".join(charts.lattice().to_dict()["title"]["text"])
+
+
+def test_the_answer_counts_all_that_was_worked():
+    first, second = str(twelve.answer()).split("\n\n")
+    assert f"{len(WORKED)} of {len(WORKED)} numbers" in first
+    assert "33% of the twelve instead of 100%" in first
+    assert len(first.split()) <= 40
+    assert "8 of 12 right, and 6 without" in second
