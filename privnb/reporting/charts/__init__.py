@@ -19,6 +19,6 @@ from privnb.reporting.charts.workload import compared, printed, statements
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "cuts", "declines",
     "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside", "known_attributes",
-    "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "summary", "table",
-    "trade_off", "two_critiques", "uniqueness", "which",
+    "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "summary",
+    "table", "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip
