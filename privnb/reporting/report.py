@@ -251,11 +251,11 @@ def _assemble(chosen, ended, work):
             )
         tables.append(read(path))
     results = pd.concat(tables, ignore_index=True)
-    like = [table for notebook, table in zip(done, tables, strict=True) if _as_published(notebook)]
+    with_ledger = all(notebook.papers for notebook in chosen)  # the papers' numbers are of their table
+    like = [table for notebook, table in zip(done, tables, strict=True) if with_ledger and _as_published(notebook)]
     compared = ledger.compare(pd.concat([results.iloc[:0], *like], ignore_index=True))
     executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
-    with_ledger = any(notebook.papers for notebook in chosen)  # the papers' numbers are of their table
     files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0], decision.summary(results))
     (work / "report" / "notebooks").mkdir(parents=True)
     _write(results, work / "report" / "results.csv")
