@@ -18,7 +18,7 @@ def cuts():
     -------
     Altair chart
     """
-    people, boxes = twelve.people().table, twelve.boxes()
+    people, boxes = twelve.people().table, twelve.boxes().drop(columns=["class", "people"])
     titles = ("One box of 12", "First cut: 6 and 6", "Second cuts: 3 in each")
     chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in enumerate(titles)), spacing=12)
     return finish(
@@ -41,7 +41,7 @@ def _step(people, boxes, step, title):
     layers = [
         box.encode(
             x=alt.X("house_min:Q", **x), x2="house_max:Q", y=alt.Y("age_min:Q", **y), y2="age_max:Q",
-            tooltip=["people", "age_min", "age_max", "house_min", "house_max"],
+            tooltip=["age_min", "age_max", "house_min", "house_max"],
         ),
         letters.mark_point(filled=True, size=60).encode(**told_apart("illness", ["flu", "asthma", "diabetes"])),
         letters.mark_text(dx=9, dy=-7, fontSize=11, color=INK).encode(text="person"),
