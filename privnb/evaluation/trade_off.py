@@ -54,6 +54,7 @@ state(
     kind="utility",
     better="lower",
     bounds=(0, 1),
+    title="Misled about",
     sentence="Share of large groups about which the release is more wrong than one without quasi-identifiers.",
     source="after Li and Li, KDD 2009, section 4.2",
     unit="share of large populations",

@@ -41,6 +41,9 @@ function render({ model, el }) {
   const draw = () => {
     const next = document.createElement("div");
     next.innerHTML = model.get("html");
+    // What has nothing to show keeps its height: what stands below it stays where it is.
+    const empty = !next.firstElementChild || next.querySelector("[data-empty]");
+    el.style.minHeight = empty ? `${el.offsetHeight}px` : "";
     children(el, next);
   };
   el.addEventListener("input", ({ target }) => target.dataset.labels && tell(target));

@@ -6,7 +6,7 @@ Widgets take values and never redirect output: an `Output` widget can hang a not
 import os
 from functools import partial
 
-from privnb.explorer import controls, keep, panels, saving
+from privnb.explorer import controls, figures, keep, panels, saving
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
@@ -130,7 +130,7 @@ class Board(Session):
 
     def _take(self):
         if self.reading.refused:
-            return ""
+            return panels.nothing("take", "Export", figures.note("There is no release to take along."))
         code, command = (take(self.dataset, self.setting, self.source) for take in (keep.code, keep.command))
         return panels.taken(code, command, self.reading.terms, saving.FORMATS, self.format, self.said)
 

@@ -7,24 +7,26 @@ import json
 
 from markupsafe import Markup
 
-from privnb.explorer.setting import LETTERS, SCENARIOS, STEPS
+from privnb.explorer.setting import FALLING, LETTERS, SCENARIOS, STEPS
 from privnb.microdata.family import sentence
 from privnb.microdata.names import names_in
 
 UNITS = {"k": " people", "epsilon": " an attribute"}
 MEANINGS = {
-    "k": "alike in each class, at least. More protects more.",
-    "l": "No value is more than one in l of a class. More protects more.",
-    "t": "Distance of a class from the whole table. Less protects more.",
-    "delta": "How much likelier a class makes a value. Less protects more.",
-    "epsilon": "What noise may tell. Less protects more.",
+    "k": "At least so many people look alike.",
+    "l": "Of people who look alike at most one in l has the same sensitive value.",
+    "t": "How far people who look alike may differ from the whole table. 0: not at all.",
+    "delta": "How much commoner or rarer a value may be among people who look alike. 0: no more.",
+    "epsilon": "What the noise may tell of a person. The less, the more noise.",
 }
 FORM = Markup(
     '<form class="privnb-form" onsubmit="return false" aria-label="Setting">'
-    '<div class="privnb-choices">{sanitizer}{sensitive}{miner}{scenario}{seed}</div>'
+    '<div class="privnb-choices">{sanitizer}{sensitive}{miner}</div>'
     '<p class="privnb-note"><b>{kind}.</b> {meaning}</p>'
-    '<fieldset class="privnb-sliders"><legend>Bounds</legend>{sliders}</fieldset>'
-    '<fieldset class="privnb-known"><legend>What an adversary knows</legend>{known}</fieldset></form>{reasons}'
+    '<fieldset class="privnb-sliders"><legend>Bounds: the further right, the stricter</legend>{sliders}</fieldset>'
+    '<fieldset class="privnb-known"><legend>What an adversary knows</legend>{known}</fieldset>'
+    '<details class="privnb-more" data-key="more"><summary>More</summary><div class="privnb-choices">{scenario}{seed}'
+    "</div></details></form>{reasons}"
 )
 ACTIONS = Markup(
     '<div class="privnb-actions" role="group" aria-label="Actions">{pin}{undo}<span class="privnb-sweep">{of}{sweep}'
@@ -89,8 +91,14 @@ def state(status, marks, busy, doing, fraction, fault, again):
 
 
 def steps(letter, value):
-    """The steps of a slider, with the value that it has, should a notebook have asked for another one."""
-    return sorted({*STEPS[letter], value})
+    """The steps of a slider from loose to strict, with the value that it has, should a notebook have asked for another
+    one.
+
+    >>> steps("k", 7)[:4], steps("t", 0.7)[:4]
+    ([2, 3, 5, 7], [0, 0.8, 0.7, 0.6])
+    """
+    asked = sorted({*STEPS[letter], value} - {0}, reverse=letter in FALLING)
+    return [0] * (0 in STEPS[letter]) + asked
 
 
 def said(letter, value):

@@ -26,8 +26,9 @@ state(
     kind="privacy",
     better="higher",
     bounds=(1, np.inf),
-    title="l achieved",
-    sentence="No sensitive value belongs to more than one in l of a class; 1: somebody's is disclosed.",
+    title="Commonest value where it is commonest (l)",
+    sentence="In the worst class one in l has the commonest sensitive value. l = 1: everybody there has it, so that it "
+    "is disclosed.",
     source="l-diversity by frequency: Machanavajjhala et al., ICDE 2006; Xiao and Tao, VLDB 2006",
     baseline="asked",
     axis=False,
@@ -37,7 +38,7 @@ state(
     kind="privacy",
     better="lower",
     bounds=(0, 1),
-    title="t achieved",
+    title="Worst class against the whole table (t)",
     sentence="The share of the worst class that would need another sensitive value to be like the whole table.",
     source="Li, Li, Venkatasubramanian, ICDE 2007, equal distances",
     baseline="asked",
@@ -48,15 +49,20 @@ state(
     kind="privacy",
     better="lower",
     bounds=(0, np.inf),
-    title="delta achieved",
-    sentence="In the worst class a value is e to the delta times as common, or as rare, as in the table; infinite: it "
-    "is absent.",
+    title="Most changed value of a class (delta)",
+    sentence="In the worst class a value is e to the delta times as common, or as rare, as in the table. Unbounded: "
+    "somebody's class has nobody with that value, so that it is ruled out for them.",
     source="Brickell and Shmatikov, KDD 2008, definition 1",
     baseline="asked",
     axis=False,
 )
 
-
+# The levels as a person reads them who does not know the letters.
+IN_WORDS = {
+    "l_achieved": lambda level: f"{1 / level:.0%} have it",
+    "t_achieved": lambda level: f"{level:.0%} differ",
+    "delta_achieved": lambda level: "one is absent" if np.isinf(level) else f"{np.exp(level):.3g} times",
+}
 LEAST = withholding.LIMIT
 # Of what a release leaks the board shows how likely a guess is right.
 SHOWN = ("identity_vulnerability", "sensitive_vulnerability", "bucket_vulnerability", "attribute_vulnerability")

@@ -19,10 +19,12 @@ function render({ model, el }) {
     } else {
       view?.finalize();
       [view, form] = [undefined, next];
+      el.style.minHeight = `${el.offsetHeight}px`; // the page below stays where it is
       el.replaceChildren();
       if (datasets) {
         ({ view } = await vegaEmbed(el, structuredClone(model.get("spec")), EMBED));
         view.addSignalListener("brush", tell);
+        el.style.minHeight = "";
       }
       if (boxed) tell(null, {});
     }

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from privnb.evaluation.results import measured
 from privnb.explorer.controls import attribute, together
+from privnb.explorer.counting import IN_WORDS
 from privnb.measures.base import facts
 from privnb.microdata import expect
 from privnb.microdata.sentences import Page
@@ -61,6 +62,8 @@ def listed(results):
 def value(row):
     """A number with its unit; a withheld one by what may be said of it."""
     of = facts(row.measure)
+    if row.measure in IN_WORDS and pd.notna(row.value):
+        return IN_WORDS[row.measure](row.value)
     if of.counts_people and row.variant != "weighted":
         return reported(of.format, row.value, row.low, row.high)
     return of.written(row.value) if pd.notna(row.value) else "withheld"
@@ -69,12 +72,16 @@ def value(row):
 def beside(row):
     """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
     of = facts(row.measure)
+    if row.measure in IN_WORDS and pd.notna(row.value):
+        yield f"{row.measure.partition('_')[0]} = {of.written(row.value)}"
     if of.baseline == "asked":
         yield f"asked: {of.written(row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
     elif pd.notna(row.baseline):
         yield f"{of.baseline}: {of.written(row.baseline)}"
     if pd.notna(row.value) and pd.notna(row.low):
         yield f"95 %: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
+    if of.unit == "nats":
+        yield "to learn how a coin fell is 0.69 nats"
     if row.better:
         yield f"{row.better} is better"
 

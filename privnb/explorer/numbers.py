@@ -32,9 +32,9 @@ class Reading:
     """What counts tell of one setting.
 
     `results`: tidy rows. `sizes`: people by the size of their class or bucket, see `class_sizes`, or None for noise.
-    `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out as it did, and what it has
-    as it was. `terms`: on what terms it is saved. `refused`: why the table cannot give what is asked; then there are no
-    results.
+    `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out as it did. `exact`: the
+    columns that are as recorded, first those by which an adversary looks for people, then the others. `terms`: on what
+    terms it is saved. `refused`: why the table cannot give what is asked; then there are no results.
     """
 
     setting: Setting
@@ -42,6 +42,7 @@ class Reading:
     sizes: Aggregate | None = None
     rows: pd.DataFrame | str = "There is no release."
     note: str = ""
+    exact: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     terms: Terms = Terms()  # noqa: RUF009 - it is as fixed as a number
     refused: str = ""
 
@@ -184,9 +185,17 @@ def _read(dataset, setting):
         if shown.empty:
             shown = f"No rows are shown: fewer than {LIMIT} people share each."
     found = rows(data, setting, made, release)
-    exact = ", ".join(names)
-    as_is = f"Published as they are, since an adversary is taken not to know them: {exact}." if exact else ""
+    as_is = f"An adversary is taken not to know {', '.join(names)}." if names else ""
     unknown = release.treated("perturbed", "synthetic")
     absent = f"What classes tell is not counted: {release.without_classes}." if unknown else ""
     note = " ".join(filter(None, [release.provenance.note, as_is, absent]))
-    return Reading(setting, found, class_sizes(release), shown, note, terms(dataset, setting, release))
+    return Reading(setting, found, class_sizes(release), shown, note, _exact(release), terms(dataset, setting, release))
+
+
+def _exact(release):
+    """Of the columns that are as recorded those by which an adversary looks for people, and the others. A label may
+    happen to be the value; then it is its class that hides people.
+    """
+    untouched, known = release.treated("exact"), release.schema.quasi_identifiers
+    bare = [name for name in known if name in untouched and name not in release.labelled]
+    return tuple(bare), tuple(name for name in release.schema.published if name in untouched and name not in known)

@@ -12,7 +12,8 @@ from privnb.explorer.figures import lead, note, number, numbers, table, trouble
 from privnb.measures import facts
 
 PANEL = Markup(
-    '<section class="privnb-panel" aria-labelledby="privnb-{key}"><h3 id="privnb-{key}">{title}</h3>{content}</section>'
+    '<section class="privnb-panel" aria-labelledby="privnb-{key}"{empty}><h3 id="privnb-{key}">{title}</h3>{content}'
+    "</section>"
 )
 TAKEN = Markup(
     '<section class="privnb-panel privnb-take" aria-label="Export"><h3>Export</h3>'
@@ -27,19 +28,25 @@ CONTROLS = {
 
 
 def panel(key, title, *content):
-    return PANEL.format(key=key, title=title, content=together(content))
+    return PANEL.format(key=key, title=title, content=together(content), empty="")
+
+
+def nothing(key, title, why):
+    """A panel without numbers, which keeps the height that it had: what stands below it stays where it is."""
+    return PANEL.format(key=key, title=title, content=why, empty=Markup(" data-empty"))
 
 
 def published(reading):
     """What is published: levels reached beside those asked for, costs, class sizes, a dozen sanitized rows."""
     if reading.refused:
-        return panel("published", "What is published", trouble("Nothing is published.", reading.refused))
+        return nothing("published", "What is published", trouble("Nothing is published.", reading.refused))
     results = reading.results
     parts = _parts(results)
     return panel(
         "published",
         "What is published",
         lead(_says_published(results)),
+        _exact(*reading.exact),
         _levels(parts["levels"]),
         numbers(parts["costs"]),
         _sizes(reading.sizes),
@@ -55,7 +62,7 @@ def kept(reading, mined, why, trouble_said):
     what went wrong.
     """
     if reading.refused:
-        return panel("kept", "What the user keeps", note("There is no release to use."))
+        return nothing("kept", "What the user keeps", note("There is no release to use."))
     groups = numbers(_parts(reading.results)["utility"])
     return panel(
         "kept",
@@ -70,7 +77,7 @@ def kept(reading, mined, why, trouble_said):
 def gained(reading, mined, why, trouble_said):
     """What the adversary gains: by counts, by a miner, and who is hit most; arguments as of `kept`."""
     if reading.refused:
-        return panel("gained", "What the adversary gains", note("There is no release to attack."))
+        return nothing("gained", "What the adversary gains", note("There is no release to attack."))
     return panel(
         "gained",
         "What the adversary gains",
@@ -106,6 +113,17 @@ def taken(code, command, terms, formats, format, said):
         save=button("save", "Save the release", terms.refused),
         said=said,
     )
+
+
+def says_exact(known, others):
+    """Which columns are as recorded, `known` of an adversary and `others`: a sentence or two; empty for none."""
+    said = [f"As recorded, for everybody to look for people by: {', '.join(known)}."] if known else []
+    return " ".join(said + ([f"As recorded: {', '.join(others)}."] if others else []))
+
+
+def _exact(known, others):
+    text = says_exact(known, others)
+    return trouble("Not everything is hidden.", text) if known else note(text)
 
 
 def _says_published(results):

@@ -10,10 +10,11 @@ from privnb.explorer.controls import button, select, together
 from privnb.explorer.figures import note, table
 from privnb.explorer.numbers import axes, plane, recalled
 from privnb.explorer.page import drawing
-from privnb.explorer.setting import called
+from privnb.explorer.setting import Setting, called
 from privnb.measures import facts
 from privnb.microdata import numerals
 from privnb.reporting.charts import explorer as charts
+from privnb.sanitizers import catalogue
 
 HEAD = Markup(
     '<h3>Where it lies</h3><p class="privnb-lead">{lead}</p><div class="privnb-axes">{axes}</div>'
@@ -94,6 +95,18 @@ class Place:
 
 
 @lru_cache(maxsize=100)
+def _ends(dataset, roles, privacy, utility):
+    """What all releases lie between, as points of the plane; None where it has no such numbers."""
+    known, sensitive = roles
+    kinds = [name for name, kind in catalogue.kinds().items() if kind.reference]
+    ends = [Setting(kind, quasi_identifiers=known, sensitive=sensitive) for kind in kinds]
+    try:
+        return plane(dataset, ends, privacy, utility)
+    except ValueError:
+        return None
+
+
+@lru_cache(maxsize=100)
 def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
     """The releases of settings in the plane of two measures, what is said above and below it, and the chart itself.
 
@@ -105,8 +118,9 @@ def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
         releases = plane(dataset, settings, privacy, utility)
     except ValueError as error:  # none of them has such a number
         return pd.DataFrame(), f"{str(error)[0].upper()}{str(error)[1:]}", "", {}
+    between = _ends(dataset, settings[0].roles, privacy, utility)
     with schemapi.debug_mode(False):  # which checks each part of a chart as it is made
-        chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else ())
+        chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else (), between=between)
     if not hasattr(chart, "layer"):  # a sentence instead
         return releases, chart.data, "", {}
     # Title and explanation stand above the chart, where they fold and follow the theme.

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
-from privnb.explorer import controls, keep, saving
+from privnb.explorer import controls, keep, panels, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.setting import Setting, called, checked, choices, unmined
 from privnb.explorer.work import Work
@@ -165,7 +165,8 @@ class Session:
         if self.reading.terms.refused:
             raise ValueError(self.reading.terms.refused)
         folder = Path(RELEASES).resolve()
-        self._start("save", partial(saving.save, self.dataset, self.setting, folder, format), self._saved)
+        task = partial(saving.save, self.dataset, self.setting, folder, format)
+        self._start("save", task, partial(self._saved, panels.says_exact(*self.reading.exact)))
 
     def close(self):
         """End the processes of the board."""
@@ -271,9 +272,9 @@ class Session:
         if turn is self._turn:
             call(*message)
 
-    def _saved(self, paths):
+    def _saved(self, exact, paths):
         places = [os.path.relpath(path) for path in paths]
-        self._doing, self.said = "", f"Saved as {' and '.join(places)}."
+        self._doing, self.said = "", f"Saved as {' and '.join(places)}. {exact}".rstrip()
         self._draw()
         self._go_on()
 

@@ -21,13 +21,14 @@ from privnb.sanitizers.base import MODELS, USUAL
 from privnb.sanitizers.mechanisms import check_epsilon
 
 LETTERS = tuple(USUAL)
-# The steps of the sliders; 0: not asked for.
+FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
+# The steps of the sliders, each from loose to strict; 0: not asked for.
 STEPS = {
     "k": (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000),
     "l": (0, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 10),
-    "t": (0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8),
-    "delta": (0, 0.5, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4),
-    "epsilon": (0.01, 0.03, 0.1, 0.3, 0.5, 1, 2, 3, 5, 10),
+    "t": (0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05),
+    "delta": (0, 4, 3, 2.5, 2, 1.5, 1.2, 1, 0.8, 0.5),
+    "epsilon": (10, 5, 3, 2, 1, 0.5, 0.3, 0.1, 0.03, 0.01),
 }
 SCENARIOS = facts("anti_utility").readings
 

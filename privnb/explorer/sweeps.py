@@ -6,7 +6,7 @@ import pandas as pd
 
 from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import STEPS, Setting, called, checked, choices, sanitizer
+from privnb.explorer.setting import FALLING, STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
 from privnb.microdata.names import meant
 from privnb.microdata.sentences import Page
@@ -17,7 +17,6 @@ from privnb.studies.profiles import evaluated, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings per task
-FALLING = ("t", "delta", "epsilon")  # bounds of which the smaller is stricter
 # What is shown of each setting, lower is better: first what users lose.
 MEASURES = (
     "utility_loss", "certainty_penalty", "accuracy_gain", "knowledge_gain", "privacy_loss", "identity_vulnerability",

@@ -13,7 +13,7 @@ from made_up import CLINIC, IDENTIFIER, RARE
 from test_work import BARE
 
 from privnb.explorer import board as module
-from privnb.explorer import session, work
+from privnb.explorer import keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, checked
@@ -153,9 +153,48 @@ def test_what_cannot_be_reached_is_said_in_the_panel(make, clinic):
     board = make()
     use(board, "k", 500)
     assert counted(clinic, board.setting).refused in page(board, "published")
-    assert page(board, "take") == ""
+    assert "pre" not in page(board, "take")
+    # Each panel keeps the height that it had.
+    assert all("data-empty" in page(board, name) for name in ("published", "kept", "gained", "take"))
     use(board, "k", 5)
+    assert not any("data-empty" in page(board, name) for name in ("published", "kept", "gained", "take"))
     assert "kept ✓" in page(board, "published")
+
+
+def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(make):
+    board = make()
+    use(board, "sanitizer", "LaplaceNoise")
+    text = re.sub("<[^>]*>", " ", page(board, "published"))
+    assert re.search("for everybody to look for people by: .*ward", text)
+    use(board, "sanitizer", "Mondrian")
+    use(board, "quasi_identifiers", KNOWN.split(", "))
+    assert "look for people by" not in page(board, "published")
+    assert "As recorded: " in page(board, "published")
+    use(board, "save")
+    assert re.search("Saved as [^<]* As recorded: .*diagnosis", page(board, "take"))
+
+
+def test_the_plane_shows_what_one_release_lies_between(make):
+    board = make()
+    (drawn,) = {json.dumps(board.place.chart.spec["datasets"])}
+    assert '"Identity"' in drawn
+    assert '"Suppress"' in drawn
+    assert "1 release drawn" in page(board, "listed"), "the ends are no choice"
+
+
+def test_a_page_that_is_loaded_again_goes_on_where_it_was(make, tmp_path, monkeypatch):
+    monkeypatch.setenv(keep.STATE, str(tmp_path / "board.json"))
+    first = make()
+    assert first.setting.k == 5, "there is no state yet"
+    use(first, "k", 20)
+    use(first, "utility", "certainty_penalty")
+    second = make()
+    assert (second.setting, second.place.axes) == (first.setting, first.place.axes)
+    (tmp_path / "board.json").write_text("{")
+    assert make().setting.k == 5
+    monkeypatch.delenv(keep.STATE)
+    use(second, "k", 50)
+    assert make().setting.k == 5, "elsewhere, what is asked for is shown"
 
 
 # --- undo, pins, sweep, save ---

@@ -266,9 +266,22 @@ def test_few_who_are_not_found_are_not_told_by_the_classes():
 
 
 def test_what_is_published_as_it_is_is_said():
-    note = counted(CLINIC, Setting(k=5, quasi_identifiers="age, region, ward")).note
-    assert note == "Published as they are, since an adversary is taken not to know them: weight, postcode."
+    reading = counted(CLINIC, Setting(k=5, quasi_identifiers="age, region, ward"))
+    assert reading.note == "An adversary is taken not to know weight, postcode."
+    assert {"weight", "postcode", "diagnosis"} <= {*reading.exact[1]}
     assert not counted(CLINIC, Setting(k=5)).note
+
+
+def test_what_a_release_leaves_exact_is_known_column_by_column():
+    def exact(kind):
+        reading = counted(CLINIC, Setting(kind, l=2))
+        assert "diagnosis" in reading.exact[1] or kind == "Bucketize"
+        return {*reading.exact[0]}
+
+    known = {*CLINIC.schema.quasi_identifiers}
+    assert exact("Mondrian") == set(), "a label that happens to be the value is a label"
+    assert exact("Identity") == exact("Bucketize") == known
+    assert exact("LaplaceNoise") == {name for name in known if not CLINIC.schema[name].numeric}
 
 
 # Kept by content

@@ -100,7 +100,7 @@ def test_plane_rings_the_current_setting_and_names_it_and_the_pinned():
 
 def test_plane_of_one_release_compares_it_with_nothing():
     chart = charts.plane(points().query("sanitizer == 'KMember' and parameters == 'k=5'"), current=("KMember", "k=5"))
-    assert title(chart) == "k-member clustering, k = 5 stands alone: pin or sweep settings to compare it with"
+    assert title(chart) == "k-member clustering, k = 5 stands alone. Pin or sweep settings to compare it with others"
 
 
 def test_plane_says_what_beats_the_current_setting():

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import AXES
+from privnb.decision.points import check_points
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, Aggregate, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, Aggregate, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
 
@@ -46,7 +47,7 @@ def class_sizes(sizes):
 # --- the plane ---
 
 
-def plane(releases, *, current=None, pinned=(), sweeps=()):
+def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     """The plane of `frontier.points`, with the current setting ringed and a brush.
 
     Pinned and current releases are named where there is room. The brush is the selection `brush`, whose value is what
@@ -61,6 +62,8 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     pinned : list of (str, str)
     sweeps : list of list of (str, str)
         One for each curve.
+    between : DataFrame, optional
+        Of `frontier.points`: what all releases lie between, so that a single one has its place.
 
     Returns
     -------
@@ -68,6 +71,8 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
         A sentence where there is nothing to draw.
     """
     expect.these(releases=releases)
+    if between is not None:
+        check_points("between", between)
     if current is not None:
         _check_settings("current", [current])
     _check_settings("pinned", pinned)
@@ -81,7 +86,9 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
     for axis in AXES:
         bounds = drawn[[f"{axis}_low", f"{axis}_high"]]
         drawn = drawn.assign(**bounds.where(np.isfinite(bounds), drawn[axis], axis=0))
-    domains = {axis: domain(drawn, axis, None) for axis in AXES}
+    between = releases.iloc[:0] if between is None else between.dropna(subset=list(AXES))
+    every = pd.concat([drawn, between]) if len(between) else drawn
+    domains = {axis: domain(every, axis, None) for axis in AXES}
     ends = {
         channel: make(
             f"{axis}:Q",
@@ -106,11 +113,12 @@ def plane(releases, *, current=None, pinned=(), sweeps=()):
         *_curves(drawn, named, sweeps, ends),
         *intervals(drawn, ends),
         ring.encode(**ends),
+        *_between(between, domains, ends),
         marks.add_params(alt.selection_interval(name=BRUSH, empty=False)),
         labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
         height=HEIGHT,
     )
-    return finish(chart, _place(releases, len(drawn), current), _marks(drawn, here, sweeps))
+    return finish(chart, _place(releases, len(drawn), current), _marks(drawn, here, sweeps, between))
 
 
 def inside(releases, box):
@@ -159,6 +167,19 @@ def _curves(drawn, named, sweeps, ends):
         )
 
 
+def _between(rows, domains, ends):
+    """Crosses at the ends of the plane, each with its name on the side where the plane is."""
+    if rows.empty:
+        return
+    names = pd.DataFrame({"text": rows.sanitizer, **{axis: rows[axis] for axis in AXES}})
+    middle = {axis: sum(domains[axis]) / 2 for axis in AXES}
+    names["align"] = np.where(rows.privacy > middle["privacy"], "right", "left")
+    step = (domains["utility"][1] - domains["utility"][0]) / 18
+    names["utility"] += np.where(rows.utility > middle["utility"], -step, step)
+    yield plain(rows, AXES).mark_point(shape="cross", size=90, color=GREY, filled=True, opacity=1).encode(**ends)
+    yield labels(names, ends)
+
+
 def _place(releases, drawn, current):
     """Where the current setting stands among the `drawn` ones."""
     row = releases[[tuple(setting) == current for setting in releases[SETTING].to_numpy()]]
@@ -168,16 +189,17 @@ def _place(releases, drawn, current):
         return f"{efficient or 'None'} of {number} {'is' if efficient == 1 else 'are'} efficient"
     row = row.iloc[0]
     if drawn == 1:
-        return f"{row.setting} stands alone: pin or sweep settings to compare it with"
+        return f"{row.setting} stands alone. Pin or sweep settings to compare it with others"
     why = "" if row.status == "efficient" else f": {row.why}"
     return f"{row.setting} is {row.status} among {number}{why}"
 
 
-def _marks(drawn, here, sweeps):
+def _marks(drawn, here, sweeps, between):
     there = set(drawn.status)
     said = ["Ring: the current setting."] if here.any() else []
     said += ["Dotted: a sweep of one parameter."] if sweeps else []
     said += ["Filled, with the line: efficient."] if "efficient" in there else []
     said += ["Grey: dominated."] if "dominated" in there else []
     said += ["Hollow: undecided."] if "undecided" in there else []
+    said += ["Crosses: everything published, and no quasi-identifier."] if len(between) > 1 else []
     return " ".join([*said, "Drag a box to list the releases in it; a double click lets it go."])
