@@ -11,7 +11,7 @@ from privnb.explorer.setting import FALLING, LETTERS, SCENARIOS, STEPS
 from privnb.microdata.family import sentence
 from privnb.microdata.names import names_in
 
-UNITS = {"k": " people", "epsilon": " an attribute"}
+UNITS = {"k": " people", "epsilon": " per attribute"}
 MEANINGS = {
     "k": "At least so many people look alike.",
     "l": "Of people who look alike at most one in l has the same sensitive value.",

@@ -21,9 +21,11 @@ NUMBER = Markup(
 )
 
 
-def numbers(rows):
-    """A list of numbers, one per explained line. `rows`: those of tidy results, as tuples."""
-    lines = together(map(number, rows))
+def numbers(rows, titles=None):
+    """A list of numbers, one per explained line. `rows`: those of tidy results, as tuples; `titles`: of some measures,
+    where they stand among others of their kind.
+    """
+    lines = together(number(row, (titles or {}).get(row.measure, "")) for row in rows)
     return Markup('<ul class="privnb-numbers">{}</ul>').format(lines) if lines else Markup("")
 
 

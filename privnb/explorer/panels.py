@@ -117,8 +117,11 @@ def taken(code, command, terms, formats, format, said):
 
 def says_exact(known, others):
     """Which columns are as recorded, `known` of an adversary and `others`: a sentence or two; empty for none."""
-    said = [f"As recorded, for everybody to look for people by: {', '.join(known)}."] if known else []
-    return " ".join(said + ([f"As recorded: {', '.join(others)}."] if others else []))
+    said = (
+        [f"Published as recorded: {', '.join(known)}. By these, anybody can look for a person's row."] if known else []
+    )
+    also = "Also as recorded" if known else "Published as recorded"
+    return " ".join(said + ([f"{also}: {', '.join(others)}."] if others else []))
 
 
 def _exact(known, others):
@@ -177,7 +180,7 @@ def _levels(rows):
     """The level that the worst class reaches of each privacy model, beside the one asked for."""
     if not rows:
         return note("Noise makes no classes, so k, l, t and delta say nothing of it: its promise is epsilon.")
-    return numbers(rows)
+    return numbers(rows, {"k_achieved": "Fewest people alike (k)"})
 
 
 def _sizes(sizes):

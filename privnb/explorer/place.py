@@ -21,6 +21,8 @@ HEAD = Markup(
     '<p class="privnb-note">{marks}</p>'
 )
 
+EMPTY = Markup("<span data-empty></span>")  # what has nothing to show keeps its height, see `board.js`
+
 
 class Place:
     """The plane of one board: two measures, a chart, and what the brush holds.
@@ -73,7 +75,7 @@ class Place:
             )
             for axis, measure in self.axes.items()
         )
-        return HEAD.format(lead=self.lead, axes=chosen, marks=self.marks)
+        return HEAD.format(lead=self.lead, axes=chosen, marks=self.marks or EMPTY)
 
     def listed(self, pinned, setting):
         """The releases inside the brush, or all; and the pins, each to go to or to take away."""
@@ -87,7 +89,7 @@ class Place:
         return together(
             [
                 Markup("<h4>{} {} {}</h4>").format(len(inside), "release" if len(inside) == 1 else "releases", where),
-                table(columns, rows, f"Releases {where}", right=(1, 2)) if rows else "",
+                table(columns, rows, f"Releases {where}", right=(1, 2)) if rows else EMPTY * (not len(self.releases)),
                 Markup("<h4>Pinned</h4>"),
                 _pins(pinned, setting),
             ]

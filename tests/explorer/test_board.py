@@ -155,9 +155,9 @@ def test_what_cannot_be_reached_is_said_in_the_panel(make, clinic):
     assert counted(clinic, board.setting).refused in page(board, "published")
     assert "pre" not in page(board, "take")
     # Each panel keeps the height that it had.
-    assert all("data-empty" in page(board, name) for name in ("published", "kept", "gained", "take"))
+    assert all("data-empty" in page(board, name) for name in ("published", "kept", "gained", "take", "place", "listed"))
     use(board, "k", 5)
-    assert not any("data-empty" in page(board, name) for name in ("published", "kept", "gained", "take"))
+    assert not any("data-empty" in page(board, name) for name in board._pages)
     assert "kept ✓" in page(board, "published")
 
 
@@ -165,13 +165,13 @@ def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(ma
     board = make()
     use(board, "sanitizer", "LaplaceNoise")
     text = re.sub("<[^>]*>", " ", page(board, "published"))
-    assert re.search("for everybody to look for people by: .*ward", text)
+    assert re.search(r"Published as recorded: [^.]*region[^.]*\. By these, anybody can look for a person's row", text)
     use(board, "sanitizer", "Mondrian")
     use(board, "quasi_identifiers", KNOWN.split(", "))
-    assert "look for people by" not in page(board, "published")
-    assert "As recorded: " in page(board, "published")
+    assert "anybody can look" not in page(board, "published")
+    assert "Published as recorded: " in page(board, "published")
     use(board, "save")
-    assert re.search("Saved as [^<]* As recorded: .*diagnosis", page(board, "take"))
+    assert re.search("Saved as [^<]* Published as recorded: .*diagnosis", page(board, "take"))
 
 
 def test_the_plane_shows_what_one_release_lies_between(make):
