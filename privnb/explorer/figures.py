@@ -21,11 +21,9 @@ NUMBER = Markup(
 )
 
 
-def numbers(rows, titles=None):
-    """A list of numbers, one per explained line. `rows`: those of tidy results, as tuples; `titles`: of some measures,
-    where they stand among others of their kind.
-    """
-    lines = together(number(row, (titles or {}).get(row.measure, "")) for row in rows)
+def numbers(rows):
+    """A list of numbers, one per explained line. `rows`: those of tidy results, as tuples."""
+    lines = together(map(number, rows))
     return Markup('<ul class="privnb-numbers">{}</ul>').format(lines) if lines else Markup("")
 
 

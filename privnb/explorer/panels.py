@@ -180,7 +180,7 @@ def _levels(rows):
     """The level that the worst class reaches of each privacy model, beside the one asked for."""
     if not rows:
         return note("Noise makes no classes, so k, l, t and delta say nothing of it: its promise is epsilon.")
-    return numbers(rows, {"k_achieved": "Fewest people alike (k)"})
+    return numbers(rows)
 
 
 def _sizes(sizes):

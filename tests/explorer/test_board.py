@@ -437,7 +437,7 @@ def test_no_widget_redirects_output(make):
 def test_the_state_of_the_widgets_holds_no_record(make, clinic, tmp_path):
     from ipywidgets.embed import dependency_state
 
-    board = make()
+    board = make(Setting(k=10))
     use(board, "sweep")
     pieces = [each["state"] for each in dependency_state([board.widget]).values()]
     assert sum("html" in piece for piece in pieces) == len(module.PAGES)

@@ -35,6 +35,13 @@ TOLD = """asked => {
 IDLE = """() => document.querySelector(".privnb-state")?.dataset.working === "false" """
 MOVED = """before => before !==
     document.querySelector(".privnb-chart svg [stroke='#D55E00']")?.getAttribute("transform")"""
+LOADING = """() => {
+    window.loading = [];
+    new MutationObserver(() => {
+        const text = document.getElementById("loading_text")?.textContent;
+        if (text && text !== window.loading.at(-1)) window.loading.push(text);
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+}"""
 SAVED = """async () => {
     const { commands } = window.jupyterapp;
     await commands.execute("@jupyter-widgets/jupyterlab-manager:saveWidgetState");
@@ -130,20 +137,19 @@ def test_it_runs_without_a_fault(in_lab, adult):
         ("l", 1, "l_achieved"),
         ("t", 4, "t_achieved"),
         ("delta", 4, "delta_achieved"),
-        ("epsilon", -3, "mean_absolute_error"),
+        ("epsilon", 3, "mean_absolute_error"),
     ],
 )
 def test_a_slider_moves_by_keyboard_to_the_number_of_python(letter, steps, changed, in_lab, adult):
     page, kind = in_lab.page, "LaplaceNoise" if letter == "epsilon" else "Mondrian"
     page.locator("select[name=sanitizer]").select_option(kind)
     setting, before = told(page, sanitizer=kind)
-    there, back = ("ArrowRight", "ArrowLeft") if steps > 0 else ("ArrowLeft", "ArrowRight")
     place = STEPS[letter].index(getattr(setting, letter)) + steps
-    press(page, letter, *[there] * abs(steps))
+    press(page, letter, *["ArrowRight"] * steps)
     asked, after = agrees(page, adult, **{letter: STEPS[letter][place]})
     assert asked == replace(setting, **{letter: STEPS[letter][place]})
     assert after[changed] != before[changed]
-    press(page, letter, *[back] * abs(steps))
+    press(page, letter, *["ArrowLeft"] * steps)
     assert agrees(page, adult, **{letter: getattr(setting, letter)})[0] == setting
 
 
@@ -320,12 +326,35 @@ def clinic():
 
 @pytest.fixture(scope="module")
 def in_app(served, browser):
-    """The page in a dark scheme: `page`, `outside`, `errors`; `folder` of the notebook."""
+    """The page in a dark scheme: `page`, `outside`, `errors`; `folder` of the notebook; what its console `said`, and
+    what the page said while it `started`.
+    """
     with browsing.without_network(browser, color_scheme="dark") as opened:
-        opened.pid, opened.folder = served["pid"], served["folder"]
+        opened.pid, opened.folder, opened.said = served["pid"], served["folder"], []
+        opened.page.on("console", lambda message: opened.said.append(message.text))
+        opened.page.add_init_script(f"({LOADING})()")
         opened.page.goto(served["url"], timeout=300_000, wait_until="domcontentloaded")
         told(opened.page)
+        opened.started = opened.page.evaluate("() => window.loading")
         yield opened
+
+
+def test_the_page_says_what_it_does_while_it_starts(in_app):
+    doing = ["Starting Python …", "Loading the explorer …", "Reading the table …"]
+    assert in_app.started[: len(doing)] == doing
+    assert in_app.started[-1] == "Drawing the board …"
+    assert not in_app.page.locator("#loading").is_visible()
+
+
+def test_the_page_is_the_board_alone_without_a_fault(in_app, served):
+    page = in_app.page
+    page.wait_for_function(IDLE)
+    assert page.locator(".jp-OutputArea-output").count() == 1, "something stands beside the board"
+    assert page.get_by_text("Error").count() == 0
+    assert not [text for text in in_app.said if "nsatisf" in text]
+    log = (served["folder"].parent / "log.txt").read_text()
+    assert "WARNING" not in log
+    assert "ERROR" not in log
 
 
 def test_the_page_is_named_and_shows_no_code(in_app, clinic):
@@ -348,6 +377,7 @@ def test_the_page_tells_the_numbers_of_python(in_app, clinic):
 
 def test_every_control_has_a_name_and_is_reached_by_tab(in_app):
     page = in_app.page
+    page.locator(".privnb-more summary").click()
     without, named = nameless(page)
     assert without == []
     assert {"slider", "button", "combobox", "checkbox", "spinbutton"} <= {role for role, _ in named}
@@ -373,12 +403,17 @@ def test_the_page_shows_no_record(in_app, clinic, tmp_path):
     assert leaks.scan(tmp_path, original=clinic.table, released=shown), "it would not see one"
 
 
-def test_pins_are_there_again_after_a_reload_and_a_closed_page_ends_its_kernel(in_app, clinic):
+def test_the_board_is_as_it_was_after_a_reload_and_a_closed_page_ends_its_kernel(in_app, clinic):
     page = in_app.page
     press(page, "pin", "Enter")
     page.locator(".privnb-pins li").first.wait_for()
+    page.locator("select[name=utility]").select_option("certainty_penalty")
+    page.locator("select[name=utility] option[value=certainty_penalty][selected]").wait_for(state="attached")
+    setting, _ = told(page)
+    assert setting.k != 5, "it is not what `privnb app` was asked for"
     page.reload(timeout=300_000, wait_until="domcontentloaded")
-    agrees(page, clinic, k=5)
+    assert agrees(page, clinic)[0] == setting
+    page.wait_for_function("() => document.querySelector('select[name=utility]').value === 'certainty_penalty'")
     assert page.locator(".privnb-pins li").count() == 1
     assert len(browsing.processes(in_app.pid, "ipykernel")) == 1, "the page that was left has a kernel"
     assert in_app.outside == []
