@@ -57,11 +57,11 @@ state(
     axis=False,
 )
 
-# The levels as a person reads them who does not know the letters.
+# The levels as a person reads them who does not know the letters; and their letters.
 IN_WORDS = {
-    "l_achieved": lambda level: f"{1 / level:.0%} have it",
-    "t_achieved": lambda level: f"{level:.0%} differ",
-    "delta_achieved": lambda level: "one is absent" if np.isinf(level) else f"{np.exp(level):.3g} times",
+    "l_achieved": ("l", lambda level: f"{1 / level:.0%} have it"),
+    "t_achieved": ("t", lambda level: f"{level:.0%} differ"),
+    "delta_achieved": ("delta", lambda level: "one is absent" if np.isinf(level) else f"{np.exp(level):.3g} times"),
 }
 LEAST = withholding.LIMIT
 # Of what a release leaks the board shows how likely a guess is right.

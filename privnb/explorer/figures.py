@@ -63,7 +63,7 @@ def value(row):
     """A number with its unit; a withheld one by what may be said of it."""
     of = facts(row.measure)
     if row.measure in IN_WORDS and pd.notna(row.value):
-        return IN_WORDS[row.measure](row.value)
+        return IN_WORDS[row.measure][1](row.value)
     if of.counts_people and row.variant != "weighted":
         return reported(of.format, row.value, row.low, row.high)
     return of.written(row.value) if pd.notna(row.value) else "withheld"
@@ -73,7 +73,7 @@ def beside(row):
     """What stands beside a number: what was asked or is reached without the release, the interval, the direction."""
     of = facts(row.measure)
     if row.measure in IN_WORDS and pd.notna(row.value):
-        yield f"{row.measure.partition('_')[0]} = {of.written(row.value)}"
+        yield f"{IN_WORDS[row.measure][0]} = {of.written(row.value)}"
     if of.baseline == "asked":
         yield f"asked: {of.written(row.baseline)}, {_held(row)}" if pd.notna(row.baseline) else "not asked for"
     elif pd.notna(row.baseline):
