@@ -1,4 +1,7 @@
-"""HTML of the panels: what is published, what its user keeps, what an adversary gains, and what is taken along."""
+"""HTML of the panels: what is published, what its user keeps, what an adversary gains, and what is taken along.
+
+One module, since they are read side by side, as they stand on the board.
+"""
 
 import json
 from dataclasses import asdict

@@ -16,7 +16,7 @@ from privnb.explorer import board as module
 from privnb.explorer import keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
-from privnb.explorer.setting import STEPS, Setting, checked
+from privnb.explorer.setting import STEPS, Setting, called, checked
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Mondrian
 
@@ -177,8 +177,8 @@ def test_what_stays_exact_is_said_where_it_is_looked_at_and_where_it_is_saved(ma
 def test_the_plane_shows_what_one_release_lies_between(make):
     board = make()
     (drawn,) = {json.dumps(board.place.chart.spec["datasets"])}
-    assert '"Identity"' in drawn
-    assert '"Suppress"' in drawn
+    assert f'"{called(Setting("Identity"))}"' in drawn
+    assert f'"{called(Setting("Suppress"))}"' in drawn
     assert "1 release drawn" in page(board, "listed"), "the ends are no choice"
 
 
@@ -267,7 +267,7 @@ def test_a_sweep_draws_the_curve_of_one_slider(make, clinic):
     possible = [k for k in STEPS["k"] if not counted(clinic, checked(Setting(k=k), clinic)).refused]
     assert 3 < len(possible) < len(STEPS["k"])
     assert f"{len(possible)} releases drawn" in page(board, "listed")
-    assert all(f"Mondrian k={k}<" in page(board, "listed") for k in possible)
+    assert all(f"Mondrian, k = {k}<" in page(board, "listed") for k in possible)
     assert "Dotted: a sweep" in page(board, "place")
 
 

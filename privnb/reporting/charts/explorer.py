@@ -171,7 +171,7 @@ def _between(rows, domains, ends):
     """Crosses at the ends of the plane, each with its name on the side where the plane is."""
     if rows.empty:
         return
-    names = pd.DataFrame({"text": rows.sanitizer, **{axis: rows[axis] for axis in AXES}})
+    names = pd.DataFrame({"text": rows.setting, **{axis: rows[axis] for axis in AXES}})
     middle = {axis: sum(domains[axis]) / 2 for axis in AXES}
     names["align"] = np.where(rows.privacy > middle["privacy"], "right", "left")
     step = (domains["utility"][1] - domains["utility"][0]) / 18
