@@ -42,7 +42,6 @@ def test_every_risk_has_its_baseline(adult):
 def test_each_page_answers_first_with_a_number_in_forty_words(adult):
     answers = first_paragraphs(adult)
     assert len(answers) == 10
-    del answers["08_frontier"]
     assert {name: answer for name, answer in answers.items() if len(answer.split()) > 40} == {}
     assert {name: answer for name, answer in answers.items() if not re.search(r"\d", answer)} == {}
     assert "nan" not in str(answers)

@@ -122,15 +122,6 @@ def test_what_misses_few_stands_at_its_bound():
     assert found.beside["at most, Mondrian, k = 10"] == 0.9987
 
 
-def test_gains_are_leakage_or_differ():
-    said = findings.gains_as_leakage(family())
-    assert finding(said, "gains are leakage of this channel").number == "2 of 2 releases with classes or buckets"
-    said = findings.gains_as_leakage(family(accuracy=0.1))
-    assert finding(said, "Gains and leakage differ in 2 releases by up to").value == pytest.approx(0.05)
-    assert "are leakage" not in said.data
-    assert "None of these releases" in findings.gains_as_leakage(sets()).data
-
-
 def test_the_answer_guesses_the_table_and_then_each_row(small):
     said = findings.leakage(join(small, sets(), family()))
     assert said.data.startswith(
@@ -153,7 +144,7 @@ def test_withheld_ends_of_the_family_are_bounds():
     assert finding(said, "worst of noise").value == 0.04
 
 
-@pytest.mark.parametrize("name", ["gains_as_leakage", "leakage", "random_levels"])
+@pytest.mark.parametrize("name", ["leakage", "random_levels"])
 def test_what_lacks_rows_is_left_out(small, name):
     whole = join(small, sets(), family())
     parts = [whole.assign(**dict.fromkeys(["value", "low", "high", "baseline"], MISSING))]

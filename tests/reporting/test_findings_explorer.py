@@ -42,13 +42,13 @@ def test_each_number_stands_beside_its_baseline(measured):
         f"**{bare(format, row.value)} of people** (by chance: {bare(format, row.baseline)})"
         for format, row in (("{:+%}", gain), ("{:%}", found))
     )
-    assert f"is guessed right for {guessed}; a row leads to its person for {traced}." in report.data
+    assert f"a guess of the {gain.target} gains {guessed}; a row leads to its person for {traced}." in report.data
     assert "no number here says that this release is safe" in report.data
 
 
 def test_fewer_than_chance_is_said_so(measured):
     worse = measured.assign(value=measured.value.mask(measured.measure == "accuracy_gain", -0.03))
-    assert "guessed right for **-3% of people**" in said(worse)
+    assert " gains **-3% of people**" in said(worse)
 
 
 def test_what_is_withheld_is_no_number(measured):
@@ -57,7 +57,7 @@ def test_what_is_withheld_is_no_number(measured):
     hidden.loc[hidden.measure == "identity_vulnerability", ["value", "low", "high"]] = [np.nan, 0.97, 0.99]
     text = said(hidden)
     assert "nan" not in text
-    assert "is guessed right for **withheld**" in text
+    assert " gains **withheld**" in text
     assert "for **97% to 99% of people (withheld)**" in text
 
 

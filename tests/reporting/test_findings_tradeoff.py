@@ -39,34 +39,22 @@ def said(results):
     return findings.privacy_models(results).data
 
 
-def test_the_scales():
-    report = findings.loss_scales(join(SCALES, releases(LOSSES)))
-    revealed = finding(report, "disclosed for certain (job smith)")
-    assert (revealed.value, revealed.beside["least (job clerk)"]) == (0.6, 0.4)
-    trivial = finding(report, "without quasi-identifiers, mean over 120 large populations")
-    assert trivial.value == 0.05
-
-
-def test_a_withheld_value_is_no_end_of_the_scale():
-    scales = SCALES.copy()
-    scales.loc[1, "value"] = MISSING
-    revealed = finding(findings.loss_scales(join(scales, releases(LOSSES))), "disclosed for certain (job clerk)")
-    assert (revealed.value, revealed.beside["least (job clerk)"]) == (0.4, 0.4)
-
-
 def test_without_populations_it_says_so():
-    text = findings.loss_scales(SCALES.assign(value=0.0)).data
+    losses = releases(LOSSES)
+    text = said(join(SCALES, losses[losses.measure == "privacy_loss"]))
+    assert text.startswith("The worst-off person loses **0.05 nats** of privacy under Mondrian, k = 100; **0.4 nats**")
     assert "there is no utility loss here" in text
-    assert "utility loss of" not in text
+    assert "there is no utility loss here" not in said(join(SCALES, losses))
 
 
 def test_the_answer_has_both_losses_of_both_ends():
     assert said(releases(LOSSES)).startswith(
-        "The worst-off person loses **0.05 nats** and users **0.04 nats** of utility under Mondrian, k = 100; **0.4 "
-        "nats** (by chance: 0.15) and users **0.01 nats** (without quasi-identifiers: 0.05) of utility under "
-        "Mondrian, t = 0.4."
+        "The worst-off person loses **0.05 nats** of privacy and users **0.04 nats** of utility under Mondrian, k = 100; "
+        "**0.4 nats** (by chance: 0.15) and **0.01 nats** (without quasi-identifiers: 0.05) under Mondrian, t = 0.4."
     )
-    assert said(releases({"k=10": (0.3, 0.02)})).startswith("The worst-off person loses **0.3 nats** and users")
+    assert said(releases({"k=10": (0.3, 0.02)})).startswith(
+        "The worst-off person loses **0.3 nats** of privacy and users"
+    )
 
 
 def test_the_efficient_ones_by_privacy_model():

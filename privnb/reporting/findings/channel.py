@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, over_seeds
+from privnb.evaluation.results import over_seeds
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
@@ -13,8 +13,6 @@ from privnb.reporting.findings.rows import capitalized, listed, of, sanitized, s
 from privnb.sanitizers.catalogue import group
 from privnb.studies.askari_2012.enumeration.errata import KINDS as ERRATA
 from privnb.studies.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
-
-SAME = 1e-9  # sums of shares in another order
 
 
 @of_results(otherwise="These results do not say what any release leaks.")
@@ -70,37 +68,6 @@ def random_levels(results):
     )
     if (np.argsort(risk.to_numpy()) == np.argsort(lost.to_numpy())).all():
         yield f"In all {spaces} spaces what is harder to guess loses more utility."
-
-
-@of_results(otherwise="None of these releases has classes or buckets in which gains could be compared with leakage.")
-def gains_as_leakage(results):
-    """That Brickell and Shmatikov's two gains are what the same channel leaks: checked on every release."""
-    rows = results[(results.knows == "") & (results.variant == "")]
-    prior = rows.baseline.where(rows.measure.isin(["sensitive_vulnerability", "bucket_vulnerability"]), 0)
-    wide = rows.assign(value=rows.value - prior).pivot_table("value", [*SETTING, "target"], "measure")
-    differences = []
-    for what in ("sensitive", "bucket"):
-        pairs = {f"{what}_vulnerability": "accuracy_gain", f"{what}_additive_capacity": "knowledge_gain"}
-        here = wide.reindex(columns=[*pairs, *pairs.values()]).dropna()
-        here = here if what == "bucket" else here.drop("Bucketize", errors="ignore")
-        differences += [each for leaked, gain in pairs.items() for each in (here[leaked] - here[gain]).abs()]
-    releases = len(differences) // 2
-    if releases and max(differences) > SAME:
-        yield Finding(
-            f"Gains and leakage differ in {releases} releases by up to",
-            max(differences),
-            format="{:.2g}",
-            note="Classes whose members know themselves apart by their labels are not those that gains count in.",
-        )
-    elif releases:
-        yield Finding(
-            "Brickell and Shmatikov's gains are leakage of this channel",
-            releases,
-            format=f"{{:.0f}} of {releases} releases with classes or buckets",
-            note="Posterior minus prior vulnerability of the sensitive value equals their accuracy gain: what a guess "
-            "adds. The channel's additive capacity equals their knowledge gain: the most that the release adds for any "
-            "adversary with that prior whose gains differ by at most 1.",
-        )
 
 
 def errata(errata):

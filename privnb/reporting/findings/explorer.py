@@ -11,7 +11,7 @@ COUNTED = {
     "certainty_penalty": "a published cell spans {}",
     "mean_absolute_error": "noise moves a number by {}",
     "change_rate": "noise changes {}",
-    "accuracy_gain": "the sensitive value is guessed right for {}",
+    "accuracy_gain": "a guess of the {target} gains {}",
     "identity_vulnerability": "a row leads to its person for {}",
 }
 
@@ -39,7 +39,7 @@ def one_setting(results, refused=""):
     own = results[results.sanitizer == results.sanitizer.iloc[0]]  # a miner is shown the ends as well
     counted = own[own.miner == ""].drop_duplicates("measure").set_index("measure", drop=False)
     said = [
-        words.format(Finding.of(counted.loc[measure], guess="by chance").text)
+        words.format(Finding.of(counted.loc[measure], guess="by chance").text, target=counted.target[measure])
         for measure, words in COUNTED.items()
         if measure in counted.index
     ]

@@ -1,4 +1,4 @@
-"""What Li and Li's trade-off shows: how its scales are read, which releases dominate, where the critics disagree."""
+"""What Li and Li's trade-off shows: what releases lose, which dominate, where the critics disagree."""
 
 import numpy as np
 import pandas as pd
@@ -11,33 +11,6 @@ from privnb.reporting.findings.rows import listed, of, setting_name
 from privnb.studies.li_li_2009.study import FORMS, pairs
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
-
-
-@of_results(otherwise="These results have no losses.")
-def loss_scales(results):
-    """What a privacy loss and a utility loss of these results mean."""
-    known = of(results, "revealed_loss").dropna(subset="value").sort_values("value", kind="stable")
-    if len(known):
-        least, most = known.iloc[0], known.iloc[-1]
-        yield Finding.of(
-            most,
-            f"Privacy loss of a person whose value is disclosed for certain ({most.target} {most.group})",
-            format="{:.3f} nats",
-            setting="",
-            beside={f"least ({least.target} {least.group})": least.value},
-            note="Below the lower end nobody's value is certain. Above it somebody's may be, or a class only makes a "
-            "rare value likely: the loss does not say which.",
-        )
-    trivial, count = of(results, "utility_loss").baseline, of(results, "large_populations").value
-    if len(trivial) and len(count):
-        subject = f"Utility loss without quasi-identifiers, mean over {count.iloc[0]:,.0f} large populations"
-        note = "Only what lies below tells something about groups."
-        yield Finding(subject, trivial.iloc[0], format="{:.4f} nats", better="lower", note=note)
-    elif len(count):
-        yield (
-            f"No group of people is large enough, or the sensitive attribute has too many values to ask for: {B}there "
-            f"is no utility loss here{B}. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
-        )
 
 
 @of_results(otherwise="None of these privacy models can be kept on this table: there is no trade-off to see.")
@@ -92,12 +65,17 @@ def _ends(results):
         return
     said = []
     for row in known.loc[[*dict.fromkeys(known.index[[0, -1]])]].itertuples():
-        privacy, users = Finding.of(row, guess="by chance"), ""
+        privacy, lost = Finding.of(row, guess="by chance"), "" if said else " of privacy"
         if row.parameters in utility.index:
-            lost = Finding.of(utility.loc[row.parameters], guess="without quasi-identifiers")
-            users = f" and users {lost.text if said else f'{B}{lost.number}{B}'} of utility"
-        said.append(f"{privacy.text if said else f'{B}{privacy.number}{B}'}{users} under {privacy.setting}")
+            users = Finding.of(utility.loc[row.parameters], guess="without quasi-identifiers")
+            lost += f" and {users.text}" if said else f" and users {B}{users.number}{B} of utility"
+        said.append(f"{privacy.text if said else f'{B}{privacy.number}{B}'}{lost} under {privacy.setting}")
     yield f"The worst-off person loses {'; '.join(said)}."
+    if utility.empty and len(of(results, "large_populations")):
+        yield (
+            f"No group of people is large enough, or the sensitive attribute has too many values to ask for: {B}there "
+            f"is no utility loss here{B}. Lower MIN_SUPPORT, or give the quasi-identifiers hierarchies."
+        )
 
 
 def _dominance(results):

@@ -82,8 +82,10 @@ def adversary_and_researcher(compared):
     answer = "The original was not mined, so there is nothing to compare with what the adversary gains."
     if originals:
         most = max(originals, key=lambda found: found.value)
-        gain = replace(most, beside={}).text
-        answer = f"No release halves the adversary's gain and keeps utility: the original gives researchers {gain}."
+        answer = (
+            "No release halves the adversary's gain and keeps utility: from the original a researcher guesses "
+            f"{replace(most, beside={}).text} more right."
+        )
     if kept:
         best = max(kept, key=lambda found: found.value)
         answer = (
