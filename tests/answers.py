@@ -10,3 +10,8 @@ def first_paragraphs(report):
         (cell,) = [cell for cell in nbformat.read(path, 4).cells if "answer" in cell.metadata.get("tags", [])]
         answers[path.stem] = cell.outputs[0]["data"]["text/plain"].split("\n\n")[0]
     return answers
+
+
+def words(text):
+    """How many words a person reads, numbers included; "k = 10" has two."""
+    return sum(any(letter.isalnum() for letter in word) for word in text.split())

@@ -28,6 +28,7 @@ def cells(path, kind):
 def test_form(path):
     first, *_ = cells(path, "markdown")
     assert re.match(r"# .+\?\n", first.source), "the title is a question"
+    assert "You will learn" not in first.source, "the answer comes first"
     code = cells(path, "code")
     assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
     assert sum("answer" in cell.metadata.get("tags", []) for cell in code) == 1

@@ -49,8 +49,9 @@ def test_without_populations_it_says_so():
 
 def test_the_answer_has_both_losses_of_both_ends():
     assert said(releases(LOSSES)).startswith(
-        "The worst-off person loses **0.05 nats** of privacy and users **0.04 nats** of utility under Mondrian, k = 100; "
-        "**0.4 nats** (by chance: 0.15) and **0.01 nats** (without quasi-identifiers: 0.05) under Mondrian, t = 0.4."
+        "The worst-off person loses **0.05 nats** of privacy and users **0.04 nats** of utility under Mondrian, k = "
+        "100; **0.4 nats** (by chance: 0.15) and **0.01 nats** (without quasi-identifiers: 0.05) under Mondrian, t = "
+        "0.4."
     )
     assert said(releases({"k=10": (0.3, 0.02)})).startswith(
         "The worst-off person loses **0.3 nats** of privacy and users"

@@ -7,7 +7,7 @@ from privnb.evaluation.results import SETTING, check_results, over_seeds
 from privnb.measures.base import t_interval
 from privnb.microdata import numerals
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import by_sanitizer, of, same_release, sanitized, setting_name
+from privnb.reporting.findings.rows import by_sanitizer, capitalized, of, same_release, sanitized, setting_name
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
@@ -30,8 +30,7 @@ def adversary_gains(mined, links):
     """
     rows = of(over_seeds(mined), "anti_utility", scenario="A", variant="")
     tops = [part.loc[_beyond_guess(part).idxmax()] for part in by_sanitizer(main_set(rows, "worst"))]
-    said = [*_nearer(tops), *_linked(over_seeds(links))]
-    yield f"{'; '.join(said)}." if said else ""
+    yield _answer([*_nearer(tops), *_linked(over_seeds(links))])
     yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(mined, top))]
 
 
@@ -62,18 +61,24 @@ def _beyond_guess(worst):
     return (worst.value.fillna(worst.high) - worst.baseline.fillna(0)).fillna(-np.inf)
 
 
+def _answer(found):
+    """What a miner and a neighbour reach at most, each in a setting that is named once."""
+    settings = [each.setting for each in found]
+    under = [f" under {name}" if name not in settings[:place] else " there" for place, name in enumerate(settings)]
+    said = [f"{each.subject} {each.text}{where}" for each, where in zip(found, under, strict=True)]
+    return capitalized(f"{'; '.join(said)}.") if said else ""
+
+
 def _nearer(tops):
-    """The answer's first half: the setting where the worst miner gains most, of those that may be told."""
+    """The setting where the worst miner gains most, of those that may be told."""
     for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
-        found = Finding.of(row, guess="guess")
-        yield f"The worst miner comes nearer to the {row.target} of {found.text} under {found.setting}"
+        yield Finding.of(row, f"the worst miner approaches the true {row.target} of", guess="guess")
 
 
 def _linked(links):
-    """The answer's second half: how many people a neighbour finds."""
+    """The setting where a neighbour finds most people."""
     for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
-        found = Finding.of(row, guess="chance")
-        yield f"a neighbour finds {found.text} under {found.setting}"
+        yield Finding.of(row, "a neighbour finds", guess="chance")
 
 
 def _beyond_controls(top, here, mined):

@@ -78,7 +78,7 @@ def adversary_and_researcher(compared):
     parts = [part for _, part in sides.groupby(["dataset", "target"], sort=False)]
     originals = [found for part in parts for found in _original(part)]
     kept = [found for part in parts for found in _kept(part)]
-    more = f"The adversary gains more than the researcher in {B}{ahead(sides).number}{B}."
+    more = f"The adversary gains more in {B}{ahead(sides).number}{B}."
     answer = "The original was not mined, so there is nothing to compare with what the adversary gains."
     if originals:
         most = max(originals, key=lambda found: found.value)
