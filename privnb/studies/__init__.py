@@ -27,6 +27,7 @@ __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "asked", "axes", "channels",
     "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries", "data_sets",
     "decided", "default_k", "direct", "family", "figures", "gains", "hypertension", "known_attributes", "leaked",
-    "left_out", "others", "pairs", "partitions", "predicted", "priced", "settings_along", "small_tables",
-    "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
+    "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon", "predicted", "priced",
+    "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users",
+    "weka_here", "with_and_without",
 ]  # fmt: skip
