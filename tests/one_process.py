@@ -10,18 +10,21 @@ import sys
 
 from privnb.microdata.schema import NotForThisTable
 from privnb.reporting import report, running
+from privnb.studies import profiles
 
 
 def build(out, **asked):
     """The report at `out`, `asked` for as of `report.build`, in another process: nothing of it is left in this one."""
-    build_all({out: asked})
+    subprocess.run([sys.executable, __file__, str(out), json.dumps(asked)], check=True)
     return out
 
 
 def build_all(reports):
-    """The reports `{out: what is asked for}`, one after the other in one other process."""
+    """The reports `{out: what is asked for}`, one after the other in one other process, which starts no more of them:
+    of tables so small that this would take longer than the work.
+    """
     pairs = [text for out, asked in reports.items() for text in (str(out), json.dumps(asked))]
-    subprocess.run([sys.executable, __file__, *pairs], check=True)
+    subprocess.run([sys.executable, __file__, "alone", *pairs], check=True)
 
 
 def run(chosen, work, out, **_):
@@ -68,6 +71,9 @@ async def _execute(notebook, work, out):
 
 
 if __name__ == "__main__":
-    report.run = run
-    for one, asked in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+    report.run, given = run, sys.argv[1:]
+    if given[0] == "alone":
+        given = given[1:]
+        profiles.run = lambda tasks, *_, **__: [task.func(*task.args, **task.keywords) for task in tasks]
+    for one, asked in zip(given[::2], given[1::2], strict=True):
         report.build(one, **json.loads(asked))

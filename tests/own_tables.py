@@ -9,13 +9,11 @@ RECORDS = 50
 KINDS = {
     "no-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}},
     "numeric-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"visits": (0, 40)}},
-    "two-numbers": {"quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"ill": (0, 1)}},
     "several-sensitive": {
-        "quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"illness": 3, "visits": (0, 9), "plan": 2},
+        "quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"ill": (0, 1), "visits": (0, 9), "plan": 2},
     },
     "no-quasi-identifier": {"neutral": {"region": 3}, "sensitive": {"illness": 3}},
     "one-category": {"quasi-identifier": {"region": 1}, "sensitive": {"illness": 1}},
-    "no-number": {"quasi-identifier": {"region": 3, "plan": 2}, "sensitive": {"illness": 3}},
     "many-columns": {
         "quasi-identifier": {"age": (20, 60), "region": 3, "plan": 2},
         "sensitive": {"illness": 4},

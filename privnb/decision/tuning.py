@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from privnb.decision.points import Loss, check_loss, comparable, points
+from privnb.decision.points import AXES, Loss, check_loss, comparable, points
 from privnb.evaluation.results import join
 from privnb.microdata import expect
 from privnb.sanitizers import SanitizationError
@@ -140,7 +140,10 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
             return np.inf, np.inf
         row = _release(results, wanted, floor)
         found[position] = results
-        return np.inf if row.refused else row.privacy_high, row.utility if pd.notna(row.utility) else row.utility_high
+        utility = row.utility if pd.notna(row.utility) else row.utility_high
+        # Of few people a loss is withheld: whether it keeps a cap cannot be told.
+        privacy = np.inf if row.refused or pd.isna(row.privacy_high) else row.privacy_high
+        return privacy, np.inf if pd.isna(utility) else utility
 
     cap += 1e-9 * abs(cap) + 1e-12  # what is equal but for rounding keeps it, as in `choices`
     tried = search(losses, len(values), cap)
@@ -212,6 +215,7 @@ def _release(results, wanted, floor):
     releases = points(results, **wanted, floor=floor)
     if len(releases) != 1:
         raise ValueError(f"evaluate gives results of one release, got {len(releases)}: {', '.join(releases.setting)}.")
-    if not comparable(releases).all():
+    known = releases[[f"{axis}_{end}" for axis in AXES for end in ("low", "high")]].notna().all(axis=None)
+    if known and not comparable(releases).all():
         raise ValueError(f"{releases.setting[0]} cannot be compared: {releases.why[0]}.")
     return releases.iloc[0]

@@ -5,12 +5,14 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from privnb.evaluation.attributes import first_number
 from privnb.evaluation.results import guessed, row_builder, tidy
 from privnb.measures.base import state
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import combinations
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
+from privnb.microdata.schema import NotForThisTable
 from privnb.sanitizers import Identity
 
 state("records", unit="records", format="{:,}", axis=False)
@@ -54,13 +56,14 @@ def describe(dataset, *, fewest=withholding.LIMIT):
     return tidy(rows)
 
 
-def people_by(dataset, name):
+def people_by(dataset, name=None):
     """How many people have each value of `name`, numbers in some twenty equal steps.
 
     Parameters
     ----------
     dataset : Dataset
-    name : str
+    name : str, optional
+        None: the first numeric quasi-identifier, or else the first one, or else the first attribute that is published.
 
     Returns
     -------
@@ -68,6 +71,10 @@ def people_by(dataset, name):
         People by label: numbers in their order, categories from the commonest on.
     """
     expect.these(dataset=dataset)
+    if name is None:
+        if not dataset.schema.published:
+            raise NotForThisTable(f"'{dataset.name}' has no column but identifiers. Give the others roles.")
+        name = first_number(dataset) if dataset.schema.quasi_identifiers else dataset.schema.published[0]
     if not dataset.schema[name].numeric:
         counts = dataset.table[name].value_counts().sort_index()  # of equals not the one that a record names first
         return counts.sort_values(ascending=False, kind="stable").rename("people")

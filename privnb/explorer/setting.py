@@ -13,7 +13,7 @@ from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.names import name_list, names_in
-from privnb.microdata.schema import Role
+from privnb.microdata.schema import NotForThisTable, Role
 from privnb.microdata.treatment import TRUE
 from privnb.miners import labellers, reference_set
 from privnb.sanitizers import Sanitizer, catalogue
@@ -248,7 +248,9 @@ def checked(setting, dataset):
             "QUASI_IDENTIFIERS."
         )
     if not known:
-        raise ValueError(f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Name some in QUASI_IDENTIFIERS.")
+        raise NotForThisTable(
+            f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Give one or more columns that role."
+        )
     numbers = {letter: _plain(getattr(setting, letter)) for letter in LETTERS}
     return replace(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
 

@@ -18,7 +18,7 @@ from privnb.studies.li_li_2009.study import (
     study,
     trade_off,
 )
-from privnb.studies.parameters import default_k, predicted, sramka_sanitizers, too_large_k
+from privnb.studies.parameters import default_k, no_noise, possible_epsilon, predicted, sramka_sanitizers, too_large_k
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import decided
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, users

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from privnb.evaluation import disclosures, queries, trade_off, workload
-from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.attributes import first_number, sensitive_name
 from privnb.evaluation.cases import Linked, Question, answer
 from privnb.evaluation.combinations import FLOOR, Combinations
 from privnb.evaluation.predictions import miners_of
@@ -68,6 +68,7 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
     list of Sanitizer
     """
     expect.these(dataset=dataset, profile=profile)
+    first_number(dataset)  # there is nothing to sanitize without a quasi-identifier
     size, given = profile_of(profile).family, {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     values = {
         letter: numbers(

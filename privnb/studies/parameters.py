@@ -80,6 +80,42 @@ def too_large_k(k, dataset):
     )
 
 
+def possible_epsilon(epsilon, dataset):
+    """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added.
+
+    Parameters
+    ----------
+    epsilon : str or float
+        One number, or several separated by commas.
+    dataset : Dataset
+
+    Returns
+    -------
+    str or float
+    """
+    expect.these(dataset=dataset)
+    numbers("EPSILON", epsilon, float)  # which refuses what means nothing
+    return epsilon if any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers) else ""
+
+
+def no_noise(dataset):
+    """A sentence where `possible_epsilon` leaves out all noise.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    Sentences or None
+    """
+    if possible_epsilon("1", dataset):
+        return None
+    return say(
+        f"No quasi-identifier of '{dataset.name}' is a number to which noise can be added, so noise is left out."
+    )
+
+
 def predicted(dataset, target):
     """The dataset as a miner sees it who predicts categories: with `target` in bands where it is a number.
 

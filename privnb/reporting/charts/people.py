@@ -48,6 +48,8 @@ def uniqueness(results):
     """Share of people singled out, by how many quasi-identifiers are known: the mean over all sets, and their range."""
     expect.these(results=results)
     rows = results[results.measure == "unique"].assign(known=lambda r: r.knows.map(names_in).map(len))
+    if rows.empty:
+        return say("No attribute is known to others: this table has no quasi-identifier.")
     rows["drawn"] = rows.value.fillna(rows.high)  # withheld: at its upper bound, if it has one
     sets = rows.groupby("known")
     spread = sets.drawn.agg(["min", "max"]).assign(mean=sets.drawn.agg(lambda drawn: drawn.mean(skipna=False)))

@@ -120,6 +120,8 @@ def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
     tried = {"values tried": f"{tuned.evaluations} of the grid's {tuned.size}"}
     if tuned.unreachable:
         tried["this table cannot be sanitized at"] = f"{len(tuned.unreachable)} of them"
+    if tuned.value is None and tuned.releases.privacy_high.isna().all():
+        return report("Nothing was found: at each value tried the privacy loss is of few people, and withheld.")
     if tuned.value is None:
         nearest = tuned.releases.loc[tuned.releases.privacy_high.idxmin()]
         note = f"No value tried keeps a privacy loss of at most {cap:g}."

@@ -5,8 +5,13 @@ from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
 from privnb.reporting.findings.rows import capitalized, listed, of, setting_name
 
+NOBODY = (
+    "The description gives this table no quasi-identifier: nobody is singled out by what others know. Give each column "
+    "that others may know that role."
+)
 
-@of_results("unique", "records", otherwise="These results do not say who is unique.")
+
+@of_results("unique", "records", otherwise=NOBODY)
 def uniqueness(results):
     """How many people are unique, and which two facts identify most."""
     unique, records = of(results, "unique"), of(results, "records").value.iloc[0]

@@ -1,0 +1,57 @@
+"""Every kind of table that an owner may have gets its report, each page with what it can say of it."""
+
+import re
+
+import one_process
+import own_tables
+import pytest
+
+from privnb.reporting import report
+
+# Little of everything: what is tried here is the table.
+FEW = {"K": "2", "EPSILON": "0.5", "L": "2", "T": "0.4", "DELTA": "2", "MINERS": "majority, decision stump", "SEEDS": 1}
+PAGES = ["01_load", "02_sanitize", "04_attack", "08_frontier", "09_explore", "10_every_setting"]
+ABOUT_SENSITIVE = PAGES[3:]
+SILENT = {"no-sensitive": ABOUT_SENSITIVE, "no-quasi-identifier": PAGES[1:]}
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """The folder of the reports of all kinds, made in one process: each by its kind."""
+    folder = tmp_path_factory.mktemp("own")
+    described = {kind: own_tables.write(folder / "data", kind) for kind in own_tables.KINDS}
+    one_process.build_all(
+        {folder / kind: {"parameters": {"DATASET": str(path)} | FEW} for kind, path in described.items()}
+    )
+    return folder
+
+
+@pytest.mark.parametrize("kind", own_tables.KINDS)
+def test_a_report_of_every_kind_of_table(reports, kind):
+    """Nothing failed, for the report would say so and its making would end in an error."""
+    out, silent = reports / kind, SILENT.get(kind, [])
+    assert sorted(path.stem for path in (out / "notebooks").iterdir()) == PAGES
+    for name in PAGES:
+        html = (out / f"{name}.html").read_text(encoding="utf-8")
+        assert ("This page has nothing to say about this table" in html) is (name in silent), name
+        if name in silent:
+            reason = "sensitive attribute" if kind == "no-sensitive" else "quasi-identifier"
+            assert re.search(f"has no {reason}.*column", html), name
+    results = report.read(out / "results.csv")
+    assert set(results.dataset) == {kind}
+    assert ("certainty_penalty" in set(results.measure)) is (kind != "no-quasi-identifier")
+    assert not (out / "ledger.csv").exists()
+
+
+def test_numbers_that_are_sensitive_are_said_to_be_in_bands_on_each_page(reports):
+    for name in PAGES:
+        html = (reports / "numeric-sensitive" / f"{name}.html").read_text(encoding="utf-8")
+        assert "in bands of 0 to 40: 0-1, 2-3, 4-5, 6-7, ..." in html, name
+        html = (reports / "many-columns" / f"{name}.html").read_text(encoding="utf-8")
+        assert "in bands of" not in html, name
+
+
+def test_without_a_sensitive_attribute_a_neighbour_still_finds_people(reports):
+    results = report.read(reports / "no-sensitive" / "results.csv")
+    assert {"reidentification_rate", "anti_utility", "unique"} <= set(results.measure)
+    assert "chosen" not in set(results.measure)
