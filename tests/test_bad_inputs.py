@@ -418,7 +418,7 @@ ACCEPTED = {
     "answers.*.tuned": {"none"}, "answers.*.cap": {"below", "zero", "half", "huge"}, "answers.*.privacy": {"text",
     "empty"}, "answers.*.utility": {"text", "empty"},
     # Experiments: those run that are asked for what they can do, see their own tests.
-    "parameters.predicted.target": {"none"},
+    "parameters.predicted.target": {"none"}, "parameters.possible_epsilon.epsilon": {"empty"},
     "experiments.*.target": {"none"}, "experiments.*.sensitive": {"none", "empty"}, "experiments.*.k": {"empty"},
     "experiments.*.partitions": {"dict"}, "experiments.*.sets": {"list"}, "experiments.*.studies": {"list"}, 
     "experiments.*.study": {"text", "empty"},

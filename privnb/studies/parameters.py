@@ -6,6 +6,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.microdata import expect
 from privnb.microdata.sentences import say
 from privnb.sanitizers import KMember, LaplaceNoise
+from privnb.sanitizers.mechanisms import check_epsilon
 
 
 def sramka_sanitizers(k="", epsilon="", sensitivity=None):
@@ -94,7 +95,8 @@ def possible_epsilon(epsilon, dataset):
     str or float
     """
     expect.these(dataset=dataset)
-    numbers("EPSILON", epsilon, float)  # which refuses what means nothing
+    for value in numbers("EPSILON", epsilon, float):
+        check_epsilon(value)
     return epsilon if any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers) else ""
 
 
