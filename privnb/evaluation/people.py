@@ -16,7 +16,7 @@ from privnb.microdata.schema import NotForThisTable
 from privnb.sanitizers import Identity
 
 state("records", unit="records", format="{:,}", axis=False)
-state("domain_size", sentence="Distinct values of an attribute.", format="{:,}", axis=False)
+state("domain_size", title="Different values", sentence="Distinct values of an attribute.", format="{:,}", axis=False)
 state(
     "unique",
     kind="privacy",

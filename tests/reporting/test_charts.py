@@ -1,6 +1,7 @@
 """Charts hold aggregates, are titled and described, and draw."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from privnb import evaluation, studies
 from privnb.decision import owner_choice
 from privnb.evaluation import nearer_predictions, predicted_gains
 from privnb.evaluation.results import join, row, summary, tidy
+from privnb.measures import facts
 from privnb.microdata.dataset import load
 from privnb.reporting import charts
 from privnb.reporting.charts.base import render
@@ -210,9 +212,10 @@ def test_table_says_a_baseline_once():
 
 
 def test_table_keeps_every_number(results):
-    shown = charts.table(results["costs"], rows="setting", columns="measure", format="{:.3f}")
-    assert shown.loc["k-member clustering, k = 2", "k_achieved"] == "2.000"
-    assert shown.loc["Suppression", "certainty_penalty"] == "1.000"
+    shown = charts.table(results["costs"], rows="setting", columns="measure")
+    assert shown.loc["k-member clustering, k = 2", facts("k_achieved").label] == "2"
+    assert shown.loc["Suppression", "certainty penalty (share of the domain)"] == "100%"
+    assert not (shown == "").all().any(), "a column of nothing is left out"
 
 
 def test_several_seeds_are_drawn_as_their_mean_and_its_interval(results):
@@ -342,7 +345,7 @@ def test_declines_have_a_row_of_panels_for_each_set():
     table.loc[table.miner == "b", "miner_set"] = "Weka 3.6.14"
     chart = charts.declines(table).to_dict()
     assert [row["hconcat"][0]["title"]["text"] for row in chart["vconcat"]] == [
-        "KMember, main set", "KMember, Weka 3.6.14",
+        "k-member clustering, main set", "k-member clustering, Weka 3.6.14",
     ]  # fmt: skip
     assert "at most 2%" in " ".join(chart["title"]["text"])
 
@@ -369,24 +372,21 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
     assert points(chart) == {
         ("k-member clustering, k = 2", "worst miner"): 0.6,
         ("k-member clustering, k = 2", "average miner"): 0.4,
-        ("k-member clustering, k = 2", "vote of all miners"): 0.55,
-        ("k-member clustering, k = 2", "each person's worst miner"): 0.8,
-        ("k-member clustering, k = 2|controls", "guess without the release"): 0.2,
-        ("k-member clustering, k = 2|controls", "ZeroR"): 0.3,
-        ("k-member clustering, k = 2|controls", "guesses permuted"): 0.5,
-        ("k-member clustering, k = 2|controls", "held-out people"): 0.58,
+        ("k-member clustering, k = 2", "guess without the release"): 0.2,
+        ("k-member clustering, k = 2", "best of what needs no attack"): 0.5,
         ("k-member clustering, k = 2|modern", "worst miner"): 0.7,
         ("k-member clustering, k = 2|modern", "average miner"): 0.65,
     }
     # Of guess, ZeroR and chance the last is the strongest; a miner that saw others only does need an attack.
     assert "beyond what needs no attack at most: 10% (k-member clustering, k = 2)" in title(chart)
-    assert "Ticks: what needs no attack, of the main set alone." in subtitle(chart)
+    assert "Ticks: what needs no attack, " in subtitle(chart)
+    assert "of the main set alone." in subtitle(chart)
 
 
 def test_spans_say_where_chance_gives_as_much():
     chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "A", "A", "people")
     assert "beyond what needs no attack at most: 0 (k-member clustering, k = 2)" in title(chart)
-    assert "Ticks: what needs no attack." in subtitle(chart)
+    assert "of the main set alone" not in subtitle(chart)
 
 
 def test_spans_draw_a_withheld_count_at_its_bound():
@@ -498,3 +498,24 @@ def test_gains_are_compared_within_a_seed():
 
 def test_a_table_of_nothing_says_so(results):
     assert charts.table(results["links"].iloc[:0]).data == "None of these settings has a row in this table."
+
+
+def test_panels_that_are_compared_have_one_scale():
+    two = pd.concat([attacked(("worst", 60)), attacked(("worst", 9)).assign(sanitizer="LaplaceNoise")])
+    of_spans = charts.spans(two, "A", "A", "share of people", of=100).to_dict()["vconcat"]
+    shares = rows(
+        ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
+        ("KMember", "k=9", "nearer_share", "worst", "sex Female", 0.9, 0.89, 0.91, 0.05),
+    )
+    of_hit = charts.hit(shares).to_dict()["hconcat"]
+    for panels in (of_spans, of_hit):
+        scales = re.findall(r'"domain": (\[0, [0-9.]+\])', json.dumps(panels))
+        assert len(scales) >= len(panels) == 2
+        assert len(set(scales)) == 1
+
+
+def test_bars_of_very_unlike_numbers_stand_on_a_logarithmic_axis():
+    sizes = rows(*(("Mondrian", f"k={k}", "median_class_size", "", "", k, NONE, NONE, NONE) for k in (2, 4000)))
+    assert '"type": "log"' in json.dumps(charts.bars(sizes, "median_class_size").to_dict())
+    near = sizes.assign(value=[20, 40])
+    assert '"type": "log"' not in json.dumps(charts.bars(near, "median_class_size").to_dict())

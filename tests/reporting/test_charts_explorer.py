@@ -93,8 +93,8 @@ def test_plane_rings_the_current_setting_and_names_it_and_the_pinned():
     (curve,) = [rows for mark, rows in drawn(chart) if mark.get("strokeDash")]
     assert [(row["step"], row["privacy"]) for row in curve] == [(0, 0.412), (1, 0.307), (2, 0.104)]
     said = texts(chart.to_dict())
-    assert {"k=5", "k=10"} <= set(said)
-    assert "k=2" not in said
+    assert {"k-member clustering, k = 5", "k-member clustering, k = 10"} <= set(said)
+    assert "k-member clustering, k = 2" not in said
     assert title(chart) == "k-member clustering, k = 5 is efficient among 5 releases"
 
 

@@ -1,11 +1,14 @@
 """What adversaries gain: from the average to the worst miner, beside what chance alone gives, and whom they hit."""
 
+import json
+
 import pandas as pd
 
 from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
+    INK,
     PALE,
     WIDTH,
     Aggregate,
@@ -18,30 +21,22 @@ from privnb.reporting.charts.base import (
 )
 from privnb.reporting.findings.adversary import beyond_controls, subgroups
 from privnb.reporting.findings.base import Finding, extremes
-from privnb.reporting.findings.rows import CRITERIA
+from privnb.reporting.findings.rows import WORST
+from privnb.sanitizers import catalogue
 
 # Upright ticks; those of equal value are told apart by their height too.
-TALL, MIDDLE, LOW = (f"M-.22,-{h}H.22V{h}H-.22Z" for h in (1.4, 1, 0.6))
-# What is drawn of each set of miners, and the controls of the main one: name in the legend, shape, colour.
-MARKS = {
-    "average": ("circle", COLOURS[0]),
-    "worst": ("triangle-right", COLOURS[1]),
-    "worst by person": ("cross", COLOURS[3]),
-    "fusion: vote": ("square", COLOURS[2]),
-    "fusion: stacked": ("diamond", COLOURS[4]),
-}
-MINERS = {kind: (CRITERIA[kind], *mark) for kind, mark in MARKS.items()}
-CONTROLS = {
-    "baseline": ("guess without the release", TALL, "black"),
-    "ZeroR": ("ZeroR", MIDDLE, COLOURS[5]),
-    "permuted": ("guesses permuted", MIDDLE, COLOURS[1]),
-    "held-out": ("held-out people", LOW, COLOURS[2]),
-}
+TALL, LOW = (f"M-.22,-{h}H.22V{h}H-.22Z" for h in (1.4, 0.8))
+# What is drawn: name in the legend, shape, colour. Votes and single controls are in the tables.
+MINERS = {"average": ("average miner", "circle", COLOURS[0]), "worst": (WORST, "triangle-right", COLOURS[1])}
+GUESS = {"baseline": ("guess without the release", TALL, INK)}
+NO_ATTACK = {"control": ("best of what needs no attack", LOW, COLOURS[2])}
+CONTROLS = ("ZeroR", "permuted")  # one answer for everybody; the miners' guesses, shuffled
 
 
 def spans(results, scenario, title, unit, *, of=1):
-    """Anti-utility in a scenario, from the average to the worst miner by setting and set of miners; on a line below the
-    main set's, as ticks, what chance alone gives.
+    """Anti-utility in a scenario, from the average to the worst miner by setting and set of miners; as ticks beside the
+    main set, the guess without the release and the best of what needs no attack: one answer for everybody, or guesses
+    permuted at random. All panels have one scale.
 
     Parameters
     ----------
@@ -74,47 +69,41 @@ def spans(results, scenario, title, unit, *, of=1):
     main = rows[(rows.miner_set == "") & (rows.kind == "worst")]
     if main.shown.isna().all():
         return none("anti-utility")
+    controls = rows[rows.kind.isin(CONTROLS) & (rows.miner_set == "")].sort_values("shown", ascending=False)
+    best = controls.drop_duplicates("setting").assign(kind="control")
     guess = main.assign(kind="baseline", shown=main.baseline)
-    marks = pd.concat([rows[~rows.kind.isin(CONTROLS) | (rows.miner_set == "")], guess]).dropna(subset="shown")
-    known = {**MINERS, **CONTROLS}
+    marks = pd.concat([rows[rows.kind.isin([*MINERS])], best, guess]).dropna(subset="shown")
+    known, format = {**MINERS, **GUESS, **NO_ATTACK}, "{:%}" if of != 1 else "{:,}"
     marks = marks.assign(
-        row=[_row(*names) for names in zip(marks.setting, marks.miner_set, marks.kind, strict=True)],
+        row=marks.setting.str.cat(marks.miner_set, sep="|").str.removesuffix("|"),  # after it, the name of another set
         name=marks.kind.map(lambda kind: known[kind][0]),
-        said=[numerals.bare("{:%}" if of != 1 else "{:,}", shown) for shown in marks.shown],
+        said=[numerals.bare(format, shown) for shown in marks.shown],
     )
     there = {kind: known[kind] for kind in known if kind in set(marks.kind)}
+    scale = alt.Scale(domain=[0, float(marks[["shown", "high"]].max().max()) or (0.01 if of != 1 else 10)])
     panels = []
     for sanitizer, part in marks.groupby("sanitizer", sort=False):
-        panel = _spans(part, there, unit, "{:%}" if of != 1 else "{:,}")
-        panels.append(panel.properties(title=alt.Title(sanitizer, fontSize=12), width=WIDTH))
-    format = "{:%}" if of != 1 else "{:,}"
+        called = catalogue.title(sanitizer)
+        panel = _spans(part, there, unit, format, scale, called)
+        panels.append(panel.properties(title=alt.Title(called, fontSize=12), width=WIDTH))
     withheld = " A withheld number is drawn at its upper bound." if rows.value.isna().any() else ""
     whose = ", of the main set alone" if (marks.miner_set != "").any() else ""
     return finish(
         alt.vconcat(*panels),
         _nearer(title, rows, main, format).title,
-        f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack{whose}. "
+        f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack, the "
+        f"guess and the best of one answer for everybody and guesses permuted at random{whose}. "
         f"Black lines: {intervals(results[feared & (results.miner == 'worst')])}.{withheld}",
     )
 
 
-def _row(setting, name, kind):
-    """The line of a mark; after a "|" stands what is written there instead of the setting."""
-    if kind in CONTROLS:
-        return f"{setting}|controls"
-    return f"{setting}|{name}" if name else setting
-
-
-def _spans(rows, there, unit, format):
+def _spans(rows, there, unit, format, scale, called):
     """One sanitizer's lines: bars from average to worst, points and ticks."""
-    order = [row for setting in dict.fromkeys(rows.setting) for row in _lines_of(rows[rows.setting == setting])]
-    grey = {"condition": {"test": "indexof(datum.value, '|') >= 0", "value": GREY}, "value": "black"}
-    label = f"replace(split(datum.value, '|')[1] || datum.value, '{rows.sanitizer.iloc[0]} ', '')"
-    y = alt.Y(
-        "row:N", sort=order, title=None, axis=alt.Axis(labelExpr=label, labelColor=grey, ticks=False, labelPadding=12)
-    )
-    x, most = axis(format), rows.shown.max()
-    scale = _scale(most, 0.01 if "%" in format else 10)
+    order = list(dict.fromkeys(rows.sort_values("miner_set", kind="stable").row))
+    order.sort(key=lambda row: list(dict.fromkeys(rows.setting)).index(row.partition("|")[0]))
+    short = f"replace(split(datum.value, '|')[1] || datum.value, {json.dumps(called + ', ')}, '')"
+    y = alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelExpr=short, ticks=False, labelPadding=12))
+    x = axis(format)
     bars = rows.pivot_table(index="row", columns="kind", values="shown", sort=False).reindex(
         columns=["average", "worst"]
     )
@@ -128,11 +117,11 @@ def _spans(rows, there, unit, format):
     if len(sure):
         chart += (
             alt.Chart(Aggregate(sure, dict.fromkeys(["row", "low", "high"], "")).rows)
-            .mark_rule(color="black")
+            .mark_rule(color=INK)
             .encode(x="low:Q", x2="high:Q", y=y)
         )
     names, shapes, colours = (list(part) for part in zip(*there.values(), strict=True))
-    legend = alt.Legend(columns=4, symbolSize=110)
+    legend = alt.Legend(columns=2, symbolSize=110)
     return chart + alt.Chart(Aggregate(rows, dict.fromkeys(["row", "name", "shown", "said"], "")).rows).mark_point(
         filled=True, size=100, opacity=1
     ).encode(
@@ -140,19 +129,8 @@ def _spans(rows, there, unit, format):
         y=y,
         color=alt.Color("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours)),
         shape=alt.Shape("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-        tooltip=["name", alt.Tooltip("said:N", title="people")],
+        tooltip=[alt.Tooltip("name:N", title="who"), alt.Tooltip("said:N", title=unit)],
     )
-
-
-def _scale(most, least_width):
-    """A scale that fits its numbers; of nothing but zeros, one that starts there."""
-    return alt.Scale(zero=False) if most > 0 else alt.Scale(domain=[0, least_width])
-
-
-def _lines_of(rows):
-    """The lines of a setting: the main set, its controls, the other sets."""
-    lines = dict.fromkeys(rows.row)
-    return sorted(lines, key=lambda row: 0 if "|" not in row else 1 if row.endswith("|controls") else 2)
 
 
 def _nearer(title, rows, worst, format):
@@ -176,11 +154,12 @@ def hit(results):
         return none("share of people hit that may be shown")
     groups = list(dict.fromkeys(rows.group))
     shown = list(dict.fromkeys(rows.setting))
-    panels = []
+    # One scale for all panels, for they are compared.
+    scale, panels = alt.Scale(domain=[0, rows[["value", "high", "baseline"]].max().max() or 0.01]), []
     for setting in shown:
         part = rows[rows.setting == setting]
         panels.append(
-            _hit(part, groups, labels=not panels).properties(
+            _hit(part, groups, scale, labels=not panels).properties(
                 title=alt.Title(setting, fontSize=12), width=(WIDTH + 40) // len(shown)
             )
         )
@@ -203,7 +182,7 @@ def _title(found):
     return found.title if isinstance(found, Finding) else found
 
 
-def _hit(rows, groups, *, labels):
+def _hit(rows, groups, scale, *, labels):
     """The panel of one setting."""
     columns = ["group", "value", "low", "high", "baseline"]
     rows = rows.assign(said="withheld")
@@ -215,11 +194,10 @@ def _hit(rows, groups, *, labels):
         scale=alt.Scale(domain=groups),
         axis=alt.Axis(labels=labels, ticks=False, grid=True, labelPadding=10),
     )
-    scale = _scale(rows[["value", "high", "baseline"]].max().max(), 0.01)
     x = alt.X("value:Q", title=None, axis=alt.Axis(format="~%", tickCount=4), scale=scale)
     base = alt.Chart(Aggregate(shown, dict.fromkeys(columns, "")).rows).encode(y=y)
     panel = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
-    panel += base.mark_tick(color="black", thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
+    panel += base.mark_tick(color=INK, thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
     panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(
         x=x, tooltip=["group", alt.Tooltip("value:Q", format=".1%")]
     )

@@ -114,10 +114,10 @@ def leaks(results, attribute=""):
     panels = []
     for title, part in rows.groupby("panel", sort=False):
         base = alt.Chart(Aggregate(part, columns).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
-        panel = base.mark_tick(color="black", thickness=2, size=13).encode(x="baseline:Q")
+        panel = base.mark_tick(color=INK, thickness=2, size=13).encode(x="baseline:Q")
         panel += base.mark_rule(color=GREY, strokeWidth=1).encode(x="baseline:Q", x2="value:Q")
         if part.low.notna().any():
-            panel += base.mark_rule(color="black", strokeWidth=3).encode(x="low:Q", x2="high:Q")
+            panel += base.mark_rule(color=INK, strokeWidth=3).encode(x="low:Q", x2="high:Q")
         panel += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart("kind", order))
         texts = base.mark_text(align="left", fontSize=11, dx=8, color=INK)
         panel += texts.encode(x=alt.datum(1), text="said:N")

@@ -13,6 +13,7 @@ from privnb.decision.points import bounded
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
+from privnb.sanitizers import catalogue
 
 HEIGHT = 380
 # As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
@@ -56,7 +57,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     drawn = drawn[np.isfinite(drawn[list(AXES)]).all(axis=1)]
     if drawn.empty:
         return none("release with both losses")
-    least = drawn.sanitizer[~bounded(drawn)]
+    least = drawn.sanitizer[~bounded(drawn)].map(catalogue.title)
     for axis in AXES:
         ends = drawn[[f"{axis}_low", f"{axis}_high"]]
         drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
@@ -79,7 +80,7 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
     if corner is not None:
         layers.append(
             plain(corner.to_frame().T, AXES)
-            .mark_point(shape="circle", size=330, color="black", strokeWidth=1.6, opacity=1)
+            .mark_point(shape="circle", size=330, color=INK, strokeWidth=1.6, opacity=1)
             .encode(**ends)
         )
     layers += [points(drawn, ends), *crosses(drawn, ends)]
@@ -134,12 +135,15 @@ def intervals(drawn, ends):
 
 
 def points(drawn, ends):
-    """One mark per release: its shape and colour say the sanitizer, its filling the status."""
-    names = list(dict.fromkeys(drawn.sanitizer))
-    # So many pairs of six colours and eight shapes are there before one comes again.
+    """One mark per release: its colour says what kind it is of, its shape the sanitizer, its filling the status."""
+    kinds = list(dict.fromkeys(drawn.sanitizer))
+    groups = catalogue.groups(kinds)
+    kinds.sort(key=lambda kind: groups.index(catalogue.group(kind)))
+    names = [catalogue.title(kind) for kind in kinds]
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
-    colours = [COLOURS[i % len(COLOURS)] for i in range(len(names))]
-    legend = alt.Legend(columns=5, symbolSize=90, symbolFillColor="white")
+    colours = [COLOURS[groups.index(catalogue.group(kind)) % len(COLOURS)] for kind in kinds]
+    drawn = drawn.assign(sanitizer=drawn.sanitizer.map(catalogue.title))
+    legend = alt.Legend(columns=3, symbolSize=90, symbolFillColor="white")
     columns = [*AXES, "setting", "sanitizer", "status", "why"]
     of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
@@ -208,7 +212,7 @@ def placed(drawn, efficient, corner, caps, domains):
         taken.append((left, (low + high) / 2 - 1, right, (low + high) / 2 + 1))
         taken.append(((left + right) / 2 - 1, low, (left + right) / 2 + 1, high))
     first = [] if corner is None else [corner.name]
-    rows, short = [], _short(drawn)
+    rows, short = [], drawn.setting
     alike = {}  # releases of one mark have one label
     for name in efficient.index:
         alike.setdefault(tuple(np.round(marks[name])), []).append(name)
@@ -235,12 +239,6 @@ def placed(drawn, efficient, corner, caps, domains):
 
 def _overlap(a, b):
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _short(drawn):
-    """What a release is called beside a mark that says the sanitizer: its main parameter; or the sanitizer, without."""
-    bounds = drawn.parameter + "=" + drawn.bound.map("{:.10g}".format)
-    return bounds.where(drawn.parameter != "", drawn.sanitizer)
 
 
 def _title(releases, corner, caps):

@@ -10,7 +10,7 @@ from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, GREY, PALE, Aggregate, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, alt, finish, none
 from privnb.reporting.charts.explorer import CURRENT, SETTING
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
@@ -143,7 +143,7 @@ def _strip(data, rows, measure):
     return alt.layer(
         base.mark_tick(color=PALE, thickness=1, size=BAR).encode(x=x),
         one.mark_bar(color=CURRENT, height=BAR - 4).encode(x=x, x2=alt.datum(0)),
-        one.mark_tick(color="black", thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
+        one.mark_tick(color=INK, thickness=2, size=BAR + 4).encode(x=f"{measure}_base:Q"),
         one.mark_text(align="left", text=facts(measure).label, **text).encode(x=alt.value(0), y=alt.value(-4)),
         one.mark_text(align="right", fontWeight="bold", **text).encode(
             x=alt.value(ACROSS), y=alt.value(-4), text=f"{measure}_text:N"
@@ -179,9 +179,7 @@ def _among(data, rows, place, of):
         base.transform_filter("datum.series === data('settings')[chosen].series")
         .mark_line(color=CURRENT, strokeWidth=1.5)
         .encode(**encoded, order="row:Q"),
-        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke="black").encode(
-            **encoded
-        ),
+        one.mark_point(shape="diamond", size=220, opacity=1, filled=True, color=CURRENT, stroke=INK).encode(**encoded),
     ).properties(width=(ACROSS - 80 * (len(of) - 1)) // len(of), height=PANEL)
 
 

@@ -7,6 +7,7 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
+    INK,
     WIDTH,
     Aggregate,
     alt,
@@ -18,7 +19,9 @@ from privnb.reporting.charts.base import (
     told_apart,
 )
 from privnb.reporting.findings.base import extremes
+from privnb.sanitizers import catalogue
 
+FAR = 50  # from so many times the smallest number on, the largest one needs a logarithmic axis
 BOUNDS = {"k": "k-anonymity, by k", "l": "l-diversity (entropy), by l", "t": "t-closeness (equal distance), by t"}
 
 
@@ -48,7 +51,16 @@ def bars(results, measure):
     rows["said"] = [of.bare(value) if pd.notna(value) else "" for value in rows.value]
     shown = Aggregate(rows, dict.fromkeys(["setting", "value", "low", "high", "baseline", "said"], "")).rows
     base = alt.Chart(shown).encode(y=alt.Y("setting:N", sort=None, title=None))
-    chart = base.mark_bar(color=COLOURS[5]).encode(x=alt.X("value:Q", title=of.label, axis=axis(of.format)))
+    x = alt.X("value:Q", title=of.label, axis=axis(of.format))
+    wide = rows.value.min() >= 1 and rows.value.max() >= FAR * rows.value.min()
+    if wide:  # else all bars but the longest would be invisible
+        x = alt.X(
+            "value:Q",
+            title=f"{of.label}, logarithmic scale",
+            axis=alt.Axis(format=",", values=[10**power for power in range(13) if 10**power <= 2 * rows.value.max()]),
+            scale=alt.Scale(type="log", domain=[1, 2 * float(rows.value.max())], nice=False),
+        )
+    chart = base.mark_bar(color=COLOURS[5]).encode(x=x, **({"x2": alt.datum(1)} if wide else {}))
     chart += base.mark_text(align="left", dx=6).encode(
         x=alt.X("high:Q" if rows.high[known].notna().all() else "value:Q"), text="said:N"
     )
@@ -60,7 +72,7 @@ def bars(results, measure):
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
         explained.append("black ticks: the baseline, a guess without the release")
-        chart += base.mark_tick(color="black", thickness=2, size=16).encode(x="baseline:Q")
+        chart += base.mark_tick(color=INK, thickness=2, size=16).encode(x="baseline:Q")
     return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
 
 
@@ -124,6 +136,7 @@ def lines(results, measure):
     of, rows = facts(measure), results[results.measure == measure].dropna(subset="value")
     if rows.empty:
         return none(measure)
+    rows = rows.assign(sanitizer=rows.sanitizer.map(catalogue.title))
     order = list(dict.fromkeys(rows.sanitizer))
     panels = []
     for letter, part in rows.groupby("parameter", sort=False):
@@ -138,7 +151,7 @@ def lines(results, measure):
         panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=200))
     return finish(
         alt.vconcat(*panels),
-        extremes(rows, of.title)[0].title,
+        extremes(results[results.measure == measure].dropna(subset="value"), of.title)[0].title,
         f"Lines: {of.label} by sanitizer; {of.better} is better. A sanitizer that cannot reach a bound has no point "
         "there, nor has a number that is withheld.",
     )
@@ -159,7 +172,7 @@ def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=T
     x = alt.X("value:Q", title=unit, axis=axis(format), scale=alt.Scale(zero=zero))
     chart = alt.layer()
     if rows.baseline.notna().any():
-        chart += base.mark_tick(color="black", thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
+        chart += base.mark_tick(color=INK, thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
     if rows.low.notna().any():
         chart += base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q")
     chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart(series, order))

@@ -7,6 +7,7 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
     INK,
+    PALE,
     Aggregate,
     alt,
     axis,
@@ -18,6 +19,7 @@ from privnb.reporting.charts.base import (
     told_apart,
 )
 from privnb.reporting.findings.rows import WORST, criterion, listed, scenario
+from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other
 LETTERS = {"k": "k (larger: stricter)", "epsilon": "epsilon (to the right: more noise)"}
@@ -57,14 +59,15 @@ def declines(results):
             letter = part.parameter.iloc[0]
             beside = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
             panel = alt.layer()
-            for reference, dash, said in (
-                (guess[guess.index.isin(part.miner)], [2, 3], "no better than the guess"),
-                (beside, [7, 4], "attributes left out"),
+            for reference, dash, said, side in (  # one text left, one right: neither lies on the other
+                (guess[guess.index.isin(part.miner)], [2, 3], "no better than the guess", "left"),
+                (beside, [7, 4], "attributes left out", "right"),
             ):
                 if len(reference):
-                    panel += _level(reference, order, dash, said, y)
+                    panel += _level(reference, order, dash, said, side, y)
             panel += _lines(part, order, y, letter)
-            title = f"{sanitizer}, {name or 'main set'}" if drawn.miner_set.nunique() > 1 else sanitizer
+            title = catalogue.title(sanitizer)
+            title = f"{title}, {name or 'main set'}" if drawn.miner_set.nunique() > 1 else title
             row.append(panel.properties(width=PANEL, height=220, title=alt.Title(title, fontSize=12)))
         panels.append(alt.hconcat(*row))
     named = "; ".join(
@@ -78,7 +81,9 @@ def declines(results):
         alt.vconcat(*panels),
         f"Utility decline of the miner that loses most: {named}",
         f"Lines: decline by miner, lower keeps more; bars: {intervals(results[results.measure == 'utility_decline'])}. "
-        f"Dotted: where the miner would be no better than the guess, the commonest value for everybody.{dashed}",
+        f"Dotted: where the miner would be no better than the guess, the commonest value for everybody.{dashed}"
+        + " Below 0%: the miner predicts better from the release than from the original."
+        * bool(lowest < 0),
     )
 
 
@@ -110,15 +115,15 @@ def _lines(rows, order, y, letter):
     return marks
 
 
-def _level(values, order, dash, said, y):
+def _level(values, order, dash, said, side, y):
     """A horizontal line a miner across the panel, named above the highest."""
     rows = values.rename_axis("miner").reset_index()
     colour = told_apart("miner", order)["color"]
     levels = alt.Chart(Aggregate(rows, {"miner": "", "value": ""}).rows)
     highest = alt.Chart(Aggregate(rows.nlargest(1, "value").assign(said=said), {"value": "", "said": ""}).rows)
     return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=colour) + highest.mark_text(
-        align="right", dy=-6, dx=-2, fontSize=10, color=INK
-    ).encode(x=alt.value(PANEL), y=y, text="said:N")
+        align=side, dy=-6, dx=2 if side == "left" else -2, fontSize=10, color=INK
+    ).encode(x=alt.value(0 if side == "left" else PANEL), y=y, text="said:N")
 
 
 def choices(chosen):
@@ -134,14 +139,15 @@ def choices(chosen):
     alone = len(others) > 0 and others.low.isna().all()  # no interval beside it: nothing was repeated
     every = "one seed" if alone else "all seeds"
     rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{percent(share)} of the seeds")
-    columns = ["scenario", "criterion", "setting", "seeds", "value"]
+    worst = rows[rows.criterion == WORST].set_index("scenario").setting
+    rows["alike"] = rows.setting == rows.scenario.map(worst)
+    columns = ["scenario", "criterion", "setting", "seeds", "value", "alike"]
     base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
         x=alt.X("scenario:N", sort=None, axis=_bare(title="scenario", orient="top", labelAngle=0)),
         y=alt.Y("criterion:N", sort=_worst_first(rows), axis=_bare(title=None)),
     )
-    order = list(dict.fromkeys(rows.setting))
     cells = base.mark_rect(stroke="white", strokeWidth=3, opacity=0.35).encode(
-        color=alt.Color("setting:N", scale=alt.Scale(domain=order, range=COLOURS), legend=None)
+        color=alt.condition("datum.alike", alt.value(COLOURS[5]), alt.value(PALE))
     )
     names = base.mark_text(fontSize=12, dy=-6).encode(text="setting:N")
     seeds = base.mark_text(fontSize=10, dy=8).encode(text="seeds:N")
@@ -152,7 +158,8 @@ def choices(chosen):
         (cells + names + seeds).properties(height=alt.Step(36)),
         _picks(rows),
         "Cells: of the sanitizers that keep enough good utility, the one that gives the adversary least, by criterion "
-        "and scenario, and the share of the seeds in which it is so. Equal colours: the same sanitizer." + empty,
+        "and scenario, and the share of the seeds in which it is so. Blue: the setting that the worst miner leads to; "
+        f"grey: another one.{empty}",
     )
 
 

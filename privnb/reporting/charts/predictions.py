@@ -2,7 +2,7 @@
 
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, WIDTH, Aggregate, alt, finish, none, settings
+from privnb.reporting.charts.base import COLOURS, INK, WIDTH, Aggregate, alt, finish, none, settings
 from privnb.reporting.charts.measures import ranges
 
 PREDICTIONS = {  # put into a release, by variant and control
@@ -76,7 +76,7 @@ def _released(rows, unit):
     )
     return base.mark_bar(color=COLOURS[5], size=14).encode(
         x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4))
-    ) + base.mark_tick(color="black", thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))
+    ) + base.mark_tick(color=INK, thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))
 
 
 def _draws(after):

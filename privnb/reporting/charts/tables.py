@@ -1,13 +1,17 @@
 """A small table of results to look at."""
 
+import pandas as pd
+
 from privnb.evaluation.results import bounded, counts_people
-from privnb.microdata import expect
+from privnb.measures import facts
+from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import none, settings
+from privnb.sanitizers import catalogue
 
 BASELINE = "baseline"
 
 
-def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
+def table(results, *, rows="setting", columns="miner"):
     """A small table of results to look at: values with their 95% interval, and the guess that they have to beat.
 
     Parameters
@@ -16,14 +20,13 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
         Tidy results.
     rows, columns : str or list of str
         Columns of the results, or "setting".
-    format : str
-        Of the numbers.
 
     Returns
     -------
     DataFrame or Sentences
-        A withheld count reads "fewer than" its bound, any other withheld number "withheld". The baseline is a last
-        column or row where one is enough. A sentence where there are no rows.
+        Each number is written as its measure states; measures and sanitizers stand by their titles. A withheld count
+        reads "fewer than" its bound, any other withheld number "withheld". The baseline is a last column or row where
+        one is enough; columns of nothing are left out. A sentence where there are no rows.
     """
     expect.these(results=results)
     for name, given in {"rows": rows, "columns": columns}.items():
@@ -31,30 +34,42 @@ def table(results, *, rows="setting", columns="miner", format="{:,.0f}"):
             raise ValueError(f"{name} must name one column of the results or more, got none of them.")
         for each in [given] if isinstance(given, str) else given:
             expect.one_of(name, each, [*results, "setting"])
-    expect.strings(format=format)
     if results.empty:
         return none("row in this table")
     shown = settings(results)
     people = shown.high.notna() & counts_people(shown)
     few = [bounded(*ends) if ends[1] > 0 else "withheld" for ends in shown[["low", "high"]].where(people).to_numpy()]
-    cell = shown.value.map(format.format).where(shown.value.notna(), few)
-    interval = " (" + shown.low.map(format.format) + " to " + shown.high.map(format.format) + ")"
-    shown["cell"] = cell + interval.where(shown.low.notna() & shown.value.notna(), "")
+    numbers = zip(shown.measure, shown.value, shown.low, shown.high, few, strict=True)
+    written = [few if pd.isna(value) else _written(name, value, *ends) for name, value, *ends, few in numbers]
+    pairs = zip(shown.measure, shown.baseline, strict=True)
+    shown["cell"], shown["guess"] = written, [facts(name).bare(base) if pd.notna(base) else "" for name, base in pairs]
+    shown["measure"] = shown.measure.map(lambda name: facts(name).label)
+    shown["sanitizer"] = shown.sanitizer.map(catalogue.title)
     rows, columns = ([names] if isinstance(names, str) else list(names) for names in (rows, columns))
     per_row, per_column = ((shown.groupby(names).baseline.nunique() <= 1).all() for names in (rows, columns))
     if not (per_row or per_column):
-        shown["cell"] += ("; baseline " + shown.baseline.map(format.format)).where(shown.baseline.notna(), "")
+        shown["cell"] += ("; baseline " + shown.guess).where(shown.guess != "", "")
     wide = shown.pivot_table(index=rows, columns=columns, values="cell", aggfunc=_one, sort=False).fillna("")
     if per_row and shown.baseline.notna().any():
-        wide[_first(columns)] = _guess(shown, rows, format)
+        wide[_first(columns)] = _guess(shown, rows)
     elif per_column and shown.baseline.notna().any():
-        wide.loc[_first(rows), :] = _guess(shown, columns, format)
+        wide.loc[_first(rows), :] = _guess(shown, columns)
+    wide = wide.fillna("").loc[:, lambda table: (table != "").any()]
     wide.index.names, wide.columns.names = [None] * len(rows), [None] * len(columns)
     return wide
 
 
-def _guess(shown, names, format):
-    return shown.groupby(names, sort=False).baseline.first().map(format.format, "ignore").fillna("")
+def _guess(shown, names):
+    return shown.groupby(names, sort=False).guess.max()
+
+
+def _written(name, value, low, high):
+    """A number with its interval, without units, which the head of the table says."""
+    format = facts(name).format
+    if not low < high:
+        return numerals.bare(format, value)
+    number, *ends = numerals.interval(format, value, low, high)
+    return f"{number} ({' to '.join(ends)})"
 
 
 def _first(names):

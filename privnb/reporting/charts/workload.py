@@ -4,7 +4,7 @@ import pandas as pd
 
 from privnb.evaluation.results import check_results, over_seeds
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, GREY, WIDTH, Aggregate, alt, finish, intervals, none
+from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, Aggregate, alt, finish, intervals, none
 from privnb.reporting.findings.rows import setting_name
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides
 from privnb.studies import ledger
@@ -81,7 +81,7 @@ def _panel(rows, settings, order, named):
     legend = alt.Legend(columns=4, symbolSize=90)
     zero = alt.Chart(pd.DataFrame({"zero": [0]})).mark_rule(color=GREY).encode(x="zero:Q")
     chart = zero + base.mark_rule(color=GREY, strokeWidth=1.5).encode(x="low:Q", x2="high:Q")
-    chart += base.mark_point(shape=TICK, filled=True, size=60, color="black", opacity=1).encode(x="chance:Q")
+    chart += base.mark_point(shape=TICK, filled=True, size=60, color=INK, opacity=1).encode(x="chance:Q")
     chart += base.mark_point(filled=True, size=55, opacity=1).encode(
         x=x,
         color=alt.Color("who:N", title=None, legend=legend, scale=alt.Scale(domain=order, range=colours)),
