@@ -24,7 +24,7 @@ from privnb.measures import gains, information_loss, linkage, mining, tradeoff
 from privnb.microdata import dataset, numerals
 from privnb.microdata.sentences import B, Page, say
 from privnb.privacy_models import DistinctDiversity, KAnonymity, TCloseness, achieved
-from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress
+from privnb.sanitizers import FullDomain, Identity, Mondrian, Suppress, catalogue
 
 SHA256 = "5d0075ee65de3b5d556b1242113dfc289e088c38446fad477d7911a39fb7703d"
 SECRET = "illness"
@@ -212,7 +212,7 @@ def releases():
     """Five releases: what each loses in privacy, by the accuracy gain, and in utility, by the certainty penalty."""
     hand = {
         Identity(): (Fraction(6, 12), "12 right less 6", Fraction(0), "every cell as it is"),
-        MONDRIAN: (Fraction(2, 12), "8 right less 6", Fraction(7, 24), "above"),
+        MONDRIAN: (Fraction(2, 12), "8 right less 6", Fraction(7, 24), "7 of 24, see above"),
         Mondrian(KAnonymity(6)): (Fraction(1, 12), "3 and 4 right, less 6", Fraction(37 + 17 + 10 + 19, 4 * 39),
                                   "ages span 37 and 10, houses 17 and 19: 83 of 4 times 39"),
         FullDomain(KAnonymity(3)): (Fraction(3, 12), "2, 3, 3 and 1 right, less 6", Fraction(39 + 9, 2 * 39),
@@ -222,7 +222,8 @@ def releases():
     rows = losses().set_index(["sanitizer", "parameters", "measure"])["value"]
     worked = []
     for sanitizer, (gain, why, penalty, how) in hand.items():
-        key, name = (type(sanitizer).__name__, sanitizer.changed_params()), _called(sanitizer)
+        key = type(sanitizer).__name__, sanitizer.changed_params()
+        name = catalogue.called(key[0], {"k": model.k for model in getattr(sanitizer, "models", ())})
         worked.append(
             Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, rows[(*key, "accuracy_gain")], SHARE)
         )
@@ -264,7 +265,7 @@ def lattice():
 
 
 def boxes():
-    """What Mondrian cuts, step by step: the labels of each class with k = 12, 6 and 3, one row each."""
+    """What Mondrian cuts, step by step: the ends of each class with k = 12, 6 and 3, one row each."""
     found = []
     for step, k in enumerate((12, 6, 3)):
         release = _release(Mondrian(KAnonymity(k)))
@@ -303,9 +304,9 @@ def answer():
     )
     same = sum(each.agrees for each in numbers)
     return say(
-        f"{B}{same} of {len(numbers)} numbers worked by hand are what the package computes.{B} With k = 3 a "
-        f"neighbour finds {both[MONDRIAN]:.0%} of the twelve instead of {both[Identity()]:.0%}, and {loss:.0%} of the "
-        "detail is gone.",
+        f"{B}A neighbour finds {both[MONDRIAN]:.0%} of the twelve in a release with k = 3, and {both[Identity()]:.0%} "
+        f"in the table{B}; {loss:.0%} of the detail is gone. {same} of {len(numbers)} numbers worked by hand are what the "
+        "package computes.",
         f"Illnesses still leak. An adversary guesses {right.max(axis=1).sum()} of 12 right, and "
         f"{right.sum(axis=0).max()} without the release: a class whose three people have the same illness hides who is "
         "who, and not what they have.",
@@ -326,8 +327,3 @@ def _found(sanitizer):
 def _alone(*names):
     published, key = _release(Identity()).publish()
     return linkage.singled_out(Linkage(names).fit(published), people(), key)
-
-
-def _called(sanitizer):
-    letters = ", ".join(f"k = {model.k}" for model in getattr(sanitizer, "models", ()))
-    return f"{type(sanitizer).__name__}{letters and ', ' + letters}"

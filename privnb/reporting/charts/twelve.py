@@ -19,8 +19,8 @@ def cuts():
     Altair chart
     """
     people, boxes = twelve.people().table, twelve.boxes().drop(columns=["class", "people"])
-    titles = ("One box of 12", "First cut: 6 and 6", "Second cuts: 3 in each")
-    chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in enumerate(titles)), spacing=12)
+    titles = {1: "First cut: 6 and 6", 2: "Second cuts: 3 in each"}
+    chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in titles.items()), spacing=14)
     return finish(
         chart,
         "Mondrian cuts the twelve people into boxes of three",
@@ -32,7 +32,7 @@ def cuts():
 def _step(people, boxes, step, title):
     axis = alt.Axis(tickCount=4)
     x = {"scale": alt.Scale(domain=HOUSE, nice=False), "title": "house", "axis": axis}
-    y = {"scale": alt.Scale(domain=AGE, nice=False), "title": "age" if step == 0 else None, "axis": axis}
+    y = {"scale": alt.Scale(domain=AGE, nice=False), "title": "age" if step == 1 else None, "axis": axis}
     own = boxes[boxes["step"] == step]
     box = alt.Chart(own).mark_rect(fill=COLOURS[0], fillOpacity=0.12, stroke=COLOURS[0])
     letters = alt.Chart(people[["person", "age", "house", "illness"]]).encode(
@@ -44,14 +44,11 @@ def _step(people, boxes, step, title):
             tooltip=["age_min", "age_max", "house_min", "house_max"],
         ),
         letters.mark_point(filled=True, size=60).encode(**told_apart("illness", ["flu", "asthma", "diabetes"])),
-        letters.mark_text(dx=9, dy=-7, fontSize=11, color=INK).encode(text="person"),
+        letters.mark_text(dx=9, dy=-7, fontSize=13, color=INK).encode(text="person"),
     ]  # fmt: skip
-    if step:
-        lines = _lines(boxes, step)
-        layers.append(
-            alt.Chart(lines).mark_rule(strokeDash=[4, 3], stroke=GREY).encode(x="x:Q", x2="x2:Q", y="y:Q", y2="y2:Q")
-        )
-    return alt.layer(*layers).properties(width=152, height=210, title=alt.Title(title, fontSize=12, offset=4))
+    lines = alt.Chart(_lines(boxes, step)).mark_rule(strokeDash=[4, 3], stroke=GREY)
+    layers.append(lines.encode(x="x:Q", x2="x2:Q", y="y:Q", y2="y2:Q"))
+    return alt.layer(*layers).properties(width=212, height=230, title=alt.Title(title, fontSize=13, offset=4))
 
 
 def _lines(boxes, step):
@@ -106,7 +103,7 @@ def lattice():
         ]
     )
     x, y = (
-        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-3.7, 3.7])),
+        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-3.8, 3.8])),
         alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.5, 6.5])),
     )
     order = ["keeps it and loses least", "keeps k = 3", "does not"]
@@ -121,8 +118,8 @@ def lattice():
             shape=alt.Shape("keeps:N", scale=shapes, title=None),
             tooltip=[alt.Tooltip(name, title=title) for name, title in told.items()],
         ),
-        base.mark_text(dy=-19, fontSize=10, color=INK).encode(text="name"),
-        base.mark_text(dy=20, fontSize=11, color=INK).encode(text=alt.Text("label:N")).transform_calculate(
+        base.mark_text(dy=-20, fontSize=12, color=INK).encode(text="name"),
+        base.mark_text(dy=21, fontSize=12, color=INK).encode(text=alt.Text("label:N")).transform_calculate(
             label="datum.said + ', ' + datum.lost"
         ),
     ).properties(height=460)  # fmt: skip
