@@ -223,7 +223,8 @@ def releases():
     worked = []
     for sanitizer, (gain, why, penalty, how) in hand.items():
         key = type(sanitizer).__name__, sanitizer.changed_params()
-        name = catalogue.called(key[0], {"k": model.k for model in getattr(sanitizer, "models", ())})
+        models = getattr(sanitizer, "models", ())
+        name = catalogue.called(key[0], {"k": models[0].k} if models else None)
         worked.append(
             Worked(f"{name}: accuracy gain", f"{why}: {12 * gain} of 12", gain, rows[(*key, "accuracy_gain")], SHARE)
         )
@@ -305,8 +306,8 @@ def answer():
     same = sum(each.agrees for each in numbers)
     return say(
         f"{B}A neighbour finds {both[MONDRIAN]:.0%} of the twelve in a release with k = 3, and {both[Identity()]:.0%} "
-        f"in the table{B}; {loss:.0%} of the detail is gone. {same} of {len(numbers)} numbers worked by hand are what the "
-        "package computes.",
+        f"in the table{B}; {loss:.0%} of the detail is gone. {same} of {len(numbers)} numbers worked by hand are what "
+        "the package computes.",
         f"Illnesses still leak. An adversary guesses {right.max(axis=1).sum()} of 12 right, and "
         f"{right.sum(axis=0).max()} without the release: a class whose three people have the same illness hides who is "
         "who, and not what they have.",
