@@ -74,7 +74,7 @@ def split(path):
 
 
 def test_another_table_goes_through_the_whole_loop(clinic):
-    assert len(leaks.shown(clinic)) == 2 * len(NOTEBOOKS) + 4  # with the index, what was run, the glossary and the numbers
+    assert len(leaks.shown(clinic)) == 2 * len(NOTEBOOKS) + 4  # the index, what was run, the glossary, the numbers
     results = report.read(clinic / "results.csv")
     made_up = {name for name in results.dataset if name in ("coins", "twelve/twelve") or name.startswith("askari: ")}
     assert set(results.dataset) - made_up == {"clinic/clinic"}, "made-up examples are run with any table"
