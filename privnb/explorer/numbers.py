@@ -4,7 +4,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from functools import cache
 
-import numpy as np
 import pandas as pd
 
 from privnb.decision import points
@@ -19,7 +18,7 @@ from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.measures import facts, stated
-from privnb.microdata import expect, withholding
+from privnb.microdata import expect
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
@@ -180,8 +179,6 @@ def _read(dataset, setting):
     shown = "No rows are shown: each is one person's own record, as it is or with noise."
     if setting.sensitive in names:
         shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
-    elif not release.has_unprotected_rows and np.bincount(release.equivalence_classes).min() < withholding.LIMIT:
-        shown = f"No rows are shown: some stand for fewer than {withholding.LIMIT} people."
     elif not release.has_unprotected_rows:
         # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
         shown = release.show(rng=stream(setting.seed, made, "show"))

@@ -93,7 +93,7 @@ def first(steps, start=""):
     steps : DataFrame
         Of `steps`.
     start : str
-        One of its `setting`; empty: "Mondrian k=10" where it is there, or else the first.
+        One of its `setting`; empty: the explorer's own start where it is there, or else the first.
 
     Returns
     -------
@@ -109,7 +109,8 @@ def first(steps, start=""):
         raise ValueError(
             f"START is a setting of the chart, such as {there[0]!r}; got {start!r}.{meant([start], there)}"
         )
-    return start or ("Mondrian k=10" if "Mondrian k=10" in there else there[0])
+    usual = called(Setting())
+    return start or (usual if usual in there else there[0])
 
 
 def _series(setting):

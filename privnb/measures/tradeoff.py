@@ -127,7 +127,7 @@ def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
     codes, width = tally(model, values, release.schema[sensitive])
     generator = np.random.default_rng(rng)
     while True:
-        counts = tabulate(groups, codes[generator.permutation(len(codes))], (groups.max() + 1, width))
+        counts = tabulate(groups, generator.permutation(codes), (groups.max() + 1, width))
         yield model.level(counts, counts.sum(axis=0))[release.classes]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, combinations, distinct_codes
+from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Schema
@@ -277,11 +277,12 @@ class Release:
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."
             )
-        table = by_content(self.widened(self.labelled).table[names])
-        alike = combinations(table)
-        table = table[alike.multiplicities[alike.index] >= fewest]
-        shown = np.random.default_rng(rng).choice(len(table), min(rows, len(table)), replace=False)
-        return table.iloc[shown].reset_index(drop=True)
+        cells = _cells(self.widened(self.labelled).table[names])
+        alike = _alike(cells)
+        order = np.argsort(alike, kind="stable")
+        order = order[np.bincount(alike)[alike[order]] >= fewest]
+        shown = np.random.default_rng(rng).choice(len(order), min(rows, len(order)), replace=False)
+        return cells.iloc[order[shown]].reset_index(drop=True)
 
 
 expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")
@@ -294,7 +295,13 @@ def by_content(table):
     [1, 2]
     """
     cells = _cells(table)
-    return cells.iloc[np.argsort(combinations(cells).index, kind="stable")].reset_index(drop=True)
+    return cells.iloc[np.argsort(_alike(cells), kind="stable")].reset_index(drop=True)
+
+
+def _alike(cells):
+    """Which rows hold the same: integer array (n,), numbered as sorted by what they hold, from the first column on."""
+    columns = [coded(cells[name]) for name in cells] or [(np.zeros(len(cells), dtype=np.int64), [None])]
+    return distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])[1]
 
 
 def _cells(table):

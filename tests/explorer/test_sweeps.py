@@ -65,11 +65,13 @@ def test_steps_name_what_a_menu_and_a_slider_offer(clinic):
 
 def test_a_chart_starts_where_it_is_asked_to(clinic):
     offered = sweeps.steps(clinic, sweeps.grid(clinic, k="5, 10"))
-    assert sweeps.first(offered) == "Mondrian k=10"
-    assert sweeps.first(offered, "Mondrian k=5") == "Mondrian k=5"
+    assert sweeps.first(offered) == "Mondrian, k = 10"
+    assert sweeps.first(offered, "Mondrian, k = 5") == "Mondrian, k = 5"
     assert sweeps.first(offered[2:3]) == offered.setting[2]
-    with pytest.raises(ValueError, match=r"START is a setting .* got 'mondrian k=50'. Did you mean 'Mondrian k=5'"):
-        sweeps.first(offered, "mondrian k=50")
+    with pytest.raises(
+        ValueError, match=r"START is a setting .* got 'mondrian, k = 50'. Did you mean 'Mondrian, k = 5"
+    ):
+        sweeps.first(offered, "mondrian, k = 50")
 
 
 def test_anatomy_is_asked_for_whole_buckets_only(clinic):
