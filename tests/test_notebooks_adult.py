@@ -47,11 +47,25 @@ def test_each_page_answers_first_with_a_number_in_forty_words(adult):
     assert "nan" not in str(answers)
 
 
-def test_pages_draw_without_a_network(adult, offline):
-    for path in adult.glob("*.html"):
-        offline.page.goto(path.as_uri())
+def test_the_index_is_two_screens(adult, offline):
+    offline.page.set_viewport_size({"width": 1280, "height": 900})
+    offline.page.goto((adult / "index.html").as_uri())
+    assert offline.page.evaluate("document.documentElement.scrollHeight") <= 1800
+    assert len(offline.page.locator("body").inner_text().split()) <= 900
+    sentences = offline.page.locator(".contents p").all_inner_texts()
+    assert len(sentences) == len([*(adult / "notebooks").iterdir()])
+    assert max(len(sentence.split()) for sentence in sentences) <= 25
+    assert not any("..." in sentence for sentence in sentences)
+
+
+def test_pages_draw_without_a_network_and_say_their_answer_on_the_first_screen(adult, offline):
+    offline.page.set_viewport_size({"width": 1280, "height": 900})
+    for name in ["index", *(path.stem for path in (adult / "notebooks").iterdir())]:
+        offline.page.goto((adult / f"{name}.html").as_uri())
         figures = offline.page.locator("figure.chart svg")
         assert figures.count() >= 1
         assert all(figures.nth(i).bounding_box()["height"] > 50 for i in range(figures.count()))
+        first = offline.page.locator(".verdict" if name == "index" else ".lead").bounding_box()
+        assert first["y"] + first["height"] < 900, name
     assert offline.outside == []
     assert offline.errors == []

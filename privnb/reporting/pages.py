@@ -69,6 +69,7 @@ def make(chosen, executed, ledger, summary=None):
         "index",
         **about,
         summary=summary,
+        reason=_sentence(summary.reason) if summary else "",
         lines=_lines(summary),
         decided=next((page for page in pages if page["summary"]), None),
     )
@@ -120,6 +121,11 @@ def _lines(summary):
     }
 
 
+def _sentence(text):
+    """A text from capital letter to full stop."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
 def _unit(format):
     """What a number of this format is of; "" if the format says nothing of it."""
     unit = numerals.parts(format)[3].strip() if format else ""
@@ -140,9 +146,17 @@ def _number(format, number):
 
 
 def _cut(text):
-    """The first sentence, of at most `LONGEST` words."""
-    words = re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", text)[0].split()
-    return " ".join(words if len(words) <= LONGEST else [*words[:LONGEST], "..."])
+    """The first sentence of a text, or as many of its clauses as have at most `LONGEST` words together."""
+    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", text.strip())[0]
+    ends = [end.start() for end in re.finditer(r"[;,:] |$", sentence) if not _open(sentence[: end.start()])]
+    fitting = [sentence[:end] for end in ends if len(sentence[:end].split()) <= LONGEST]
+    if not fitting:
+        return " ".join([*sentence.split()[:LONGEST], "..."])
+    return fitting[-1] if fitting[-1].endswith((".", "!", "?")) or len(fitting) == len(ends) else f"{fitting[-1]}."
+
+
+def _open(text):
+    return text.count("(") > text.count(")")
 
 
 def _dataset(chosen):

@@ -113,6 +113,7 @@ def test_a_page_without_an_answer_says_what_it_has():
     [
         ("At most 5.5% of people. More.", "At most 5.5% of people."),
         ("word " * 25, ("word " * 25).strip()),
+        ("A 1 (by chance, 2) and b; " + "word " * 25, "A 1 (by chance, 2) and b."),
         ("word " * 26, "word " * 25 + "..."),
     ],
 )

@@ -15,6 +15,7 @@ from privnb.evaluation.results import join
 from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.measures import facts
+from privnb.microdata import numerals
 from privnb.microdata.dataset import load
 from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render
@@ -108,7 +109,9 @@ def said(built, setting, measure):
         & (built.results.measure == measure)
     ]
     value, baseline = found.iloc[0][["value", "baseline"]]
-    return f"{value:.3g}" + ("" if pd.isna(baseline) else f" (baseline {baseline:.3g})")
+    format = facts(measure).format
+    beside = "" if pd.isna(baseline) else f" (baseline {numerals.bare(format, baseline)})"
+    return f"{numerals.bare(format, value)}{beside}"
 
 
 def test_the_saved_numbers_change_from_step_to_step(built):
