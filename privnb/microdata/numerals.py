@@ -128,8 +128,8 @@ def _digits(number, significant):
 
 
 def _rounded(number):
-    whole = round(number)
-    return float(whole) if abs(number - whole) < EXACT * max(1, abs(whole)) else float(number)
+    """A number less what is only the rounding of sums: with as many digits as results are written with."""
+    return float(f"{number:.12g}")
 
 
 def _two_digits(number):

@@ -116,7 +116,7 @@ def said(built, setting, measure):
 
 def test_the_saved_numbers_change_from_step_to_step(built):
     """So that a page which shows a wrong step would be noticed."""
-    numbers = [said(built, f"Mondrian k={k}", "certainty_penalty") for k in (2, 5, 20)]
+    numbers = [said(built, f"Mondrian, k = {k}", "certainty_penalty") for k in (2, 5, 20)]
     assert len(set(numbers)) == 3
 
 
@@ -156,9 +156,9 @@ def test_the_slider_and_the_menu_work_by_keyboard_offline(built, offline, width,
     page.wait_for_timeout(100)
     assert page.locator(".vega-bind", has=slider).inner_text().split() == [*"Loose to strict Mondrian, k = 20".split()]
     menu.focus()
-    page.keyboard.type("LocalRecoding: k")
+    page.keyboard.type("Local recoding: k")
     check("Local recoding, k = 20")
-    menu.select_option(label="Suppress")
+    menu.select_option(label="Suppression")
     page.wait_for_function("() => document.querySelector('.live output').textContent.startsWith('Suppress')")
     assert slider.is_disabled(), "there is one setting only"
     menu.focus()
