@@ -9,7 +9,7 @@ from privnb import decision, sanitizers
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
 from privnb.reporting.charts.decision import axis_title
-from privnb.reporting.charts.frontier import LETTER, SHAPES, _overlap, domain, placed
+from privnb.reporting.charts.frontier import LETTER, SHAPES, domain, overlap, placed
 
 MISSING = float("nan")
 
@@ -146,13 +146,13 @@ def test_names_cover_no_mark_and_no_other_name():
     for i, box in enumerate(boxes):
         assert box[0] >= 0
         assert box[2] <= 520
-        assert not any(_overlap(box, other) for other in boxes[:i])
+        assert not any(overlap(box, other) for other in boxes[:i])
         for each in drawn.itertuples():
             x, y = (
                 (getattr(each, axis) - low) / (high - low) * size
                 for (axis, (low, high)), size in zip(domains.items(), (520, 380), strict=True)
             )
-            assert not _overlap(box, (x - 4, y - 4, x + 4, y + 4))
+            assert not overlap(box, (x - 4, y - 4, x + 4, y + 4))
 
 
 # The tables beside it

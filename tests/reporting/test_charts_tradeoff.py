@@ -57,7 +57,7 @@ def test_titled_explained_and_drawn_without_a_network(given):
 
     chart = charts.trade_off(rows(**given))
     title, below = text(chart)
-    assert title.startswith("At a privacy loss of 0.30 the utility loss is 0.0")
+    assert title.startswith("At a privacy loss of 0.3 the utility loss is 0.0")
     assert "no quasi-identifiers at all" in below or "all people in one bucket" in below
     svg = vl_convert.vegalite_to_svg(chart.to_dict())
     assert "NaN" not in svg
@@ -83,7 +83,7 @@ def test_a_line_for_each_kind_of_query():
     (points,) = drawn(chart, "point")
     assert {each["series"] for each in points} == {"sel=0.05", "sel=0.1"}
     title, below = text(chart)
-    assert title == "At a privacy loss of 0.20 the average relative error is 15.0% (sel=0.05) to 20.0% (sel=0.1)"
+    assert title == "At a privacy loss of 0.2 the average relative error is 15% (sel=0.05) to 20% (sel=0.1)"
     assert "95% intervals over the queries" in below
     assert "level" not in below, "each kind of query has a trivial release of its own"
 

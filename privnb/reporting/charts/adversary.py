@@ -81,15 +81,15 @@ def spans(results, scenario, title, unit, *, of=1):
     )
     there = {kind: known[kind] for kind in known if kind in set(marks.kind)}
     scale = alt.Scale(domain=[0, float(marks[["shown", "high"]].max().max()) or (0.01 if of != 1 else 10)])
-    panels = []
+    panels, last = [], marks.sanitizer.drop_duplicates().iloc[-1]
     for sanitizer, part in marks.groupby("sanitizer", sort=False):
         called = catalogue.title(sanitizer)
-        panel = _spans(part, there, unit, format, scale, called)
+        panel = _spans(part, there, unit if sanitizer == last else None, format, scale, called)
         panels.append(panel.properties(title=alt.Title(called, fontSize=12), width=WIDTH))
     withheld = " A withheld number is drawn at its upper bound." if rows.value.isna().any() else ""
     whose = ", of the main set alone" if (marks.miner_set != "").any() else ""
     return finish(
-        alt.vconcat(*panels),
+        alt.vconcat(*panels, spacing=10),
         _nearer(title, rows, main, format).title,
         f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack, the "
         f"guess and the best of one answer for everybody and guesses permuted at random{whose}. "
@@ -129,7 +129,7 @@ def _spans(rows, there, unit, format, scale, called):
         y=y,
         color=alt.Color("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours)),
         shape=alt.Shape("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-        tooltip=[alt.Tooltip("name:N", title="who"), alt.Tooltip("said:N", title=unit)],
+        tooltip=[alt.Tooltip("name:N", title="who"), alt.Tooltip("said:N", title="people")],
     )
 
 

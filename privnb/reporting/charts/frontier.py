@@ -229,7 +229,7 @@ def placed(drawn, efficient, corner, caps, domains):
             left = x - {"left": 0, "center": width / 2, "right": width}[align]
             box = (left, y - LINE / 2, left + width, y + LINE / 2)
             inside = box[0] > 0 and box[1] > 0 and box[2] < WIDTH and box[3] < HEIGHT
-            if inside and not any(_overlap(box, other) for other in taken):
+            if inside and not any(overlap(box, other) for other in taken):
                 taken.append(box)
                 at = (domains[axis][0] + pixel / scale[axis] for axis, pixel in zip(AXES, (x, y), strict=True))
                 rows.append((*at, short[name], align))
@@ -237,7 +237,7 @@ def placed(drawn, efficient, corner, caps, domains):
     return pd.DataFrame(rows, columns=[*AXES, "text", "align"])
 
 
-def _overlap(a, b):
+def overlap(a, b):
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 

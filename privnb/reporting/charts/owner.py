@@ -6,7 +6,6 @@ from privnb.evaluation.results import check_results, of_one_miner
 from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
-    INK,
     PALE,
     Aggregate,
     alt,
@@ -59,12 +58,10 @@ def declines(results):
             letter = part.parameter.iloc[0]
             beside = absent[absent.index.isin(part.miner)] if letter == "epsilon" else absent.iloc[:0]
             panel = alt.layer()
-            for reference, dash, said, side in (  # one text left, one right: neither lies on the other
-                (guess[guess.index.isin(part.miner)], [2, 3], "no better than the guess", "left"),
-                (beside, [7, 4], "attributes left out", "right"),
-            ):
+            # The text below the title says what they are: names would lie on the curves.
+            for reference, dash in ((guess[guess.index.isin(part.miner)], [2, 3]), (beside, [7, 4])):
                 if len(reference):
-                    panel += _level(reference, order, dash, said, side, y)
+                    panel += _level(reference, order, dash, y)
             panel += _lines(part, order, y, letter)
             title = catalogue.title(sanitizer)
             title = f"{title}, {name or 'main set'}" if drawn.miner_set.nunique() > 1 else title
@@ -115,15 +112,11 @@ def _lines(rows, order, y, letter):
     return marks
 
 
-def _level(values, order, dash, said, side, y):
-    """A horizontal line a miner across the panel, named above the highest."""
+def _level(values, order, dash, y):
+    """A horizontal line a miner across the panel."""
     rows = values.rename_axis("miner").reset_index()
-    colour = told_apart("miner", order)["color"]
     levels = alt.Chart(Aggregate(rows, {"miner": "", "value": ""}).rows)
-    highest = alt.Chart(Aggregate(rows.nlargest(1, "value").assign(said=said), {"value": "", "said": ""}).rows)
-    return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=colour) + highest.mark_text(
-        align=side, dy=-6, dx=2 if side == "left" else -2, fontSize=10, color=INK
-    ).encode(x=alt.value(0 if side == "left" else PANEL), y=y, text="said:N")
+    return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=told_apart("miner", order)["color"])
 
 
 def choices(chosen):

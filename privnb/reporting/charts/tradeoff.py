@@ -1,10 +1,14 @@
 """Li and Li's figures: what releases lose of privacy against what they lose of utility."""
 
+from functools import partial
+
 import numpy as np
+import pandas as pd
 
 from privnb.measures import facts
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import GREY, INK, WIDTH, Aggregate, alt, finish, none, told_apart
+from privnb.reporting.charts.frontier import LETTER, LINE, overlap
 from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.studies.li_li_2009.study import pairs, queries_of
 
@@ -57,7 +61,7 @@ def trade_off(results, measure="utility_loss"):
         chart += base.mark_rule(strokeWidth=1).encode(y="low:Q", y2="high:Q")
     chart += base.mark_point(filled=True, size=55, opacity=1).encode(tooltip=tip)
     return finish(
-        (_scales(scale, rows) + chart + _ends(rows)).properties(width=WIDTH, height=HEIGHT),
+        (_scales(scale, rows) + chart + _ends(rows, right)).properties(width=WIDTH, height=HEIGHT),
         _title(rows, measure),
         _explained(scale, rows, results[results.measure == measure].seed.nunique()),
     )
@@ -136,37 +140,52 @@ def _scales(scale, rows):
     return layers
 
 
-def _ends(rows):
+def _ends(rows, right):
     """The parameters at both ends of each line, where they do not cover one another."""
     ends = rows.loc[[i for _, part in rows.groupby("series", sort=False) for i in (part.index[0], part.index[-1])]]
-    ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + "=" + r.bound.map("{:g}".format))
+    ends = ends[~ends.index.duplicated()].assign(text=lambda r: r.letter + " = " + r.bound.map("{:g}".format))
     ends = ends.sort_values("value", ascending=False).drop_duplicates("text")
-    x, y = (ends[name] / (rows[name].max() or 1) for name in ("privacy", "value"))
+    scale = {"privacy": WIDTH / (right * 1.04 or 1), "value": HEIGHT / (rows.value.max() or 1)}
+    marks = [(row.privacy * scale["privacy"], row.value * scale["value"]) for row in rows.itertuples()]
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in marks]
     kept = []
-    for i in ends.index:
-        if all(abs(x[i] - x[j]) > 0.13 or abs(y[i] - y[j]) > 0.05 for j in kept):
-            kept.append(i)
-    columns = dict.fromkeys(["privacy", "value", "text"], "")
+    for row in ends.itertuples():  # where neither a mark nor another name lies; else it has none
+        at, width = (row.privacy * scale["privacy"], row.value * scale["value"]), LETTER * len(row.text)
+        for align, across, up in (
+            ("left", 8, 0),
+            ("left", 5, 13),
+            ("left", 5, -13),
+            ("right", -8, 0),
+            ("right", -5, 13),
+        ):
+            x, y = at[0] + across, at[1] + up
+            left = x if align == "left" else x - width
+            box = (left, y - LINE / 2, left + width, y + LINE / 2)
+            if 0 < box[0] and box[2] < WIDTH + 60 and 0 < box[1] and not any(overlap(box, other) for other in taken):
+                taken.append(box)
+                kept.append((x / scale["privacy"], y / scale["value"], row.text, align))
+                break
+    columns = ["privacy", "value", "text", "align"]
     return (
-        alt.Chart(Aggregate(ends.loc[kept], columns).rows)
-        .mark_text(dx=6, dy=-9, align="left", fontSize=11, color=INK)
+        alt.Chart(Aggregate(pd.DataFrame(kept, columns=columns), dict.fromkeys(columns, "")).rows)
+        .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color=INK)
         .encode(x="privacy:Q", y="value:Q", text="text:N")
     )
 
 
 def _title(rows, measure):
     """Which line lies lowest and which highest where all of them run, or else where the one begins and ends."""
-    format, name = ".1%" if "%" in facts(measure).format else ".2g", facts(measure).phrase
+    written, name, plain = facts(measure).bare, facts(measure).phrase, partial(numerals.bare, "{:g}")
     groups = list(rows.groupby("series", sort=False))
     at, high = max(part.privacy.min() for _, part in groups), min(part.privacy.max() for _, part in groups)
     if len(groups) == 1 or at > high:
         least, most = rows.loc[rows.value.idxmin()], rows.loc[rows.value.idxmax()]
-        ends = [f"{row.value:{format}} at a privacy loss of {row.privacy:.2f}" for row in (least, most)]
+        ends = [f"{written(row.value)} at a privacy loss of {plain(row.privacy)}" for row in (least, most)]
         return f"{name.capitalize()}: {ends[0]}, {ends[1]}"
     reached = {series: np.interp(at, part.privacy, part.value) for series, part in groups}
     least, *_, most = sorted(reached, key=reached.get)
-    least, most = (f"{reached[series]:{format}} ({series})" for series in (least, most))
-    return f"At a privacy loss of {at:.2f} the {name} is {least} to {most}"
+    least, most = (f"{written(reached[series])} ({series})" for series in (least, most))
+    return f"At a privacy loss of {plain(at)} the {name} is {least} to {most}"
 
 
 def _explained(scale, rows, seeds):
