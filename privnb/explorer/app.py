@@ -44,10 +44,11 @@ def served(parameters):
             # Trust is about outputs that were saved; here each is made anew.
             self.log.addFilter(lambda record: record.msg != "Notebook %s is not trusted")
 
-        def start(self):
-            """A page that is loaded again goes on where it was: the kernels of this server share a file of its own."""
+        def init_settings(self):
+            """A page that is loaded again goes on where it was: the kernels of this server share a file of its own, in
+            the folder that `start` has just made and that goes with the server."""
             os.environ[STATE] = str(Path(self.connection_dir) / "board.json")
-            super().start()
+            return super().init_settings()
 
         def launch_browser(self):
             """Voila opens its page without the token. A file holds it, since anybody sees a browser's arguments."""

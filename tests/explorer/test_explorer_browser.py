@@ -415,6 +415,8 @@ def test_the_board_is_as_it_was_after_a_reload_and_a_closed_page_ends_its_kernel
     assert agrees(page, clinic)[0] == setting
     page.wait_for_function("() => document.querySelector('select[name=utility]').value === 'certainty_penalty'")
     assert page.locator(".privnb-pins li").count() == 1
+    beside = {path.name for path in in_app.folder.iterdir()}
+    assert beside == {"09_explore.ipynb", "09_explore.pins.json"}, "where the board stands is the server's own file"
     assert len(browsing.processes(in_app.pid, "ipykernel")) == 1, "the page that was left has a kernel"
     assert in_app.outside == []
     assert in_app.errors == []
