@@ -91,7 +91,7 @@ def _recommended(releases, caps):
     question = f"the least {axis} loss {f'with {under}' if caps else 'without a cap'}"
     there = _known(releases)
     missing = len(releases) - len(there)
-    left_out = f"; {missing} cannot be chosen whatever the caps, see below" if missing else ""
+    left_out = f"; {missing} cannot be chosen whatever the caps" if missing else ""
     kept = _keeping(there, caps)
     if kept.empty:
         why = f"no release keeps {'the floor' if there.empty else 'both caps' if len(caps) > 1 else 'the cap'}"

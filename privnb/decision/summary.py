@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision.points import ORIGINAL
-from privnb.evaluation.results import KEY, MADE, SETTING, over_seeds, row, setting_name, tidy
+from privnb.evaluation.results import KEY, MADE, SETTING, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
 from privnb.sanitizers.catalogue import group
@@ -84,7 +84,7 @@ QUESTIONS = (
 WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
 
 
-def recommendation(results, table):
+def recommendation(results, table, why):
     """What `choices` recommends, as a row of results, so that a report knows the decision.
 
     Parameters
@@ -93,6 +93,8 @@ def recommendation(results, table):
         Tidy results of the releases that were compared.
     table : DataFrame
         Of `choices`.
+    why : str
+        Of `reason`.
 
     Returns
     -------
@@ -101,9 +103,10 @@ def recommendation(results, table):
         "none", the status "not possible", and the reason says what would have to be relaxed.
     """
     expect.these(results=results)
-    expect.table("table", table, ["setting", "question", "why", *SETTING], "`frontier.choices` gives one.")
+    expect.table("table", table, ["setting", *SETTING], "`frontier.choices` gives one.")
+    expect.kind("why", why, str)
     first, dataset = table.iloc[0], results.dataset.iloc[0]
-    why = f"{first.question}: {first.why}"
+    why = f"{why[:1].upper()}{why[1:]} ({whose(results)})."
     if first.setting == NONE:
         found = row("recommended", np.nan, dataset=dataset, sanitizer=NONE, status="not possible", reason=why)
         return tidy([found])

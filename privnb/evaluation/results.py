@@ -148,6 +148,19 @@ def tidy(rows):
     return pd.DataFrame(columns, columns=COLUMNS)
 
 
+def whose(results):
+    """Which table, by which study, and which sensitive attribute the results are of: under another one the same release
+    has other numbers.
+
+    >>> whose(tidy([row("accuracy_gain", 0.2, dataset="adult/li-li", sanitizer="Suppress", target="occupation")]))
+    'adult/li-li, sensitive occupation'
+    """
+    expect.these(results=results)
+    secret = results.target[results.measure.isin(["accuracy_gain", "privacy_loss", "utility_loss"])]
+    said = [*results.dataset.head(1), *(f"sensitive {name}" for name in secret.head(1))]
+    return ", ".join(said)
+
+
 def mark_withheld(results):
     """The results; whatever has no value, and no reason why, was withheld."""
     bare = results.value.isna() & (results.status == "")

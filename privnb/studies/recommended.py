@@ -2,11 +2,12 @@
 
 from functools import partial
 
+from privnb.decision import Policy, choices, reason
 from privnb.decision.summary import recommendation
 from privnb.evaluation import disclosures, trade_off, workload
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Linked, answer
-from privnb.evaluation.combinations import FLOOR, Combinations
+from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join, setting
 from privnb.microdata import expect
@@ -15,7 +16,7 @@ from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
 
 
-def decided(dataset, sanitizers, results, table, *, profile="quick", floor=FLOOR, store=""):
+def decided(dataset, sanitizers, results, releases, policy, *, profile="quick", store=""):
     """The results with the recommendation, and the risks and utilities of the original and of what is recommended.
 
     Parameters
@@ -25,12 +26,12 @@ def decided(dataset, sanitizers, results, table, *, profile="quick", floor=FLOOR
         Those that were compared.
     results : DataFrame
         Of `appraised`.
-    table : DataFrame
-        Of `decision.choices`.
+    releases : DataFrame
+        `decision.points` of these, with the policy's floor.
+    policy : Policy
+        What the owner accepts.
     profile : str
         How much is run, by name: one of `PROFILES`.
-    floor : int
-        As of `evaluation.combinations`.
     store : str
         The folder that keeps what is finished; empty: none.
 
@@ -41,8 +42,11 @@ def decided(dataset, sanitizers, results, table, *, profile="quick", floor=FLOOR
         who is singled out, found and guessed, whose sensitive value is surest, nearer predictions of the worst miner,
         and what users keep. Where nothing is recommended, of the original alone.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, results=results, profile=profile, floor=floor, store=store)
-    row = recommendation(results, table)
+    expect.these(dataset=dataset, sanitizers=sanitizers, results=results, profile=profile, store=store)
+    expect.these(releases=releases)
+    expect.kind("policy", policy, Policy, instead="Give decision.Policy().")
+    table, floor = choices(releases, **policy.caps(releases)), policy.floor
+    row = recommendation(results, table, reason(releases, table, policy))
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
     questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
     if not dataset.schema[target].numeric:  # a number is seldom predicted exactly

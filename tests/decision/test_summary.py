@@ -18,7 +18,7 @@ def rows(setting, numbers, *, dataset="town", seed=1):
     name, of_it = (*setting.split(" ", 1), "")[:2], []
     for measure, number in numbers.items():
         measure, _, who = measure.partition(" ")
-        of_it.append(made(dataset, *name, seed, measure, who, "", *number, "lower"))
+        of_it.append(made(dataset, *name, seed, measure, who, "job", *number, "lower"))
     return of_it
 
 
@@ -53,7 +53,7 @@ def results():
             *rows("Suppress", {"certainty_penalty": exact(1)}),
         ]
     )
-    return join(found, recommendation(found, table))
+    return join(found, recommendation(found, table, "the least with what it keeps"))
 
 
 def lines(results):
@@ -62,7 +62,7 @@ def lines(results):
 
 def test_the_lines_of_a_decision(results):
     found = decision.summary(results)
-    assert (found.setting, found.reason) == ("Mondrian, k = 10", "the least: it keeps the cap")
+    assert (found.setting, found.reason) == ("Mondrian, k = 10", "The least with what it keeps (town, sensitive job).")
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
@@ -111,10 +111,14 @@ def test_where_nothing_is_recommended_the_original_stands_alone(results):
         }
     )
     found = results[results.measure != "recommended"]
-    row = recommendation(found, table)
+    row = recommendation(found, table, "none keeps it")
     assert [*row] == COLUMNS
-    assert (row.sanitizer[0], row.status[0], row.reason[0]) == (NONE, "not possible", "the least: too few")
+    assert (row.sanitizer[0], row.status[0], row.reason[0]) == (
+        NONE,
+        "not possible",
+        "None keeps it (town, sensitive job).",
+    )
     none = decision.summary(join(found[found.sanitizer != "Mondrian"], row))
-    assert (none.setting, none.reason) == ("", "the least: too few")
+    assert (none.setting, none.reason) == ("", "None keeps it (town, sensitive job).")
     assert all(line.release is None for line in none.lines)
     assert none.lines[0].original[0] == 0.4

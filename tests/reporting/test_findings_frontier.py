@@ -50,8 +50,8 @@ def said(results, policy=POLICY):
 def test_the_recommendation_comes_first_and_is_short(results):
     first = said(results).data.split("\n\n")[0]
     assert first == (
-        "**Mondrian, t = 0.2** is recommended: utility loss 0.02 nats (exact), the least with accuracy gain at most "
-        "+10% of people (20% of the way to the original) and at least 5 people in every published combination."
+        "**Mondrian, t = 0.2** is recommended (town, sensitive job): utility loss 0.02 nats (exact), the least with "
+        "accuracy gain up to +10% (20% of the way to the original's) and at least 5 people per published combination."
     )
     assert len(first.split()) <= 40
 
@@ -73,8 +73,8 @@ def test_every_release_that_is_left_out_is_listed_with_the_reason(results):
 
 def test_nothing_is_recommended_where_nothing_keeps_floor_and_caps(results):
     text = said(results, decision.Policy(floor=50)).data
-    assert text.startswith("**None of these releases should be published**: none has accuracy gain at most +10%")
-    assert "No release keeps the floor" in text
+    assert text.startswith("**None of these releases should be published** (town, sensitive job): none has accuracy")
+    assert "no release keeps the floor" in text
     text = said(results, decision.Policy(privacy=0.1, utility=0.1)).data
     assert "for Suppression a utility loss of 0.05 would have to be accepted" in text
 

@@ -30,20 +30,19 @@ def efficient(releases):
 
 
 def summary(found):
-    """The lines of a `decision.Summary`: each question with the original, the recommended release and the baseline."""
+    """The lines of a `decision.Summary`: each with its 95 % interval, and the baseline that needs no release."""
     if found is None:
         return none("decision")
     expect.kind("found", found, Summary, instead="`decision.summary` gives it.")
     rows = [
-        (line.kind, line.title, *(_told(line, each) for each in (line.original, line.release, line.baseline)))
+        (line.title, *(_told(line, each) for each in (line.original, line.release, line.baseline)))
         for line in found.lines
     ]
     titles = {
-        "kind": "risk or utility",
-        "title": "question",
+        "title": "risks, and utilities",
         "original": "original",
-        "release": f"recommended: {found.setting}" if found.setting else "recommended: none",
-        "baseline": "without release or attack",
+        "release": found.setting or "none is recommended",
+        "baseline": "baseline",
     }
     return Aggregate(pd.DataFrame(rows, columns=[*titles]), titles)
 
@@ -53,7 +52,7 @@ def _told(line, number):
     if number is None:
         return "not measured"
     told = Finding("", *number, format=line.format)
-    return told.number + told.interval
+    return told.number + told.interval.replace("95% interval ", "")
 
 
 def axis_title(axis, releases):

@@ -1,6 +1,6 @@
 """What one setting publishes, keeps and gives away."""
 
-from privnb.evaluation.results import check_results
+from privnb.evaluation.results import check_results, whose
 from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
@@ -44,6 +44,6 @@ def one_setting(results, refused=""):
         if measure in counted.index
     ]
     return report(
-        f"Under {B}{setting_name(own.iloc[0])}{B}, {'; '.join(said)}.",
+        f"Under {B}{setting_name(own.iloc[0])}{B} ({whose(own)}), {'; '.join(said)}.",
         "Another adversary may reach more: no number here says that this release is safe.",
     )

@@ -1,15 +1,13 @@
 """Which release to publish, from the points of the frontier."""
 
 import numpy as np
-import pandas as pd
 
 from privnb import decision
 from privnb.decision import AXES
 from privnb.decision.caps import check_choices
 from privnb.decision.points import check_loss
-from privnb.evaluation.results import check_results
-from privnb.measures import facts
-from privnb.microdata import expect, numerals
+from privnb.evaluation.results import check_results, whose
+from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
 from privnb.reporting.findings.rows import capitalized, listed, of
@@ -36,32 +34,17 @@ def publication(results, releases, table, policy):
     expect.these(results=results, releases=releases)
     check_choices(table)
     expect.kind("policy", policy, decision.Policy, instead="Give decision.Policy().")
-    caps = policy.caps(releases)
+    why, setting = decision.reason(releases, table, policy), table.setting.iloc[0]
+    first = f"{B}{setting}{B} is recommended ({whose(results)}): {why}."
+    if setting == "none":
+        first = f"{B}None of these releases should be published{B} ({whose(results)}): {why}."
     return report(
-        _recommended(releases, table.iloc[0], policy, caps),
-        *_left_out(releases, caps),
+        first,
+        *_left_out(releases, policy.caps(releases)),
         *decision.sentences(table, releases),
         _mined(results, releases),
         "Efficient is said of these releases, by these two measures. No attack found does not mean that there is none.",
     )
-
-
-def _recommended(releases, row, policy, caps):
-    """The recommendation with its number and reason, in at most 40 words."""
-    of = {axis: facts(releases[f"{axis}_measure"].iloc[0]) for axis in AXES}
-    given = {axis: (caps[f"{axis}_cap"], getattr(policy, axis)) for axis in AXES if caps[f"{axis}_cap"] is not None}
-    limits = [
-        f"{of[axis].phrase} at most {of[axis].written(cap)} ({numerals.bare('{:%}', share)} of the way to "
-        f"{'the original' if axis == 'privacy' else 'no quasi-identifiers'})"
-        for axis, (cap, share) in given.items()
-    ]
-    limits = " and ".join([*limits, f"at least {policy.floor} people in every published combination"])
-    if row.setting == "none":
-        return f"{B}None of these releases should be published{B}: none has {limits}. {capitalized(row.why)}."
-    axis = "privacy" if [*given] == ["utility"] else "utility"
-    number = Finding("", *row[[axis, f"{axis}_low", f"{axis}_high"]], format=of[axis].format)
-    interval = number.interval or (" (exact)" if pd.notna(number.value) else "")
-    return f"{B}{row.setting}{B} is recommended: {of[axis].phrase} {number.number}{interval}, the least with {limits}."
 
 
 def _left_out(releases, caps):
@@ -124,15 +107,15 @@ def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
         return report("Nothing was found: at each value tried the privacy loss is of few people, and withheld.")
     if tuned.value is None:
         nearest = tuned.releases.loc[tuned.releases.privacy_high.idxmin()]
-        note = f"No value tried keeps a privacy loss of at most {cap:g}."
+        note = f"No value tried keeps a privacy loss of at most {cap:.3g}."
         if np.isposinf(nearest.privacy_high) and np.isfinite(nearest.privacy_low):
             note = (
-                f"What they lose is known from below only, so none is sure to keep a privacy loss of at most {cap:g}."
+                f"What they lose is known from below only, so none is sure to keep a privacy loss of at most {cap:.3g}."
             )
         subject, row, value = "Least upper bound of the privacy loss", nearest, nearest.privacy_high
     else:
         row = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
-        subject, value, note = f"Least utility loss with a privacy loss of at most {cap:g}", row.utility, ""
+        subject, value, note = f"Least utility loss with a privacy loss of at most {cap:.3g}", row.utility, ""
         tried["its privacy loss"] = row.privacy_high
     found = Finding(subject, value, setting=row.setting, beside=tried, better="lower", note=note)
     return report(found, _beside(tuned, row, cap, whole, floor, axes))

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from privnb.decision import AXES
-from privnb.evaluation.results import SETTING
+from privnb.evaluation.results import SETTING, whose
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.sentences import B
@@ -38,7 +38,7 @@ def every_setting(steps, results, releases):
     there = pd.MultiIndex.from_frame(steps[SETTING]).isin(pd.MultiIndex.from_frame(results[SETTING]))
     counted, missing = f"This table allows {B}{there.sum()} of {len(steps)} settings{B}", list(steps.setting[~there])
     return report(
-        _along(steps[there], releases),
+        _along(steps[there], releases, whose(results)),
         f"{counted}, but not {listed(missing)}." if missing else f"{counted}.",
         efficient(releases),
         "No miner was run here: these are counts of what a release tells whoever reads it as it stands. A setting that "
@@ -61,8 +61,11 @@ def efficient(releases):
     return Finding(subject, status.get("efficient", 0), format=f"{{:.0f}} of {len(releases)}", beside=beside, note=note)
 
 
-def _along(steps, releases):
-    """What the ends of the first series lose; nothing where that has fewer than two settings with both losses."""
+def _along(steps, releases, of_whom):
+    """What the ends of the first series lose; nothing where that has fewer than two settings with both losses.
+
+    `of_whom`: whose numbers they are.
+    """
     rows = steps.merge(releases.drop(columns="setting"), on=SETTING, how="left").dropna(subset=list(AXES))
     for _, part in rows.groupby("series", sort=False):
         if len(part) > 1:
@@ -74,7 +77,7 @@ def _along(steps, releases):
                     for _, row in ends.iterrows()
                 ]
                 said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {texts[0]} to {texts[1]}")
-            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {'; '.join(said)}."
+            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]} ({of_whom}), {'; '.join(said)}."
     return ""
 
 
