@@ -218,6 +218,8 @@ def _column(name, values, mark):
     unlimited = numbers is None or (numbers.step == 1 and (different == records or numbers.width > LEAVES))
     if unlimited and different > records / 2:
         return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
+    if numbers is not None and numbers.step == 1 and different == 2:  # 0 and 1, say: as good as two categories
+        numbers = None
     if numbers is not None and missing:
         reason = f"{missing} values are missing, which a number cannot be: set records_with_missing, or fill them in"
         return Column(name, Role.UNUSED, reason, numbers)
