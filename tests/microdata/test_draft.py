@@ -141,11 +141,11 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
         (range(18, 80), Numbers(15, 80), ["15", "15-19", "10-19", "0-19", "*"]),
         (range(-7, 8), Numbers(-7, 7), ["-7", "-8--7", "-8--5", "*"]),
         ([0, 1], Categories(("0", "1")), ["0", "*"]),
-        ([0, 1, 2], Numbers(0, 2), ["0", "*"]),
+        ([0, 1, 2], Numbers(0, 2), ["0", "0-1", "*"]),
         ([7], Numbers(7, 8), ["7", "*"]),
         (range(1003, 4021, 30), Numbers(1000, 4200), None),
         (["1.5", "2.25"], Numbers(1.5, 2.25, 0.01), None),
-        (["70.0", "71.0", "72.0"], Numbers(70, 72), ["70", "*"]),
+        (["70.0", "71.0", "72.0"], Numbers(70, 72), ["70", "70-71", "*"]),
     ],
 )
 def test_numbers(here, values, domain, levels):
