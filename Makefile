@@ -17,6 +17,7 @@ report: $(STAMP)
 # What the full profile measures of the papers' numbers, for privnb/studies/full_profile.csv: hours, with Weka if it is
 # there. After a kill the same command goes on where it stopped.
 ledger: $(STAMP)
+	@$(BIN)/python -c 'from privnb.studies import full_profile; full_profile.commit()' # before the hours, not after
 	$(BIN)/privnb report --out reports/full -p PROFILE full --jobs 1 \
 	  --notebook 02_sanitize 03_utility 04_attack 05_brickell_shmatikov 06_li_li 07_askari_channel
 	$(BIN)/privnb report --out reports/full-taxonomy -p PROFILE full -p STUDY sramka-taxonomy --jobs 1 \

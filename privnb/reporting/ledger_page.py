@@ -133,7 +133,13 @@ def _cell(row):
     """What a cell shows: the measured number, to the printed digits unless that would hide a difference."""
     shown = "" if row["measured"] != row["measured"] else _measured(row)
     spread = "" if row["lowest"] != row["lowest"] else f"from {row['lowest']:.6g} to {row['highest']:.6g}"
-    return {"number": shown, "status": row["status"], "place": row["place"], "spread": spread}
+    return {
+        "number": shown,
+        "status": row["status"],
+        "place": row["place"],
+        "full": bool(row["date"]),
+        "spread": spread,
+    }
 
 
 def _measured(row):

@@ -75,7 +75,7 @@ def write(reports, path=PATH):
         raise ValueError("these reports measured no printed number. Give reports of the notebooks that re-run papers.")
     names = pd.MultiIndex.from_frame(ledger.read_published()[NAME])
     rows = rows.set_index(NAME).reindex(names.intersection(pd.MultiIndex.from_frame(rows[NAME]), sort=False))
-    rows = rows.assign(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=_commit()).reset_index()[[*NAME, *FOUND, *WHEN]]
+    rows = rows.assign(date=f"{datetime.now(UTC):%Y-%m-%d}", commit=commit()).reset_index()[[*NAME, *FOUND, *WHEN]]
     rows.to_csv(path, index=False, lineterminator="\n")
     return rows
 
@@ -85,8 +85,8 @@ def _read(path):
     return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype={"commit": str})
 
 
-def _commit():
-    """The commit whose files these are."""
+def commit():
+    """The commit whose files these are, 12 digits. Raises ValueError if some of them are in no commit."""
     changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", f":!{PATH.name}")
     if changed:
         raise ValueError(

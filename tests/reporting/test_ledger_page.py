@@ -78,7 +78,10 @@ def test_a_cell_shows_the_measured_number_to_the_printed_digits_and_more_where_t
 def test_groups_and_statuses_are_counted_and_can_be_chosen():
     html = page(cells())
     assert "4 of 7 printed numbers are measured here: 1 exact, 1 within, 1 differs, 1 withheld." in words(html)
-    assert "Of the others, 1 not in this run: the full profile measures it ( make ledger , for hours)" in words(html)
+    assert (
+        "Of the others, 1 were left out of this run: the full profile measures it ( make ledger , for hours)"
+        in words(html)
+    )
     assert "and 2 are out of reach: the notes say why." in words(html)
     choices = set(re.findall(r'id="show-([\w-]+)"', html)) - {"all"}
     assert choices == {re.sub(" ", "-", name) for name in [*CELL, *ledger_page.GROUPS]} - {
@@ -92,12 +95,15 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
 
 def test_what_the_full_profile_measured_stands_where_this_run_measured_nothing():
     html = page(cells(), shipped())
-    assert "Of the others, 1 by the full profile (2026-01-02, commit 0123456789ab ), and 2 are out of reach" in words(
-        html
+    assert (
+        "Of the others, 1 stand as the full profile measured them (2026-01-02, commit 0123456789ab ), and 2 are out of reach"
+        in words(html)
     )
-    assert "not in this run" not in words(html)
+    assert "left out of this run" not in words(html)
     assert "k = 6: mean over 20 seeds" in words(html)
+    assert "full profile</span>" in page(cells(), shipped(item="table9/4"))  # beside a number that is out of reach
     kept = page(cells(), shipped(item="table9/2", measured=0.5))
+    assert "full profile</span>" not in kept
     assert "0.5" not in words(kept[kept.index("<main") :]).replace("0.50", "")
 
 

@@ -14,7 +14,7 @@ COMPARED = ledger.compare(studies.hypertension())
 
 @pytest.fixture
 def committed(monkeypatch):
-    monkeypatch.setattr(full_profile, "_commit", lambda: "0123456789ab")
+    monkeypatch.setattr(full_profile, "commit", lambda: "0123456789ab")
 
 
 def reports(folder, **tables):
@@ -52,12 +52,12 @@ def test_files_that_no_commit_holds_are_refused(tmp_path, monkeypatch):
         (tmp_path / "a.py").write_text("1")
         subprocess.run([*git, *command], cwd=tmp_path, check=True)
     monkeypatch.setattr(full_profile, "PATH", tmp_path / "full_profile.csv")
-    assert len(full_profile._commit()) == 12
+    assert len(full_profile.commit()) == 12
     (tmp_path / "full_profile.csv").write_text("the file that is being made")
-    assert len(full_profile._commit()) == 12
+    assert len(full_profile.commit()) == 12
     (tmp_path / "a.py").write_text("2")
     with pytest.raises(ValueError, match=r"a\.py"):
-        full_profile._commit()
+        full_profile.commit()
 
 
 def test_a_shipped_number_stands_only_where_the_run_has_none(tmp_path, committed):
