@@ -96,7 +96,7 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
 def test_what_the_full_profile_measured_stands_where_this_run_measured_nothing():
     html = page(cells(), shipped())
     assert (
-        "Of the others, 1 stand as the full profile measured them (2026-01-02, commit 0123456789ab ), and 2 are out of reach"
+        "1 stand as the full profile measured them (2026-01-02, commit 0123456789ab ), and 2 are out of reach"
         in words(html)
     )
     assert "left out of this run" not in words(html)
