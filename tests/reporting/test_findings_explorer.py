@@ -40,7 +40,7 @@ def test_each_number_stands_beside_its_baseline(measured):
     whose = "clinic/clinic, sensitive diagnosis"  # under another study the same setting has other numbers
     assert report.data.startswith(f"Under **Mondrian, k = 20** ({whose}), a published cell spans **")
     guessed, traced = (
-        f"**{bare(format, row.value)} of people** (by chance: {bare(format, row.baseline)})"
+        f"**{bare(format, row.value)} of people** (chance: {bare(format, row.baseline)})"
         for format, row in (("{:+%}", gain), ("{:%}", found))
     )
     assert f"a guess of the {gain.target} gains {guessed}; a row leads to its person for {traced}." in report.data

@@ -85,7 +85,7 @@ def test_which_to_publish(results):
     assert "as good in both accuracy gain (privacy loss) and utility loss and better in one" in text
     assert "1 may not be chosen whatever the losses" in text
     assert "at most 0.1: **Mondrian, t = 0.2**, privacy loss 0.09 (baseline 0.01)" in text
-    assert "Without classes (LaplaceNoise) it is what the best of naive Bayes reaches" in text
+    assert "Without classes (Laplace noise) it is what the best of naive Bayes reaches" in text
     assert "exact for an adversary who knows the class" in text
     assert "nobody can guess better" not in text
     assert "such a release dominates no other one and keeps no cap" in text

@@ -39,7 +39,7 @@ def one_setting(results, refused=""):
     own = results[results.sanitizer == results.sanitizer.iloc[0]]  # a miner is shown the ends as well
     counted = own[own.miner == ""].drop_duplicates("measure").set_index("measure", drop=False)
     said = [
-        words.format(Finding.of(counted.loc[measure], guess="by chance").text, target=counted.target[measure])
+        words.format(Finding.of(counted.loc[measure], guess="chance").text, target=counted.target[measure])
         for measure, words in COUNTED.items()
         if measure in counted.index
     ]

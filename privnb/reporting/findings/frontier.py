@@ -11,6 +11,7 @@ from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
 from privnb.reporting.findings.rows import capitalized, listed, of
+from privnb.sanitizers.catalogue import title
 
 
 def publication(results, releases, table, policy):
@@ -62,7 +63,7 @@ def _mined(results, releases):
     mined = gains[~gains.sanitizer.isin(gains[gains.miner == ""].sanitizer) & (gains.miner != "worst")]
     if "accuracy_gain" not in [releases[f"{axis}_measure"].iloc[0] for axis in AXES] or mined.empty:
         return ""
-    noisy, miners = (listed([*column.unique()]) for column in (mined.sanitizer, mined.miner))
+    noisy, miners = (listed([*column.unique()]) for column in (mined.sanitizer.map(title), mined.miner))
     return (
         "In classes and buckets the accuracy gain is exact for an adversary who knows the class. Without classes "
         f"({noisy}) it is what the best of {miners} reaches, or 0, since anybody can guess the commonest value. A "

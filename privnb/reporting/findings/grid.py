@@ -9,7 +9,7 @@ from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, report
 from privnb.reporting.findings.rows import listed
-from privnb.sanitizers.catalogue import group
+from privnb.sanitizers.catalogue import group, title
 
 BUCKETS = (
     "Releases in buckets publish quasi-identifiers as they are: they disclose who is in the table, and these two "
@@ -54,7 +54,7 @@ def efficient(releases):
     beside = {
         "beaten": f"{status.get('dominated', 0)}",
         "undecided, as a number is missing or random": f"{status.get('undecided', 0)}",
-        "by sanitizer": listed([f"{name} ({count})" for name, count in sanitizers.items()] or ["none"]),
+        "by sanitizer": listed([f"{title(name)} ({count})" for name, count in sanitizers.items()] or ["none"]),
     }
     note = BUCKETS if "buckets" in set(sanitizers.index.map(group)) else ""
     subject = f"Settings that no other one beats in {of}"
@@ -71,15 +71,12 @@ def _along(steps, releases, of_whom):
         if len(part) > 1:
             ends, said = part.iloc[[0, -1]], []
             for axis in AXES:
-                format = facts(ends[f"{axis}_measure"].iloc[0]).format
-                texts = [
-                    Finding("", row[axis], format=format, beside=_baseline(row, axis)).text
-                    for _, row in ends.iterrows()
-                ]
-                said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {texts[0]} to {texts[1]}")
+                format, baselines = facts(ends[f"{axis}_measure"].iloc[0]).format, ends[f"{axis}_baseline"]
+                known = baselines.mask(baselines.duplicated(keep="last"))  # one that both have is said once
+                first, last = (
+                    Finding("", value, format=format, beside={} if pd.isna(baseline) else {"baseline": baseline}).text
+                    for value, baseline in zip(ends[axis], known, strict=True)
+                )
+                said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {first} to {last}")
             return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]} ({of_whom}), {'; '.join(said)}."
     return ""
-
-
-def _baseline(row, axis):
-    return {"baseline": row[f"{axis}_baseline"]} if pd.notna(row[f"{axis}_baseline"]) else {}

@@ -38,12 +38,14 @@ def by_sanitizer(rows):
 
 
 def listed(names):
-    """Names as a person lists them.
+    """Names as a person lists them, apart where they have commas themselves.
 
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
+    >>> listed(["a", "b", "c"]), listed(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
+    ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
     """
     *first, last = names
+    if first and any("," in name for name in names):
+        return "; ".join([*first, last])
     return f"{', '.join(first)} and {last}" if first else last
 
 

@@ -83,8 +83,8 @@ def adversary_and_researcher(compared):
     if originals:
         most = max(originals, key=lambda found: found.value)
         answer = (
-            "No release halves the adversary's gain and keeps utility: from the original a researcher guesses "
-            f"{replace(most, beside={}).text} more right."
+            "No release halves the adversary's gain and keeps utility: from the original a researcher guesses right "
+            f"{replace(most, beside={}).text}."
         )
     if kept:
         best = max(kept, key=lambda found: found.value)
