@@ -15,6 +15,7 @@ from privnb.microdata import sentences
 from privnb.reporting import vega
 from privnb.reporting.charts import V5
 from privnb.reporting.charts.base import render
+from privnb.reporting.charts.narrow import WIDE, narrow
 
 ROWS, COLUMNS = 12, 8  # a table of more is folded away
 
@@ -91,8 +92,12 @@ def is_chart(data):
 def _figure(numbers, data):
     """An output with a chart as `<figure>`: its title as text, which wraps, and below it the drawing."""
     title = _title(data)
-    svg = _drawing(data, f"chart{next(numbers)}")
+    number = next(numbers)
+    svg = _drawing(data, f"chart{number}")
     width = re.search(r'<svg[^>]*? width="([\d.]+)"', svg)
+    if V5 in data and width and float(width[1]) > WIDE:
+        slim = _drawing({V5: narrow(data[V5])}, f"narrow{number}")
+        svg += slim.replace('class="', 'class="narrow ', 1)
     style = f' style="--width: {width[1]}px"' if width else ""
     said = "".join(
         f"<{tag}>{escape(text)}</{tag}>" for tag, text in zip(("strong", "span"), title, strict=True) if text

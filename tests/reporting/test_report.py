@@ -314,7 +314,7 @@ def test_report_opens_from_disk_without_network(built, offline):
         assert offline.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
         if name != "02_use":
             figure = offline.page.get_by_role("img", name="People in the classes a and b")
-            box = figure.locator("svg").bounding_box()
+            box = figure.locator("svg:visible").bounding_box()
             assert box["width"] > 50
             assert box["height"] > 50
     offline.page.goto((built / "index.html").as_uri())

@@ -162,7 +162,7 @@ def percent(share):
 def axis(format):
     """An axis with room between its labels and as many digits as tell them apart."""
     _, sign, kind, _ = numerals.parts(format)
-    return alt.Axis(format=sign + {"g": ",~g"}.get(kind, kind), tickCount=8)
+    return alt.Axis(format=sign + (kind if kind == "%" else ",~f"), tickCount=8)
 
 
 def none(what):
