@@ -148,7 +148,7 @@ def new(args):
         f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'. Then run "
         f"`{shlex.quote(runs_as())} report --dataset {path.stem}`. "
         f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Git ignores "
-        "that folder, for it tells of people."
+        "that folder, because it holds people's data."
     )
 
 
@@ -277,7 +277,7 @@ def _own_notebooks():
 
     folder, made = own_notebooks()
     if made:
-        print(f"privnb: the notebooks are now in {folder}: a copy of your own, of those that came with the package.")
+        print(f"privnb: the package's notebooks are copied to {folder}, where you can change them.")
     return folder
 
 

@@ -161,12 +161,12 @@ def test_what_an_installed_package_brings_is_opened_as_a_copy(project, monkeypat
     assert cli.main(["lab"]) == 2
     assert capsys.readouterr().err.startswith(f"privnb: {own / 'notebooks'} holds other things than these notebooks.")
     (own / "notebooks" / "thesis.ipynb").unlink()
-    for said in (f"the notebooks are now in {own / 'notebooks'}: ", ""):
+    for said in (f"the package's notebooks are copied to {own / 'notebooks'}, ", ""):
         cli.main(["lab"])
         out = capsys.readouterr().out
         assert f"--ServerApp.root_dir={own / 'notebooks'}\n" in out
         assert said in out
-        assert ("now in" in out) == bool(said)
+        assert ("copied to" in out) == bool(said)
     assert [path.name for path in sorted((own / "notebooks").iterdir())] == ["01_load.ipynb", "04_attack.ipynb"]
     assert notebooks_folder() == own / "notebooks"
 

@@ -164,11 +164,10 @@ def left_out(index):
     pages = {path.stem: nbformat.read(path, 4) for path in sorted((index.parent / "notebooks").glob("*.ipynb"))}
     # Such a page is made of a title and a sentence.
     silent = [name for name, page in pages.items() if not any(c.source for c in page.cells if c.cell_type == "code")]
-    said = [f"Pages with nothing to say about this table, and why: {', '.join(silent)}."] if silent else []
-    said += (
-        [f"Of {len(statuses):,} numbers {withheld:,} are withheld, for they tell of few people."] if withheld else []
-    )
-    return said + ([f"{absent:,} could not be had; results.csv says why."] if absent else [])
+    said = [f"These pages have nothing to say about this table, and say why: {', '.join(silent)}."] if silent else []
+    if withheld:
+        said.append(f"{withheld:,} of {len(statuses):,} numbers are withheld because they tell about few people.")
+    return said + ([f"{absent:,} were not possible; results.csv says why."] if absent else [])
 
 
 def _checked(results, name):

@@ -175,9 +175,9 @@ def test_a_report_of_data_whose_mode_cannot_be_read_is_open_to_nobody(tmp_path, 
     ("statuses", "silent", "said"),
     [
         (["", ""], [], []),
-        (["withheld", "", "withheld"], [], ["Of 3 numbers 2 are withheld, for they tell of few people."]),
-        (["not possible", "refused"], [], ["1 could not be had; results.csv says why."]),
-        ([""], ["04_a", "08_b"], ["Pages with nothing to say about this table, and why: 04_a, 08_b."]),
+        (["withheld", "", "withheld"], [], ["2 of 3 numbers are withheld because they tell about few people."]),
+        (["not possible", "not possible"], [], ["2 were not possible; results.csv says why."]),
+        ([""], ["04_a", "08_b"], ["These pages have nothing to say about this table, and say why: 04_a, 08_b."]),
     ],
 )
 def test_what_a_report_leaves_out_is_counted(tmp_path, statuses, silent, said, write_notebook):
