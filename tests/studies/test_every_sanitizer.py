@@ -29,7 +29,9 @@ def here():
     few = {**SETTINGS, "k": "5", "miners": "naive Bayes", "all": True}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
-        patch.setitem(studies.PROFILES, "small", Profile({}, {}, {}, workloads={"": (1, 3)}, family=few))
+        patch.setitem(
+            studies.PROFILES, "small", Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=few)
+        )
         yield
 
 
@@ -271,6 +273,30 @@ def test_axes(people, monkeypatch):
     monkeypatch.setattr(losses, "large_populations", lambda *_: None)
     assert studies.axes(people)["utility"] == "certainty_penalty"
     assert studies.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"
+
+
+# What is recommended
+
+
+def test_what_is_recommended_stands_beside_the_original_in_all_questions(people, family, results):
+    policy = decision.Policy()
+    releases = decision.points(results, **AXES, floor=policy.floor)
+    found = studies.decided(people, family, results, releases, policy, profile="small")
+    assert not found.duplicated(KEY).any()
+    row = found[found.measure == "recommended"].iloc[0]
+    chosen = releases[(releases.sanitizer == row.sanitizer) & (releases.parameters == row.parameters)].iloc[0]
+    assert chosen.refused == ""
+    assert chosen.privacy_high <= policy.caps(releases)["privacy_cap"]
+    assert row.reason.endswith(
+        "at least 5 people per published combination (adult/li-li (300 records), sensitive occupation)."
+    )
+    told = decision.summary(found)
+    assert told.setting == chosen.setting
+    unmeasured = [line.title for line in told.lines if line.original is None or line.release is None]
+    assert unmeasured == ["linkability", "membership"]
+    singled_out, linked = told.lines[:2]
+    assert singled_out.original[0] > 0.5 > singled_out.release[0] == 0
+    assert linked.original[0] > 0.5 > linked.release[0] > linked.baseline[0]
 
 
 # One parameter
