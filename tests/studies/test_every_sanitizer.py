@@ -234,7 +234,7 @@ def test_the_full_profile_measures_everything(everything):
     assert expected <= set(everything.measure)
     for measure in expected:
         points = decision.points(everything, privacy=measure, utility="utility_loss")
-        assert points.privacy_of[0].startswith(measure.replace("_", " "))
+        assert points.privacy_of[0].startswith(facts(measure).phrase)
 
 
 def test_results_of_several_notebooks_go_together(people, everything):
@@ -310,7 +310,7 @@ def test_along_one_parameter(people, tmp_path):
     tuned = decision.tune(evaluate, values, 0.1, **AXES, floor=2)
     assert tuned.evaluations == 10
     best = tuned.releases[tuned.releases.value == tuned.value].iloc[0]
-    assert best.setting == f"Mondrian t={tuned.value}"
+    assert best.setting == f"Mondrian, t = {tuned.value}"
     assert best.privacy_high <= 0.1 + 1e-9
     again = evaluate(tuned.value)
     row = again[(again.measure == "accuracy_gain") & (again.miner == "worst")]
@@ -320,7 +320,7 @@ def test_along_one_parameter(people, tmp_path):
 def test_the_whole_grid_in_the_full_profile(people):
     values = [2, 3]
     evaluate, whole = studies.along(people, studies.settings_along(people, "KMember k", values), profile="small")
-    assert decision.points(whole, **AXES).setting.tolist() == [f"KMember k={k}" for k in values]
+    assert decision.points(whole, **AXES).parameters.tolist() == [f"k={k}" for k in values]
     assert evaluate(3).equals(whole[whole.parameters == "k=3"])
 
 
