@@ -56,6 +56,9 @@ def test_the_index_is_two_screens(adult, offline):
     assert len(sentences) == len([*(adult / "notebooks").iterdir()])
     assert max(len(sentence.split()) for sentence in sentences) <= 25
     assert not any("..." in sentence for sentence in sentences)
+    offline.page.emulate_media(media="print")
+    offline.page.set_viewport_size({"width": 703, "height": 900})
+    assert offline.page.locator(".decision").bounding_box()["height"] <= 1032, "A4 less its margins"
 
 
 def test_pages_draw_without_a_network_and_say_their_answer_on_the_first_screen(adult, offline):

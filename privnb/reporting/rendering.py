@@ -18,6 +18,7 @@ from privnb.reporting.charts.base import render
 from privnb.reporting.charts.narrow import WIDE, narrow
 
 ROWS, COLUMNS = 12, 8  # a table of more is folded away
+PROSE = 25  # characters without a digit that a cell of words begins with
 
 
 def templates():
@@ -58,8 +59,11 @@ def markdown(text, cell=None):
 
 
 def _table(html):
-    """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word."""
+    """The HTML of a table, its headings broken after an underscore if need be, and nowhere else in a word; a cell of
+    some words is prose.
+    """
     html = re.sub(r"<style\b.*?</style>", "", html, flags=re.DOTALL)  # the page has its own and refuses others
+    html = re.sub(rf"<td>(?=[^<\d]{{{PROSE}}})", '<td class="prose">', html)
     return Markup(re.sub(r"<th\b[^>]*>[^<]*", lambda heading: heading[0].replace("_", "_<wbr>"), html))
 
 

@@ -139,6 +139,14 @@ def test_a_wall_of_numbers_is_folded_behind_what_it_holds(rows, columns, value, 
     assert rendering.wall(f"<details>{table.to_html()}</details>") == "", "it is folded already"
 
 
+def test_a_cell_of_words_is_prose_and_one_of_numbers_is_not():
+    table = pd.DataFrame(
+        {"what it does": ["Cut the records in two, again and again."], "k": ["1,407 (1,387 to 1,424)"]}
+    )
+    assert rendering._table(table.to_html()).count('<td class="prose">Cut') == 1
+    assert "<td>1,407" in rendering._table(table.to_html())
+
+
 # --- the glossary ---
 
 
