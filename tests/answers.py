@@ -1,6 +1,17 @@
 """What the pages of a report answer: the first paragraph of each notebook's answer."""
 
+import re
+
 import nbformat
+
+
+def check(report):
+    """Each has at most forty words, and a number."""
+    answers = first_paragraphs(report)
+    assert len(answers) == len([*(report / "notebooks").glob("*.ipynb")]) > 0
+    assert {name: answer for name, answer in answers.items() if words(answer) > 40} == {}
+    assert {name: answer for name, answer in answers.items() if not re.search(r"\d", answer)} == {}
+    assert "nan" not in str(answers)
 
 
 def first_paragraphs(report):

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import answers
 import leaks
 import nbformat
 import pytest
@@ -90,6 +91,10 @@ def test_another_table_goes_through_the_whole_loop(clinic):
     assert "A" in set(results[results.measure == "anti_utility"].scenario)
     assert not (clinic / "ledger.csv").exists(), "the papers print nothing of this table"
     assert not re.search("href=.ledger", (clinic / "index.html").read_text(encoding="utf-8"))
+
+
+def test_each_page_answers_first_with_a_number_in_forty_words(clinic):
+    answers.check(clinic)
 
 
 def test_nothing_of_the_clinics_people_is_shown(clinic):

@@ -72,7 +72,8 @@ def _answer(found):
 def _nearer(tops):
     """The setting where the worst miner gains most, of those that may be told."""
     for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
-        yield Finding.of(row, f"the worst miner approaches the true {row.target} of", guess="guess")
+        subject, hidden = f"the worst miner approaches the true {row.target} of", {"guess": "withheld"}
+        yield Finding.of(row, subject, guess="guess", beside=hidden if pd.isna(row.baseline) else {})
 
 
 def _linked(links):
