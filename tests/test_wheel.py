@@ -24,7 +24,9 @@ def wheel(tmp_path_factory):
 
 
 def in_git(*folders):
-    listed = subprocess.run(["git", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", *folders], cwd=ROOT, capture_output=True, text=True
+    )
     if listed.returncode:
         pytest.skip("this is no checkout")
     return listed.stdout.split("\n")
