@@ -160,6 +160,9 @@ def measured(rare):
 def test_a_rare_sensitive_value_does_not_let_the_original_pass(measured):
     gains = measured[(measured.measure == "accuracy_gain") & (measured.sanitizer == "Identity")]
     assert gains.value.tolist() == [pytest.approx(0.02, abs=0.015)], "far below the cap of 0.1 that was the default"
+    every = decision.points(measured, privacy="accuracy_gain", utility="certainty_penalty").assign(refused="")
+    for left, dangerous in ((every, "Bucketize"), (every[every.sanitizer != "Bucketize"], "Identity")):
+        assert decision.choices(left, privacy_cap=0.1).sanitizer[0] == dangerous, "by a cap of 0.1 without a floor"
     releases = decision.points(measured, privacy="accuracy_gain", utility="certainty_penalty", floor=5)
     for policy in (Policy(), Policy(privacy=1), Policy(privacy=0), Policy(privacy=0, utility=1)):
         chosen = decision.choices(releases, **policy.caps(releases)).setting[0]
