@@ -21,7 +21,7 @@ from privnb.microdata.sentences import Page, say
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.sanitizers import SanitizationError
-from privnb.sanitizers.catalogue import generalizing
+from privnb.sanitizers.catalogue import generalizing, title
 from privnb.studies.parameters import numbers
 
 
@@ -32,7 +32,7 @@ class NobodyLeft(ValueError):
 def described(sanitizers):
     """One row per sanitizer: its name, how it is written, and what it does in a sentence."""
     expect.these(sanitizers=sanitizers)
-    rows = [(type(s).__name__, repr(s), sentence(type(s))) for s in sanitizers]
+    rows = [(title(type(s).__name__), repr(s), sentence(type(s))) for s in sanitizers]
     return Page(
         pd.DataFrame(rows, columns=["sanitizer", "written", "what it does"]).set_index("sanitizer").rename_axis(None),
         f"{len(rows)} sanitizers",
@@ -124,13 +124,12 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
     index = pd.MultiIndex.from_product([[f"person {i + 1}" for i in range(people)], names])
     columns = {"made up": persons[names].astype(str).to_numpy().ravel()}
     for sanitizer in track(sanitizers, "side by side"):
+        called = title(type(sanitizer).__name__)
         try:
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
-            columns[type(sanitizer).__name__] = np.full(len(index), "not possible", dtype=object)
-            columns[type(sanitizer).__name__][0] = (
-                str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
-            )
+            columns[called] = np.full(len(index), "not possible", dtype=object)
+            columns[called][0] = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
             continue
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
@@ -140,7 +139,7 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
             for i in range(people)
             for name in names
         ]
-        columns[type(sanitizer).__name__] = np.array(shown, dtype=object)
+        columns[called] = np.array(shown, dtype=object)
     return Page(pd.DataFrame(columns, index=index), f"{people} made-up people under {len(sanitizers)} sanitizers")
 
 

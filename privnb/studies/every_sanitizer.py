@@ -16,11 +16,11 @@ from privnb.evaluation.cases import Linked, Question, answer
 from privnb.evaluation.combinations import FLOOR, Combinations
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import Costs
-from privnb.evaluation.results import SETTING, join, setting, summary
+from privnb.evaluation.results import SETTING, join, setting, setting_name, summary
 from privnb.evaluation.store import Store
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
-from privnb.microdata.sentences import C, say
+from privnb.microdata.sentences import say
 from privnb.microdata.treatment import TRUE
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL
@@ -186,8 +186,8 @@ def left_out(dataset, sanitizers, results):
     expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
     reasons = []
     for sanitizer in sanitizers:
-        for reason in results.reason[_refused(sanitizer, results)].head(1):
-            reasons.append(f"{C}{sanitizer!r}{C}: {reason.split(' cannot be reached: ')[-1]}")
+        for row in results[_refused(sanitizer, results)].head(1).itertuples():
+            reasons.append(f"{setting_name(row)}: {row.reason.split(' cannot be reached: ')[-1]}")
     if not reasons:
         return say(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
     return say(f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:", reasons)

@@ -37,11 +37,11 @@ def test_where_everybody_is_taken_nobody_can_be_made_up(adult):
 def test_every_kind_publishes_the_same_people(adult):
     family = catalogue.family(adult, k=5)
     page = gallery.side_by_side(adult, family)
-    assert list(page.table) == ["made up", *(type(s).__name__ for s in family)]
+    assert list(page.table) == ["made up", *(catalogue.title(type(s).__name__) for s in family)]
     assert len(page.table) == 3 * 9
     assert len(set(page.table)) == 11
     assert repr(page) == "3 made-up people under 10 sanitizers"
-    exact, mondrian, buckets = (page.table[name] for name in ("made up", "Mondrian", "Bucketize"))
+    exact, mondrian, buckets = (page.table[name] for name in ("made up", "Mondrian", "Buckets"))
     assert (mondrian != exact).any()
     assert (buckets == exact).sum() == 3 * 8
     assert buckets["person 1"]["salary"].startswith("bucket ")
