@@ -87,7 +87,6 @@ state(
     sentence="Nobody can be linked to fewer released records than this. Buckets publish exact quasi-identifiers, so "
     "k is about those.",
     source="Samarati and Sweeney, 1998",
-    unit="people",
     format="{:,} people",
     baseline="asked",
     axis=False,
