@@ -146,13 +146,21 @@ def _number(format, number):
 
 
 def _cut(text):
-    """The first sentence of a text, or as many of its clauses as have at most `LONGEST` words together."""
+    """The first sentence of a text. If it is longer than `LONGEST`: its first clauses, or itself without what stands in
+    brackets.
+    """
     sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z\d])", text.strip())[0]
-    ends = [end.start() for end in re.finditer(r"[;,:] |$", sentence) if not _open(sentence[: end.start()])]
-    fitting = [sentence[:end] for end in ends if len(sentence[:end].split()) <= LONGEST]
-    if not fitting:
-        return " ".join([*sentence.split()[:LONGEST], "..."])
-    return fitting[-1] if fitting[-1].endswith((".", "!", "?")) or len(fitting) == len(ends) else f"{fitting[-1]}."
+    bare = re.sub(r" \([^()]*\)", "", sentence)
+    for short in (sentence, *_clauses(sentence, "; "), bare, *_clauses(sentence, "[,:] ")):
+        if sum(any(letter.isalnum() for letter in word) for word in short.split()) <= LONGEST:
+            return short
+    return " ".join([*sentence.split()[:LONGEST], "..."])
+
+
+def _clauses(sentence, end):
+    """The beginnings of a sentence up to an `end` that stands in no bracket, the longest first, as sentences."""
+    places = [found.start() for found in re.finditer(end, sentence) if not _open(sentence[: found.start()])]
+    return [f"{sentence[:place]}." for place in reversed(places)]
 
 
 def _open(text):

@@ -113,7 +113,9 @@ def test_a_page_without_an_answer_says_what_it_has():
     [
         ("At most 5.5% of people. More.", "At most 5.5% of people."),
         ("word " * 25, ("word " * 25).strip()),
-        ("A 1 (by chance, 2) and b; " + "word " * 25, "A 1 (by chance, 2) and b."),
+        ("A 1 (by chance; 2) and b; " + "word " * 25, "A 1 (by chance; 2) and b."),
+        ("Loses 5% (" + "word " * 24 + ") of k = 10, more than b.", "Loses 5% of k = 10, more than b."),
+        ("A, k = 2, is " + "word " * 24, "A, k = 2."),
         ("word " * 26, "word " * 25 + "..."),
     ],
 )
