@@ -48,7 +48,7 @@ def test_the_index_is_two_screens(adult, offline):
     assert len(offline.page.locator("body").inner_text().split()) <= 900
     sentences = offline.page.locator(".contents p").all_inner_texts()
     assert len(sentences) == len([*(adult / "notebooks").iterdir()])
-    assert max(map(words, sentences)) <= 25
+    assert max(map(answers.words, sentences)) <= 25
     assert not any("..." in sentence for sentence in sentences)
     offline.page.emulate_media(media="print")
     offline.page.set_viewport_size({"width": 703, "height": 900})
