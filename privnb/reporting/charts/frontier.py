@@ -255,7 +255,7 @@ def _title(releases, corner, caps):
 
 def _explained(releases, drawn, corner, caps, least):
     there = set(drawn.status)
-    said = []
+    said = ["Colour: the kind of release. Shape: the sanitizer."]
     if "efficient" in there:
         said.append("Filled, with the line: efficient, no other release here is as good in both and better in one.")
     said += ["Grey: dominated."] if "dominated" in there else []
