@@ -31,7 +31,7 @@ COLUMNS = [
     "why",
     "refused",
 ]
-ORIGINAL, IS_ORIGINAL = called(Identity())["sanitizer"], "it is the original table"
+ORIGINAL, IS_ORIGINAL = called(Identity())["sanitizer"], "it publishes the data as they are"
 
 
 def check_points(name, value, columns=COLUMNS):

@@ -48,7 +48,7 @@ LOSSES = {
 def test_the_original_and_what_is_below_the_floor_are_compared_with_nothing():
     table = points(LOSSES).set_index("setting")
     assert table.refused.to_dict() == {
-        "Identity": "it is the original table",
+        "Identity": "it publishes the data as they are",
         "Suppress": "",
         "KMember k=2": "its rarest combination of quasi-identifiers belongs to fewer than 5 people",
         "KMember k=5": "",
@@ -85,7 +85,7 @@ def test_the_least_losses_are_not_chosen_below_the_floor():
     assert chosen.setting[0] == "KMember k=5"
     assert not chosen.setting.isin(["Identity", "KMember k=2", "Noise"]).any(), "nor named as an end or a knee"
     reasons = decision.left_out(points(LOSSES), privacy_cap=0.0015)
-    assert next(iter(reasons)) == "it is the original table"
+    assert next(iter(reasons)) == "it publishes the data as they are"
     assert reasons["its privacy loss is above the cap of 0.0015"] == ["KMember k=5"]
     assert sum(map(len, reasons.values())) == 4
 
@@ -210,7 +210,7 @@ def test_an_original_whose_combinations_are_shared_is_still_the_original():
     family = [Identity(), Suppress()]
     found = join(evaluation.combinations(SIXES, family), evaluation.costs(SIXES, family))
     table = decision.points(found, privacy="alone", utility="certainty_penalty", floor=5)
-    assert table.refused.tolist() == ["it is the original table", ""]
+    assert table.refused.tolist() == ["it publishes the data as they are", ""]
 
 
 def test_a_search_keeps_the_floor():

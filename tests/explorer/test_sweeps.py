@@ -126,9 +126,9 @@ def test_the_answer_says_what_a_series_trades_with_its_numbers(said, few):
         for k in ("k=5", "k=20")
     )
     answer = said.data.split("\n\n")[0]
-    assert "From Mondrian, k = 5 to Mondrian, k = 20 (clinic/clinic, sensitive diagnosis), " in answer
-    assert f", accuracy gain goes from {loose} to {strict}" in answer
+    assert f"From Mondrian, k = 5 to Mondrian, k = 20, accuracy gain goes from {loose} to {strict}; " in answer
     assert "; certainty penalty goes from" in answer
+    assert answer.endswith(" (clinic/clinic, sensitive diagnosis).")
 
 
 def test_the_answer_counts_the_efficient(said, few):

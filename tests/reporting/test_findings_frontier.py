@@ -62,7 +62,7 @@ def test_every_release_that_is_left_out_is_listed_with_the_reason(results):
     said_of = said(pd.concat([results, loose, pair], ignore_index=True))
     lines = next(part for part in said_of.parts if isinstance(part, list))
     assert lines[:2] == [
-        "It is the original table: the original.",
+        "It publishes the data as they are: the original.",
         "Its rarest combination of quasi-identifiers belongs to fewer than 5 people: k-member clustering, k = 2.",
     ]
     assert "Its privacy loss is above the cap of 0.1: Mondrian, k = 5." in lines

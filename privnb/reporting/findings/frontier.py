@@ -44,7 +44,8 @@ def publication(results, releases, table, policy):
         *_left_out(releases, policy.caps(releases)),
         *decision.sentences(table, releases),
         _mined(results, releases),
-        "Efficient is said of these releases, by these two measures. No attack found does not mean that there is none.",
+        "A release is efficient among these releases and by these two measures. That no attack was found does not mean "
+        "that there is none.",
     )
 
 

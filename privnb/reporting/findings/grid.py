@@ -78,5 +78,5 @@ def _along(steps, releases, of_whom):
                     for value, baseline in zip(ends[axis], known, strict=True)
                 )
                 said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {first} to {last}")
-            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]} ({of_whom}), {'; '.join(said)}."
+            return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {'; '.join(said)} ({of_whom})."
     return ""
