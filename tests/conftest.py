@@ -114,7 +114,8 @@ def lab(tmp_path_factory, kernel):
     """A JupyterLab on small copies of the notebooks, see `browsing.lab`."""
     root = tmp_path_factory.mktemp("lab")
     for path in browsing.NOTEBOOKS.glob("*.ipynb"):
-        assert "RECORDS = 800" in browsing.copy(path.stem, root / "notebooks", **SMALL).read_text()
+        copied = browsing.copy(path.stem, root / "notebooks", **SMALL).read_text()
+        assert "RECORDS = 800" in copied or "RECORDS = " not in copied  # 00 has a table of its own
     with browsing.lab(root) as about:
         yield about
 

@@ -78,6 +78,7 @@ ASKED = {  # every function that takes the limit
     "Worth": lambda limit: leakage.Worth(pd.DataFrame(), "diagnosis", fewest=limit),
     "Losses": lambda limit: trade_off.Losses("diagnosis", fewest=limit),
     "show": lambda limit: KMember(10).sanitize(CLINIC, rng=1).show(fewest=limit),
+    "Combinations": lambda limit: importlib.import_module("privnb.evaluation.combinations").Combinations(fewest=limit),
     "combinations": lambda limit: evaluation.combinations(CLINIC, [KMember(10)], fewest=limit),
     "disclosure": lambda limit: disclosures.disclosure(CLINIC, [Identity()], fewest=limit),
     "costs": lambda limit: evaluation.costs(CLINIC, [KMember(10)], fewest=limit),

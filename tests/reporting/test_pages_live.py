@@ -182,7 +182,7 @@ def test_without_javascript_the_still_picture_stays(built, browser):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((built.folder / f"{NAME}.html").as_uri())
-    assert page.locator(".live svg").bounding_box()["height"] > 300
+    assert page.locator(".live svg:visible").bounding_box()["height"] > 300
     assert "takes JavaScript" in page.locator("noscript").inner_text()
     context.close()
 
