@@ -55,7 +55,8 @@ collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run
 
 SLOWEST = [
     "test_notebooks_adult.py", "test_notebooks.py", "test_explorer_browser.py", "test_report.py", "test_payloads.py",
-    "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_places.py", "test_board.py",
+    "test_own_tables.py", "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_wheel.py",
+    "test_places.py", "test_board.py",
     "test_brickell_shmatikov.py", "test_askari.py", "test_sramka.py", "test_keep.py", "test_lab.py",
     "test_pages_live.py",
 ]  # fmt: skip
