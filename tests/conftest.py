@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
+from privnb.evaluation import store
 from privnb.microdata import dataset
 from privnb.miners import weka
 
@@ -147,6 +148,11 @@ def arx():
     if not os.environ.get("HIERARCHIES"):
         pytest.skip("ARX's hierarchies are not here: HIERARCHIES=FOLDER names where they are")
     return Path(os.environ["HIERARCHIES"])
+
+
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores: kernels, browsers and other processes are waited for."""
+    return store.usable_cores() + 1
 
 
 def pytest_sessionstart(session):
