@@ -141,7 +141,7 @@ def tune(evaluate, values, cap, *, privacy, utility, floor):
         row = _release(results, wanted, floor)
         found[position] = results
         utility = row.utility if pd.notna(row.utility) else row.utility_high
-        # Of few people a loss is withheld: whether it keeps a cap cannot be told.
+        # Of few people a loss is withheld: whether it keeps a cap is not known.
         privacy = np.inf if row.refused or pd.isna(row.privacy_high) else row.privacy_high
         return privacy, np.inf if pd.isna(utility) else utility
 

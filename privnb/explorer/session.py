@@ -89,7 +89,7 @@ class Session:
         """The pinned settings, but for those that this table cannot be asked for: one file may serve several tables."""
         return [pin for pin in self.pins.settings if means_something(pin, self.dataset)]
 
-    # --- what is shown, by who shows it ---
+    # --- what each part of the board shows ---
 
     def _draw(self):
         """Everything is to be shown anew."""

@@ -57,7 +57,7 @@ def average_utility(tables, weights=None, user=None):
 
     Utility_T: the mean of U_max over attributes. `weights`: P(A), `{name: how likely it is to be of interest}`, adding
     up to 1; None: all attributes alike. `user`: what a user knew before, Tables of one joint distribution over the same
-    domains; what it told them of each attribute is taken off (eq. 17-19), so the result can be below 0. None: nothing,
+    domains; what it discloses of each attribute is taken off (eq. 17-19), so the result can be below 0. None: nothing,
     all combinations alike likely.
 
     Erratum: a difference of entropies does not see what a user had wrong. Who was as sure of another value gains 0.

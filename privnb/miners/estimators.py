@@ -246,8 +246,8 @@ class Neighbours:
             last = np.minimum((held < self.k).sum(axis=1), nearest - 1)
             radius = np.take_along_axis(np.take_along_axis(far, order, axis=1), last[:, None], axis=1)
             near = csr_array(distance <= radius + 1e-4)  # equal distances differ in their last digits
-            told = (near @ self.counts).toarray()
-            answers.append(told[:, 0] / (near @ self.people) if self.numbers else told.argmax(axis=1))
+            sums = (near @ self.counts).toarray()
+            answers.append(sums[:, 0] / (near @ self.people) if self.numbers else sums.argmax(axis=1))
         return np.concatenate(answers)
 
     def _scaled(self, features):

@@ -259,7 +259,7 @@ def test_a_short_record_is_no_record_with_missing_values(toy):
                 "columns": COLUMNS.replace('"?"', '"?", "F|M"'),
                 "more": '[studies.x]\nquasi-identifier = ["sex"]\nrecoding = { sex = "set" }',
             },
-            r"'sex': the value 'F\|M' cannot be told",
+            r"'sex': the value 'F\|M' cannot stand",
         ),
     ],
 )

@@ -218,7 +218,7 @@ class _Listed(OfLeaves):
         for value in self.values:
             if "|" in value or value == SUPPRESSED:
                 raise SchemaError(
-                    f"'{self.name}': the value '{value}' cannot be told in a label that joins values by '|' and writes "
+                    f"'{self.name}': the value '{value}' cannot stand in a label that joins values by '|' and writes "
                     "'*' for all. Rename it in the domain and in the data, or give the attribute a hierarchy file."
                 )
 

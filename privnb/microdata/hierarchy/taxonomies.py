@@ -127,7 +127,7 @@ def quantiles(attribute, groups, sample):
     Raises
     ------
     SchemaError
-        If a value is so common that fewer groups can be told apart.
+        If a value is so common that fewer groups can be distinguished.
 
     >>> from privnb.microdata.schema import Attribute, Role
     >>> age = Attribute("age", Role.QUASI_IDENTIFIER, Numbers(17, 99))

@@ -6,7 +6,7 @@ from pandas.api.types import is_numeric_dtype
 
 
 class Header:
-    """The attributes as Weka is told of them.
+    """The attributes as Weka reads them.
 
     `labels`: {name: Index of nominal values, or None for numbers}; `classes`: the sorted labels of the class, None for
     numbers.
