@@ -322,9 +322,7 @@ def of_one():
         "explorer.explore.pins": str(Path(WORK.name, "pins.json")), "explorer.asked.k": "5",
         **{f"explorer.asked.{letter}": "" for letter in ("l", "t", "delta", "epsilon")},
         **{f"Setting.{each.name}": each.default for each in fields(Setting)},
-        "answers.adversary_gains.mined": given["results"], "answers.subgroups.rows": given["results"],
-        "answers.adversary_gains.links": given["results"], "answers.characteristics.examples":
-        given["results"], "answers.owner_choice.chosen": given["results"],
+        "answers.owner_choice.chosen": given["results"],
         "answers.owner_choice.links": given["results"],
         "answers.adversary_and_researcher.compared": given["results"],
         "answers.errata.errata": errata(), "answers.search.axes": AXES,

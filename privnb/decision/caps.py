@@ -191,10 +191,13 @@ def _costs(row, table):
     return " and ".join(more) or ("" if row.setting == "none" else "no more than any other here")
 
 
-def check_choices(table):
+def check_choices(name, table):
     """Raise TypeError unless `table` is one, and ValueError unless it has the columns of `choices`."""
     columns = ["question", "setting", "why", "costs", *AXES]
-    expect.table("table", table, columns, "`frontier.choices` gives one.")
+    return expect.table(name, table, columns, "`frontier.choices` gives one.")
+
+
+expect.WORDS["table"] = check_choices
 
 
 def sentences(table, releases):
@@ -212,8 +215,7 @@ def sentences(table, releases):
     list of str
         A sentence or more each.
     """
-    check_choices(table)
-    expect.these(releases=releases)
+    expect.these(table=table, releases=releases)
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")
     of = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}

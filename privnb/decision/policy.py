@@ -78,6 +78,9 @@ class Policy:
         return found
 
 
+expect.word("policy", Policy, instead="Give decision.Policy().")
+
+
 def _bare(releases):
     """The release without quasi-identifiers."""
     ends = releases[(releases.sanitizer.map(group) == "the ends") & (releases.sanitizer != ORIGINAL)]

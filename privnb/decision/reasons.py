@@ -2,9 +2,7 @@
 
 import pandas as pd
 
-from privnb.decision.caps import check_choices
 from privnb.decision.points import AXES
-from privnb.decision.policy import Policy
 from privnb.measures.base import facts
 from privnb.microdata import expect, numerals
 
@@ -25,9 +23,7 @@ def reason(releases, table, policy):
     str
         A sentence without its end.
     """
-    expect.these(releases=releases)
-    check_choices(table)
-    expect.kind("policy", policy, Policy, instead="Give decision.Policy().")
+    expect.these(releases=releases, table=table, policy=policy)
     row, kept = table.iloc[0], _kept(releases, policy)
     if row.setting == "none":
         return f"none has {kept}: {row.why}"

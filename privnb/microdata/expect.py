@@ -218,6 +218,8 @@ WORDS = {
     "hierarchies": lambda name, value: value is None or kind(name, value, Mapping, instead="Give them by attribute."),
     "neutral": lambda name, value: kind(name, value, str, instead='Name columns, "all", or none: "".'),
     "prefix": lambda name, value: kind(name, value, str),
+    "refused": lambda name, value: kind(name, value, str),
+    "cap": number,
     "profile": lambda name, value: kind(name, value, str, instead="Name one, such as quick."),
     "knows": lambda name, value: isinstance(value, str) or texts(name, value, "attributes"),
     "known": lambda name, value: kind(name, value, pd.DataFrame, instead="One row a person, one column an attribute."),

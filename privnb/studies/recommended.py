@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from privnb.decision import Policy, choices, reason
+from privnb.decision import choices, reason
 from privnb.decision.summary import recommendation
 from privnb.evaluation import disclosures, trade_off, workload
 from privnb.evaluation.attributes import sensitive_name
@@ -42,9 +42,8 @@ def decided(dataset, sanitizers, results, releases, policy, *, profile="quick", 
         who is singled out, found and guessed, whose sensitive value is surest, nearer predictions of the worst miner,
         and what users keep. Where nothing is recommended, of the original alone.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, results=results, profile=profile, store=store)
-    expect.these(releases=releases)
-    expect.kind("policy", policy, Policy, instead="Give decision.Policy().")
+    expect.these(dataset=dataset, sanitizers=sanitizers, results=results, releases=releases, policy=policy)
+    expect.these(profile=profile, store=store)
     table, floor = choices(releases, **policy.caps(releases)), policy.floor
     row = recommendation(results, table, reason(releases, table, policy))
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)

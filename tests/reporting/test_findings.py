@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from rows import finding, frame
 
+from privnb.evaluation.results import join
 from privnb.reporting import findings
+from privnb.reporting.findings.adversary import subgroups
 from privnb.reporting.findings.base import Finding, reported
 
 
@@ -193,7 +195,7 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
 
 
 def test_the_worst_miner_stands_beside_its_controls():
-    said = findings.adversary_gains(attack(), LINKS)
+    said = findings.adversary_gains(join(attack(), LINKS))
     assert said.data.startswith(
         "The worst miner approaches the true age of **500 people** (95% interval 480 to 520; guess: 200) under "
         "k-member clustering, k = 2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) "
@@ -207,16 +209,16 @@ def test_the_worst_miner_stands_beside_its_controls():
 
 def test_the_answer_is_of_a_number_that_may_be_told():
     few = mined(("LaplaceNoise", "epsilon=0.5", "worst", NONE, 991, 999, NONE))
-    text = findings.adversary_gains(pd.concat([few, attack()]), LINKS).data
+    text = findings.adversary_gains(join(pd.concat([few, attack()]), LINKS)).data
     assert "approaches the true age of **500 people**" in text.split("\n\n")[0]
 
 
 def test_nothing_is_left_where_chance_gives_as_much():
-    beyond = finding(findings.adversary_gains(attack(chance=505), LINKS), "beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(join(attack(chance=505), LINKS)), "beyond its guesses permuted")
     assert beyond.value == -5
     assert "no more than needs no attack at all" in beyond.note
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((470, 495, 505), start=1)]
-    beyond = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")
     # More in two seeds of three: 10 -+ 4.303 * 18.03 / sqrt(3).
     assert [round(each) for each in (beyond.value, beyond.low, beyond.high)] == [10, -35, 55]
     assert "no more than needs no attack at all" in beyond.note
@@ -224,16 +226,16 @@ def test_nothing_is_left_where_chance_gives_as_much():
 
 def test_what_a_persons_own_row_gives():
     seeds = [attack(unseen=unseen, seed=seed) for seed, unseen in enumerate((398, 400, 402), start=1)]
-    own = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "did not see (400)")
+    own = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "did not see (400)")
     assert [round(each) for each in (own.value, own.low, own.high)] == [100, 95, 105]
     assert own.note == ""
-    own = finding(findings.adversary_gains(attack(unseen=500), LINKS), "did not see (500)")
+    own = finding(findings.adversary_gains(join(attack(unseen=500), LINKS)), "did not see (500)")
     assert "no evidence that a person's own row helps" in own.note
 
 
 def test_controls_are_compared_seed_by_seed():
     seeds = [attack(chance=chance, seed=seed) for seed, chance in enumerate((488, 490, 492), start=1)]
-    beyond = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")
     # Within a seed's interval over people, but by 10 in the mean of three seeds: 10 -+ 4.303 * 2 / sqrt(3).
     assert [round(each) for each in (beyond.value, beyond.low, beyond.high)] == [10, 5, 15]
     assert beyond.note == ""
@@ -241,14 +243,14 @@ def test_controls_are_compared_seed_by_seed():
 
 def test_seeds_that_are_all_alike_are_no_proof_and_no_all_clear():
     seeds = [attack(chance=300, zero=0, seed=seed) for seed in (1, 2, 3)]
-    beyond = finding(findings.adversary_gains(pd.concat(seeds), LINKS), "beyond its guesses permuted")
+    beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")
     assert beyond.value == 200
     assert np.isnan(beyond.low)
     assert beyond.note == "3 seeds so alike do not tell how sure that is."
 
 
 def nearer(*numbers):
-    said = findings.adversary_gains(mined(("KMember", "k=2", "worst", *numbers)), LINKS)
+    said = findings.adversary_gains(join(mined(("KMember", "k=2", "worst", *numbers)), LINKS))
     assert "nan" not in said.data
     assert not said.found, "numbers are not set apart where too few people are hit"
     return said.data.split(" under ")[0]
@@ -266,15 +268,15 @@ def test_who_is_hit():
         ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
         ("KMember", "k=2", "nearer_share", "worst", "sex Male", NONE, 0.01, 0.09, NONE),
     )
-    found = findings.subgroups(shares)
+    found = subgroups(shares)
     assert found.subject.endswith("who is hit: of sex Female")
     assert (found.value, found.setting) == (0.2, "k-member clustering, k = 2")
     assert found.beside == {"without it": 0.05, "of sex Male": "at most 9%"}
-    assert "No group is hit clearly more than another" in findings.subgroups(shares.assign(high=0.3, low=0.05))
+    assert "No group is hit clearly more than another" in subgroups(shares.assign(high=0.3, low=0.05))
 
 
 def test_without_links_nothing_is_said_of_a_neighbour():
-    assert "neighbour" not in findings.adversary_gains(attack(), LINKS.iloc[:1]).data
+    assert "neighbour" not in findings.adversary_gains(join(attack(), LINKS.iloc[:1])).data
 
 
 def chosen(*rows):
@@ -399,7 +401,7 @@ def test_many_criteria_that_agree_are_counted():
 
 
 def test_nothing_was_attacked():
-    none = findings.adversary_gains(attack().iloc[:0], LINKS.iloc[:0])
+    none = findings.adversary_gains(join(attack().iloc[:0], LINKS.iloc[:0]))
     assert none.data == "No release was attacked."
 
 
@@ -464,17 +466,17 @@ def test_no_predictions_at_all():
 EMPTY = results()
 
 
-OTHER_TABLES = {"errata", "every_setting", "publication", "search", "subgroups"}  # these take more than results
+OTHER_TABLES = {"errata", "every_setting", "publication", "search"}  # these take more than results
 
 
 @pytest.mark.parametrize("name", sorted({*findings.__all__} - OTHER_TABLES))
 def test_a_table_without_rows_gives_a_sentence(name):
-    tables = [EMPTY] * (2 if name in ("adversary_gains", "owner_choice") else 1)
+    tables = [EMPTY] * (2 if name == "owner_choice" else 1)
     assert getattr(findings, name)(*tables).data.endswith(".")
 
 
 TABLES = {
-    "adversary_gains": lambda: (attack(), LINKS),
+    "adversary_gains": lambda: (join(attack(), LINKS),),
     "mined_predictions": lambda: (gains(0.03, 0.01, 0.005, 0.02),),
     "owner_choice": lambda: (pd.concat([chosen(*CHOSEN), others(("k=9", 30, -5, 65))]), NO_LINKS),
     "utility_declines": lambda: (kept(*KEPT, ("LaplaceNoise", "epsilon=0.5", "a", 0.1)),),

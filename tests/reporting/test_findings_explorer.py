@@ -1,11 +1,11 @@
 """What is said of one setting follows from its results alone."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from made_up import CLINIC
 
 from privnb import explorer
+from privnb.evaluation.results import tidy
 from privnb.explorer import Setting
 from privnb.microdata.dataset import load
 from privnb.microdata.numerals import bare
@@ -72,6 +72,4 @@ def test_every_kind_of_release_has_its_sentences(kind, clinic):
 
 
 def test_what_cannot_be_reached_says_why():
-    assert said(pd.DataFrame({"value": [np.nan]}), "the table has 300 records.") == (
-        "**There is no such release.** the table has 300 records."
-    )
+    assert said(tidy([]), "the table has 300 records.") == ("**There is no such release.** the table has 300 records.")

@@ -44,8 +44,7 @@ def every_setting(steps, results, planes, measures, *, start=""):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
-    expect.these(results=results)
+    expect.these(steps=steps, results=results)
     for place, plane in enumerate(
         expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
     ):
@@ -205,8 +204,7 @@ def every_number(steps, results, measures):
     -------
     HTML of a notebook
     """
-    expect.table("steps", steps, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
-    expect.these(results=results)
+    expect.these(steps=steps, results=results)
     if not expect.texts("measures", measures, "measures"):
         raise ValueError("measures must name one measure or more, got none.")
     measures = _known(measures, results)

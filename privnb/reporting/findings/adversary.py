@@ -1,37 +1,36 @@
-"""What adversaries gain, and how much of it needs no attack."""
+"""What adversaries gain, how much of it needs no attack, and what mined predictions add to it."""
 
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, check_results, over_seeds
+from privnb.evaluation.results import SETTING, measured, over_seeds
 from privnb.measures.base import t_interval
 from privnb.microdata import numerals
+from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import by_sanitizer, capitalized, of, same_release, sanitized, setting_name
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
+CLOSE = 1e-9  # two ways to the same number differ by less
+CHANCE = 1 / 40  # of comparisons lie by chance above all draws
+READINGS = {
+    "with predictions": "Predictions in the first record of each distinct row",
+    "with all predictions": "Predictions for all people",
+}
 
 
 @of_results(otherwise="No release was attacked.")
-def adversary_gains(mined, links):
+def adversary_gains(results):
     """Nearer predictions and correct links; per kind of sanitizer what is left beyond what needs no attack.
 
-    Parameters
-    ----------
-    mined : DataFrame
-        Of `studies.adversaries`.
-    links : DataFrame
-        Of `evaluation.linked`.
-
-    Returns
-    -------
-    Sentences
+    `results`: of `studies.adversaries` and of `evaluation.linked`.
     """
-    rows = of(over_seeds(mined), "anti_utility", scenario="A", variant="")
+    runs = of(results, "anti_utility", scenario="A", variant="")
+    rows = over_seeds(runs)
     tops = [part.loc[_beyond_guess(part).idxmax()] for part in by_sanitizer(main_set(rows, "worst"))]
-    yield _answer([*_nearer(tops), *_linked(over_seeds(links))])
-    yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(mined, top))]
+    yield _answer(tops, over_seeds(of(results, "reidentification_rate")))
+    yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(runs, top))]
 
 
 def main_set(rows, miner="", control=""):
@@ -45,15 +44,19 @@ def beyond_controls(nearer):
     `nearer`: rows of one scenario over seeds. A setting is left out where the worst miner's number is withheld, and a
     control that is withheld anywhere.
     """
-    worst = main_set(nearer, "worst").set_index(SETTING)
-    controls = {GUESS: worst.baseline}
-    controls |= {said: main_set(nearer, control=name).set_index(SETTING).value for name, said in CONTROLS.items()}
-    wide = pd.DataFrame({name: each for name, each in controls.items() if len(each)}).dropna(axis=1)
-    known = worst[worst.value.notna()]
+    worst, controls = _controls(nearer, SETTING)
+    known, wide = worst[worst.value.notna()], pd.DataFrame(controls).dropna(axis=1)
     if wide.empty or known.empty:
         return known.assign(strongest="", beyond=0.0).iloc[:0]
     wide = wide.reindex(known.index)
     return known.assign(strongest=wide.idxmax(axis=1), beyond=known.value - wide.max(axis=1))
+
+
+def _controls(rows, keys):
+    """The worst miner's rows by `keys`, and the numbers that it stands beside: `{what needs no attack: Series}`."""
+    worst = main_set(rows, "worst").set_index(keys)
+    drawn = {said: main_set(rows, control=name).set_index(keys).value for name, said in CONTROLS.items()}
+    return worst, {GUESS: worst.baseline} | {said: each for said, each in drawn.items() if len(each)}
 
 
 def _beyond_guess(worst):
@@ -61,35 +64,27 @@ def _beyond_guess(worst):
     return (worst.value.fillna(worst.high) - worst.baseline.fillna(0)).fillna(-np.inf)
 
 
-def _answer(found):
-    """What a miner and a neighbour reach at most, each in a setting that is named once."""
-    settings = [each.setting for each in found]
-    under = [f" under {name}" if name not in settings[:place] else " there" for place, name in enumerate(settings)]
-    said = [f"{each.subject} {each.text}{where}" for each, where in zip(found, under, strict=True)]
+def _answer(tops, links):
+    """Where the worst miner gains most, of the numbers that may be told, and where a neighbour finds most people."""
+    said, setting = [], ""
+    for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
+        found = Finding.of(row, guess="guess", beside={"guess": "withheld"} if pd.isna(row.baseline) else {})
+        setting = found.setting
+        said.append(f"the worst miner approaches the true {row.target} of {found.text} under {setting}")
+    for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
+        found = Finding.of(row, guess="chance")
+        there = "there" if found.setting == setting else f"under {found.setting}"
+        said.append(f"a neighbour finds {found.text} {there}")
     return capitalized(f"{'; '.join(said)}.") if said else ""
 
 
-def _nearer(tops):
-    """The setting where the worst miner gains most, of those that may be told."""
-    for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
-        subject, hidden = f"the worst miner approaches the true {row.target} of", {"guess": "withheld"}
-        yield Finding.of(row, subject, guess="guess", beside=hidden if pd.isna(row.baseline) else {})
-
-
-def _linked(links):
-    """The setting where a neighbour finds most people."""
-    for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
-        yield Finding.of(row, "a neighbour finds", guess="chance")
-
-
-def _beyond_controls(top, here, mined):
+def _beyond_controls(top, here, runs):
     """One setting: what the worst miner reaches beyond what needs no attack, and by a person's own row."""
-    beyond, runs = beyond_controls(here), of(mined, "anti_utility", scenario="A", variant="")
+    beyond = beyond_controls(here)
     if beyond.empty:
         return
-    worst, strongest = main_set(runs, "worst").set_index("seed"), beyond.strongest.iloc[0]
-    by_seed = {said: main_set(runs, control=name).set_index("seed").value for name, said in CONTROLS.items()}
-    left = worst.value - (by_seed | {GUESS: worst.baseline})[strongest]
+    strongest, (worst, controls) = beyond.strongest.iloc[0], _controls(runs, "seed")
+    left = worst.value - controls[strongest]
     yield _difference(top, f"The worst miner beyond {strongest}", left, "That is no more than needs no attack at all.")
     held_out = main_set(runs, control="held-out").set_index("seed").value
     if len(held_out) and held_out.notna().all():
@@ -107,11 +102,11 @@ def _difference(top, subject, differences, otherwise):
     Nor have several that are too much alike, see `t_interval`.
     """
     (low, high), n = t_interval(differences.tolist()), len(differences)
-    more, note = low > 0, ""
+    more, notes = low > 0, []
     if pd.isna(low):
-        note = f"{'One seed does' if n == 1 else f'{n} seeds so alike do'} not tell how sure that is."
+        notes = [f"{'One seed does' if n == 1 else f'{n} seeds so alike do'} not tell how sure that is."]
         more = differences.min() > 0
-    note = note if more else f"{note} {otherwise}".strip()
+    note = " ".join(notes if more else [*notes, otherwise])
     return Finding(subject, differences.mean(), low, high, "{:+,.0f} people", setting_name(top), note=note)
 
 
@@ -121,9 +116,6 @@ def subgroups(rows):
 
     `rows`: of measure `nearer_share`, one per group and release. A withheld group stands at its upper bound.
     """
-    check_results("rows", rows)
-    if rows.value.isna().all():
-        return ""
     rows = rows.assign(at=rows.value.fillna(rows.high))
     pairs = rows.dropna(subset="value").merge(rows.dropna(subset="at"), on=SETTING, suffixes=("", "_less"))
     pairs = pairs[pairs.low > pairs.high_less]
@@ -133,3 +125,32 @@ def subgroups(rows):
     less = f"{'' if pd.notna(pair.value_less) else 'at most '}{numerals.bare('{:%}', pair.at_less)}"
     subject = f"An average hides who is hit: of {pair.group}"
     return Finding.of(pair, subject, beside={f"of {pair.group_less}": less}, format="{:.1%}")
+
+
+@of_results(otherwise="No predictions were put into a release beside a control: there is no increase to speak of.")
+def mined_predictions(results):
+    """Whether the worst miner's predictions add more to the adversary's gains than as many random labels do."""
+    gains = measured(results[results.measure.isin(["accuracy_gain", "knowledge_gain"])])
+    for variant, subject in READINGS.items():
+        rows = gains[gains.variant == variant]
+        mined, drawn = rows[rows.control == ""], rows[rows.control != ""]
+        both = mined.merge(drawn, on=[*SETTING, "seed", "measure", "miner_set"], suffixes=("", "_drawn"))
+        both = both.dropna(subset=["value", "low_drawn", "high_drawn"])
+        if len(both):
+            above, below = both.value > both.high_drawn + CLOSE, both.value < both.low_drawn - CLOSE
+            beside = {"by chance": f"{len(both) * CHANCE:.2g}", "below all draws": f"{below.sum()}"}
+            subject = f"{subject} raise a gain beyond all draws of random labels in"
+            yield Finding.count(subject, above, "comparisons", beside=beside, note=_verdict(above.mean()))
+
+
+def _verdict(above):
+    """Whether predictions do more than random labels: in most comparisons, not in a few.
+
+    Comparisons share releases and miners, so how many of them chance may put above all draws is not known, only that
+    one in forty is on average.
+    """
+    if above > 1 / 2:
+        return f"{B}The predictions do more than random labels.{B}"
+    if above > CHANCE:
+        return "The comparisons are not independent: too few to conclude that predictions beat random labels."
+    return "No more than by chance: the increase is no evidence of an attack."

@@ -18,35 +18,18 @@ from privnb.reporting.findings.rows import listed, setting_name
 
 @dataclass(frozen=True)
 class Finding:
-    """One number, what it stands beside, where it was found, and which direction is better.
+    """One number, what it stands beside, where it was found, and which direction is better."""
 
-    Parameters
-    ----------
-    subject : str
-        What the number is of: the beginning of the sentence.
-    value, low, high : float
-        The number and its 95 % interval; without a value it was withheld, and lies between `low` and `high`.
-    format : str
-        What the number is of, with its unit, see `numerals`.
-    setting : str
-        The release, as `setting_name` calls it.
-    beside : mapping of str to float or str
-        What it stands beside: baseline, controls, ends of the scale. Numbers are written as the value is.
-    better : str
-        "lower", "higher" or "".
-    note : str
-        What else is to be known: whole sentences.
-    """
-
-    subject: str
-    value: float
-    low: float = np.nan
+    subject: str  # what the number is of: the beginning of the sentence
+    value: float  # NaN: it was withheld, and lies between `low` and `high`
+    low: float = np.nan  # the ends of its 95 % interval
     high: float = np.nan
-    format: str = "{:g}"
-    setting: str = ""
+    format: str = "{:g}"  # what the number is of, with its unit, see `numerals`
+    setting: str = ""  # the release, as `setting_name` calls it
+    # Baseline, controls, ends of the scale: texts, or numbers, which are written as the value is.
     beside: Mapping = field(default_factory=lambda: MappingProxyType({}))
-    better: str = ""
-    note: str = ""
+    better: str = ""  # "lower", "higher" or ""
+    note: str = ""  # what else is to be known: whole sentences
 
     @classmethod
     def of(cls, row, subject="", *, guess="", beside=None, **given):
@@ -58,6 +41,11 @@ class Finding:
         baseline = {guess or of.baseline: row.baseline} if pd.notna(row.baseline) else {}
         stated = {"format": of.format, "better": row.better, "setting": setting_name(row)}
         return cls(subject, row.value, row.low, row.high, beside=baseline | (beside or {}), **stated | given)
+
+    @classmethod
+    def count(cls, subject, which, unit="", **given):
+        """How many of `which`, a Series of bool, there are, of how many."""
+        return cls(subject, which.sum(), format=f"{{:.0f}} of {len(which)} {unit}".rstrip(), **given)
 
     def __str__(self):
         parts = [f"{B}{self.subject}: {self.number}{B}{self._where()}", *self._beside(reported)]
@@ -102,19 +90,9 @@ class Finding:
         ]
 
 
-def report(*parts):
-    """Findings and texts as `Sentences`, a paragraph each, or a list; `found` has the findings. What is empty is left
-    out.
-    """
-    parts = [part for part in parts if part]
-    every = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-    said = say(*([str(each) for each in part] if isinstance(part, list) else str(part) for part in parts))
-    said.found = [each for each in every if isinstance(each, Finding)]
-    return said
-
-
-def of_results(*measures, otherwise):
-    """What makes `Sentences` of a function that takes tables of results and yields findings and texts.
+def of_results(*measures, otherwise=""):
+    """What makes `Sentences`, a paragraph or list each, of a function that yields findings and texts; `found` has the
+    findings.
 
     Without a row of each of `measures` in the first table, or with nothing to say, `otherwise` is all that is said.
     """
@@ -122,11 +100,15 @@ def of_results(*measures, otherwise):
     def decorate(function):
         @functools.wraps(function)
         def call(*tables, **named):
-            given = inspect.signature(function).bind(*tables, **named).arguments
-            for name, value in given.items():
+            given = inspect.signature(function).bind(*tables, **named)
+            for name, value in given.arguments.items():
                 expect.WORDS.get(name, check_results)(name, value)
-            there = {*measures} <= {*next(iter(given.values())).measure}
-            return report(*([*filter(None, function(**given))] if there else []) or [otherwise])
+            there = not measures or {*measures} <= {*next(iter(given.arguments.values())).measure}
+            parts = [*filter(None, function(*given.args, **given.kwargs) if there else ())] or [otherwise]
+            many = [part if isinstance(part, list) else [part] for part in parts]
+            said = say(*([*map(str, part)] if isinstance(part, list) else str(part) for part in parts))
+            said.found = [each for part in many for each in part if isinstance(each, Finding)]
+            return said
 
         return call
 

@@ -5,31 +5,25 @@ import pandas as pd
 
 from privnb.evaluation.results import over_seeds
 from privnb.measures import facts
-from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, E
-from privnb.reporting.findings.base import Finding, beside, of_results, report
+from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, listed, of, sanitized, setting_name
 from privnb.sanitizers.catalogue import group
-from privnb.studies.askari_2012.enumeration.errata import KINDS as ERRATA
+from privnb.studies.askari_2012.enumeration.errata import KINDS
 from privnb.studies.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
 
 
 @of_results(otherwise="These results do not say what any release leaks.")
 def leakage(results):
     """How likely a small table is guessed, which attributes of this one give a person away, and what releases leak."""
-    person, top = "", _most_known(_known(of(results, "identity_vulnerability")))
-    if top is not None:
-        found = Finding.of(top, guess="by chance")
-        person = f"In this table, {listed(names_in(top.knows))} single out {found.text}."
-    yield " ".join(filter(None, [_table(results), person]))
-    rows = _known(over_seeds(sanitized(of(results, "identity_vulnerability", knows=""))))
-    if len(rows):
-        tops = rows.loc[rows.groupby(rows.sanitizer.map(group), sort=False)["at"].idxmax()]
-        yield [
-            Finding.of(top, f"{facts(top.measure).title}, worst of {group(top.sanitizer)}")
-            for _, top in tops.iterrows()
-        ]
+    rows = of(results, "identity_vulnerability")
+    yield " ".join(filter(None, [_table(results), _person(_known(rows))]))
+    rows = _known(over_seeds(sanitized(rows[rows.knows == ""])))
+    tops = rows.loc[rows.groupby(rows.sanitizer.map(group), sort=False)["at"].idxmax()]
+    yield [
+        Finding.of(top, f"{facts(top.measure).title}, worst of {group(top.sanitizer)}") for _, top in tops.iterrows()
+    ]
     absent = of(results, "classes", status="not possible")
     if len(absent):
         names = listed([setting_name(row) for row in absent.itertuples()])
@@ -41,12 +35,18 @@ def _table(results):
     tables = of(results, "tables").set_index("dataset").value
     rows = of(results, "posterior_vulnerability", sanitizer=RANDOM)
     for row in rows[rows.dataset.isin(tables.index)][-1:].itertuples():
-        found = Finding("", row.value, format="{:.1%}", beside={"a blind guess": f"1 in {tables[row.dataset]:,.0f}"})
+        many = f"{tables[row.dataset]:,.0f}"
+        found = Finding("", row.value, format="{:.1%}", beside={"a blind guess": f"1 in {many}"})
         return (
-            f"Knowing the algorithm, an adversary guesses the right one of {tables[row.dataset]:,.0f} small tables "
-            f"with probability {found.text}."
+            f"Knowing the algorithm, an adversary guesses the right one of {many} small tables with probability "
+            f"{found.text}."
         )
-    return ""
+
+
+def _person(rows):
+    """Which two attributes of the original single out most people."""
+    if (top := _most_known(rows)) is not None:
+        return f"In this table, {listed(names_in(top.knows))} single out {Finding.of(top, guess='by chance').text}."
 
 
 @of_results("bayes_risk", "degradation", otherwise="These results list no small tables.")
@@ -70,20 +70,18 @@ def random_levels(results):
         yield f"In all {spaces} spaces what is harder to guess loses more utility."
 
 
+@of_results()
 def errata(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
-    columns = ["place", "kind", "erratum", "example", "as printed", "here"]
-    expect.table("errata", errata, columns, "`errata.errata` gives one.")
-    meanings = " ".join(f"{E}{each}{E}: {means}." for each, means in ERRATA.items())
-    return report(
+    yield (
         "After each example stand two numbers: as printed, or the first that the example names; as it should be, or "
-        f"the second. {meanings.replace('under `here`', 'the second')}",
-        *(
-            f"{number}. {B}{capitalized(place)}{B} ({E}{kind}{E}): {erratum}. {capitalized(example)}: "
-            f"{B}{printed:.6g}, {here:.6g}{B}."
-            for number, (place, kind, erratum, example, printed, here) in enumerate(errata[columns].to_numpy(), start=1)
-        ),
-    )
+        "the second. " + " ".join(f"{E}{kind}{E}: {means}." for kind, means in KINDS.items())
+    ).replace("under `here`", "the second")
+    for number, row in enumerate(errata.to_dict("records"), start=1):
+        yield (
+            f"{number}. {B}{capitalized(row['place'])}{B} ({E}{row['kind']}{E}): {row['erratum']}. "
+            f"{capitalized(row['example'])}: {B}{row['as printed']:.6g}, {row['here']:.6g}{B}."
+        )
 
 
 def most_revealing(rows):
@@ -92,18 +90,17 @@ def most_revealing(rows):
     `rows`: of one measure, one row per release and set of known attributes.
     """
     rows = _known(rows)
-    top, original = _most_known(rows), rows[rows.sanitizer == "Identity"]
-    if top is None:
+    if (top := _most_known(rows)) is None:
         return None
-    names = names_in(top.knows)
+    names, original = names_in(top.knows), rows[rows.sanitizer == "Identity"]
     secret = "row" if top.measure == "identity_vulnerability" else top.target
     every = original.loc[original.knows.map(names_in).map(len).idxmax()]
     others = {}
     if every.knows != top.knows:
-        others = beside(f"all {len(names_in(every.knows))} attributes", original.loc[[every.name]])
+        others[f"all {len(names_in(every.knows))} attributes"] = Finding.of(every).number
     # Labels that overlap do not say which cell is a person's, so that a release may tell less.
     for row in sanitized(rows[rows.knows == top.knows]).itertuples():
-        others |= {f"at most, {setting_name(row)}": row.value if pd.notna(row.value) else row.high}
+        others[f"at most, {setting_name(row)}"] = row.value if pd.notna(row.value) else row.high
     subject = f"{capitalized(listed(names))} {'tell' if names[1:] else 'tells'} most of a person's {secret}"
     return Finding.of(top, subject, setting="the original", beside=others)
 

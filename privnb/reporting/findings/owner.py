@@ -31,58 +31,55 @@ def owner_choice(chosen, links, floor=FLOOR):
     Sentences
     """
     chosen = chosen.assign(feared=scenario(chosen), criterion=criterion(chosen))
-    picks = {}
+    links, picks = over_seeds(links), {}
     for feared, part in of(chosen, "chosen").groupby("feared", sort=False):
-        first = most_often(part).set_index("criterion", drop=False)
+        often = part.sort_values("value", ascending=False, kind="stable").drop_duplicates("criterion").sort_index()
+        first = often.set_index("criterion", drop=False)
         if WORST in first.index:
             picks[feared] = first.loc[WORST]
             yield from _chosen(feared, first, of(chosen, "excess_over_choice", feared=feared))
         else:
             yield f"Scenario {feared}: by the worst miner too few people are hit to compare."
-    names = {feared: setting_name(row) for feared, row in picks.items()}
-    if len(set(names.values())) > 1:
+    rows = {setting_name(row): row for row in picks.values()}
+    if len(rows) > 1:
         yield "The choice depends on the scenario: on what the owner fears."
     elif len(picks) > 1:
-        yield f"The choice is the same in scenarios {listed([*picks])}."
-    for row in {names[feared]: row for feared, row in picks.items()}.values():
-        yield from _linkable(row, links, floor)
+        yield f"The choice is the same in scenarios {listed(picks)}."
+    for name, row in rows.items():
+        yield from _linkable(name, same_release(links, row), of(links, "reidentification_rate"), floor)
     yield (
         "Only the sanitizers that were run and keep enough good utility were compared, and only these miners attacked. "
         "That no attack is found is not safety: other miners, and people who know more, remain."
     )
 
 
-def _linkable(row, links, floor):
+def _linkable(name, here, rates, floor):
     """What a choice of the paper's rule leaves linkable: it asks for nearer predictions alone."""
-    links = over_seeds(links)
-    original, here = links[links.sanitizer == "Identity"], same_release(links, row)
-    known, smallest = beside("original", of(original, "reidentification_rate")), of(here, "smallest_combination")
+    smallest = of(here, "smallest_combination")
+    known = beside("original", rates[rates.sanitizer == "Identity"])
     known |= beside("who share the rarest combination of quasi-identifiers", smallest)
     note = "The rule does not ask for that, and is no recommendation."
     if not (smallest.value.fillna(smallest.low) >= floor).all():
         note = f"That is below the floor of {floor} people: it is not recommended, whatever the rule says."
     for _, each in of(here, "reidentification_rate").iterrows():
-        subject = f"With {setting_name(row)}, the rule's choice, a neighbour finds the row of"
+        subject = f"With {name}, the rule's choice, a neighbour finds the row of"
         yield Finding.of(each, subject, guess="a row at random", beside=known, setting="", note=note)
 
 
-def most_often(choices):
-    """What each criterion chooses most often in one scenario: a row per criterion, in their order."""
-    first = choices.sort_values("value", ascending=False, kind="stable").drop_duplicates(["feared", "criterion"])
-    return first.sort_index()
-
-
 def _chosen(feared, first, others):
-    """One scenario: the choice by the worst miner, by which other criteria it stays, and how far the others lie."""
-    row, rest = first.loc[WORST], first.drop(WORST)
-    pick, away = setting_name(row), {}
-    for each in rest.itertuples():
+    """One scenario: the choice by the worst miner, by which other criteria it stays, and how far the others lie.
+
+    `first`: by criterion, what that chooses most often.
+    """
+    row, away = first.loc[WORST], {}
+    for each in first.drop(WORST).itertuples():
         away.setdefault(setting_name(each), []).append(each.criterion)
+    pick = setting_name(row)
     agree = len(away.pop(pick, []))
     known, few = others.dropna(subset="value"), others[others.value.isna()]
     alone = len(known) > 0 and known.low.isna().all()  # a withheld margin has no interval either
     tied = known.low.fillna(known.value) <= TIED  # one seed has no interval
-    stands_by = {"other criteria that choose the same": f"{agree} of {len(rest)}"} if len(rest) else {}
+    stands_by = {"other criteria that choose the same": f"{agree} of {len(first) - 1}"} if len(first) > 1 else {}
     stands_by |= {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
     for said, rows in {"not distinguishable from it": known[tied], "withheld, as few people are hit": few}.items():
         stands_by |= {said: listed([setting_name(each) for each in rows.itertuples()])} if len(rows) else {}

@@ -1,13 +1,31 @@
-"""What a table and its releases are like: who stands out, what sanitizing costs."""
+"""What a table and its releases are like: who stands out, what sanitizing costs, keeps and gives away."""
 
+import pandas as pd
+
+from privnb.decision import AXES
+from privnb.evaluation.results import SETTING, whose
+from privnb.measures import facts
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
 from privnb.reporting.findings.rows import capitalized, listed, of, setting_name
+from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (
     "The description gives this table no quasi-identifier: nobody is singled out by what others know. Give each column "
     "that others may know that role."
+)
+# What is said of one release, by measure.
+COUNTED = {
+    "certainty_penalty": "a published cell spans {}",
+    "mean_absolute_error": "noise moves a number by {}",
+    "change_rate": "noise changes {}",
+    "accuracy_gain": "a guess of the {target} gains {}",
+    "identity_vulnerability": "a row leads to its person for {}",
+}
+BUCKETS = (
+    "Releases in buckets publish quasi-identifiers as they are: they disclose who is in the table, and these two "
+    "measures do not count it."
 )
 
 
@@ -38,11 +56,92 @@ def release_costs(results):
         details += extremes(strictest, f"At {letter} = {strictest.bound.iloc[0]:g} a cell spans at most")
         known = strictest.dropna(subset="value").sort_values("value", kind="stable")
         if not answer and len(known):
-            least, most = (known.iloc[end] for end in (0, -1))
+            ends = [f"{Finding.of(row).text} under {setting_name(row)}" for _, row in known.iloc[[0, -1]].iterrows()]
             answer = (
-                f"A published cell spans {Finding.of(least).text} under {setting_name(least)}, and "
-                f"{Finding.of(most).text} under {setting_name(most)}. The original spans 0%; a table without "
+                f"A published cell spans {', and '.join(ends)}. The original spans 0%; a table without "
                 "quasi-identifiers spans 100%."
             )
     yield answer
     yield details
+
+
+@of_results(otherwise="These results have no release.")
+def one_setting(results, refused=""):
+    """What is counted of one release.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results.
+    refused : str
+        Why there is no release, or empty.
+
+    Returns
+    -------
+    Sentences
+    """
+    if refused:
+        yield f"{B}There is no such release.{B} {refused}"
+    elif len(results):
+        own = results[results.sanitizer == results.sanitizer.iloc[0]]  # a miner is shown the ends as well
+        counted = own[own.miner == ""].drop_duplicates("measure").set_index("measure", drop=False)
+        said = [
+            words.format(Finding.of(counted.loc[measure], guess="chance").text, target=counted.target[measure])
+            for measure, words in COUNTED.items()
+            if measure in counted.index
+        ]
+        yield f"Under {B}{setting_name(own.iloc[0])}{B} ({whose(own)}), {'; '.join(said)}."
+        yield "Another adversary may reach more: no number here says that this release is safe."
+
+
+@of_results()
+def every_setting(steps, results, releases):
+    """What the first series trades, how many of the settings the table can give, and which of them no other beats.
+
+    Parameters
+    ----------
+    steps : DataFrame
+        One row per setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to strict.
+    results, releases : DataFrame
+        Their numbers, and `frontier.points` of those.
+
+    Returns
+    -------
+    Sentences
+    """
+    there = pd.MultiIndex.from_frame(steps[SETTING]).isin(pd.MultiIndex.from_frame(results[SETTING]))
+    yield _along(steps[there], releases, whose(results))
+    missing = "" if there.all() else f", but not {listed(steps.setting[~there])}"
+    yield f"This table allows {B}{there.sum()} of {len(steps)} settings{B}{missing}."
+    status = releases.status.value_counts()
+    sanitizers = releases[releases.status == "efficient"].sanitizer.value_counts()
+    beside = {
+        "beaten": f"{status.get('dominated', 0)}",
+        "undecided, as a number is missing or random": f"{status.get('undecided', 0)}",
+        "by sanitizer": listed([f"{title(name)} ({count})" for name, count in sanitizers.items()] or ["none"]),
+    }
+    note = BUCKETS if "buckets" in set(sanitizers.index.map(group)) else ""
+    subject = f"Settings that no other one beats in {listed([releases[f'{axis}_of'].iloc[0] for axis in AXES])}"
+    yield Finding.count(subject, releases.status == "efficient", beside=beside, note=note)
+    yield (
+        "No miner was run here: these are counts of what a release tells whoever reads it as it stands. A setting that "
+        "no other one beats by two measures is not thereby safe."
+    )
+
+
+def _along(steps, releases, of_whom):
+    """What the ends of the first series lose; nothing where that has fewer than two settings with both losses."""
+    rows = steps.merge(releases.drop(columns="setting"), on=SETTING, how="left").dropna(subset=list(AXES))
+    rows = rows[rows.groupby("series").series.transform("size") > 1]
+    if rows.empty:
+        return ""
+    ends, said = rows[rows.series == rows.series.iloc[0]].iloc[[0, -1]], []
+    for axis in AXES:
+        format, baselines = facts(ends[f"{axis}_measure"].iloc[0]).format, ends[f"{axis}_baseline"]
+        known = baselines.mask(baselines.duplicated(keep="last"))  # one that both have is said once
+        first, last = (
+            Finding("", value, format=format, beside={} if pd.isna(baseline) else {"baseline": baseline}).text
+            for value, baseline in zip(ends[axis], known, strict=True)
+        )
+        said.append(f"{ends[f'{axis}_of'].iloc[0]} goes from {first} to {last}")
+    return f"From {ends.setting.iloc[0]} to {ends.setting.iloc[1]}, {'; '.join(said)} ({of_whom})."

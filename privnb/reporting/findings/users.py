@@ -10,6 +10,12 @@ from privnb.reporting.findings.rows import by_sanitizer, of, same_release, sanit
 NO_DECLINE = (
     "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak of."
 )
+NOISE = {  # what is said by how the cost of noise differs from that of absence, for one miner or another
+    frozenset(): "There is no evidence that noise differs from leaving these attributes out.",
+    frozenset({"more"}): "Where noise costs more, users do better without these attributes: it misleads the miner.",
+    frozenset({"less"}): "Noise nowhere costs more than leaving these attributes out, as far as these results show.",
+    frozenset({"less", "more"}): "Noise costs some miners more than leaving these attributes out, and others less.",
+}
 
 
 @of_results(otherwise=NO_DECLINE)
@@ -20,9 +26,9 @@ def utility_declines(results):
     declines = mined.dropna(subset="value")  # what is withheld is nothing to speak of
     single = declines[(declines.miner_set == "") & of_one_miner(declines)]
     worst = of(declines, "utility_decline", miner="worst", miner_set="")
-    if worst.empty and len(mined):
-        yield "All declines of the worst miner are withheld: they would tell of few people, or of all but few."
     if worst.empty:
+        few = "All declines of the worst miner are withheld: they would tell of few people, or of all but few."
+        yield few if len(mined) else ""
         return
     tops = [part.loc[part.value.idxmax()] for part in by_sanitizer(worst)]
     top = max(tops, key=lambda row: row.value)
@@ -45,15 +51,15 @@ def _loser(single, row):
 def _guess(rows, miner):
     """What a guess of the commonest value loses against a miner on the original."""
     original = of(rows, "good_utility", sanitizer="Identity", miner_set="").dropna(subset=["value", "baseline"])
+    better = original[original.value > original.baseline]
     if original.empty:
         return "What a mere guess reaches was not measured."
-    if not (original.value > original.baseline).any():
+    if better.empty:
         return f"But {B}no miner beats a mere guess{B} even on the original."
-    able = original[original.miner == miner]
-    if able.empty or able.value.iloc[0] <= able.baseline.iloc[0]:
-        return f"But {miner} does not beat a mere guess on the original either."
-    lost = Finding("", 1 - able.baseline.iloc[0] / able.value.iloc[0], format="{:.1%}")
-    return f"A mere guess, the commonest value for everybody, loses {B}{lost.number}{B}."
+    for able in better[better.miner == miner].itertuples():
+        lost = Finding("", 1 - able.baseline / able.value, format="{:.1%}")
+        return f"A mere guess, the commonest value for everybody, loses {lost.text}."
+    return f"But {miner} does not beat a mere guess on the original either."
 
 
 def _beside_absence(rows, single):
@@ -62,21 +68,11 @@ def _beside_absence(rows, single):
     absent, noise = rows[rows.sanitizer == "Suppress"], rows[rows.parameter == "epsilon"]
     pairs = noise.merge(absent, on=["miner", "seed"], suffixes=("", "_absent"))
     apart = {_apart(pair) for _, pair in pairs.groupby(["sanitizer", "parameters", "miner"], sort=False)}
-    note = {
-        ("less", "more"): "Noise costs some miners more than leaving these attributes out, and others less.",
-        ("more",): "Where noise costs more, users do better without these attributes: it misleads the miner.",
-        ("less",): "Noise nowhere costs more than leaving these attributes out, as far as these results show.",
-        (): "There is no evidence that noise differs from leaving these attributes out.",
-    }
     if apart:
         gone = over_seeds(absent)
-        ends = {
-            setting_name(gone.iloc[0]): " to ".join(
-                numerals.bare("{:%}", end) for end in (gone.value.min(), gone.value.max())
-            )
-        }
-        said = note[tuple(sorted(apart - {"same"}))]
-        yield from extremes(over_seeds(noise), "Noise costs one miner at most", beside=ends, note=said)
+        ends = " to ".join(numerals.bare("{:%}", end) for end in (gone.value.min(), gone.value.max()))
+        beside, note = {setting_name(gone.iloc[0]): ends}, NOISE[frozenset(apart - {"same"})]
+        yield from extremes(over_seeds(noise), "Noise costs one miner at most", beside=beside, note=note)
 
 
 def _apart(pair):
