@@ -181,12 +181,10 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
 
     Parameters
     ----------
-    dataset : Dataset
-    sanitizers : list of Sanitizer
+    dataset, sanitizers, seed
+        As of `known_subsets`.
     sensitive : str
         What adversaries want; the first sensitive attribute if None.
-    seed : int
-        Of the noise.
     fewest : int
         Shares of fewer people, and of all but so few, have only bounds; a number that would tell them has no value.
 

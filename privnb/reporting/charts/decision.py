@@ -51,7 +51,7 @@ def _told(line, number):
     if number is None:
         return "not measured"
     told = Finding("", *number, format=line.format)
-    return told.number + told.interval.replace("95% interval ", "")
+    return f"{told.number} ({told.interval.removeprefix('95% interval ')})" if told.interval else told.number
 
 
 def axis_title(axis, releases):

@@ -8,7 +8,7 @@ from privnb.measures.base import t_interval
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import by_sanitizer, capitalized, of, same_release, sanitized, setting_name
+from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized, setting_name
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}
@@ -28,7 +28,10 @@ def adversary_gains(results):
     """
     runs = of(results, "anti_utility", scenario="A", variant="")
     rows = over_seeds(runs)
-    tops = [part.loc[_beyond_guess(part).idxmax()] for part in by_sanitizer(main_set(rows, "worst"))]
+    worst = main_set(rows, "worst").groupby("sanitizer", sort=False)
+    # Beyond the guess: where that reaches most people, a miner may still gain least.
+    beyond = [(part.value.fillna(part.high) - part.baseline.fillna(0)).fillna(-np.inf) for _, part in worst]
+    tops = [rows.loc[each.idxmax()] for each in beyond]
     yield _answer(tops, over_seeds(of(results, "reidentification_rate")))
     yield [found for top in tops for found in _beyond_controls(top, same_release(rows, top), same_release(runs, top))]
 
@@ -57,11 +60,6 @@ def _controls(rows, keys):
     worst = main_set(rows, "worst").set_index(keys)
     drawn = {said: main_set(rows, control=name).set_index(keys).value for name, said in CONTROLS.items()}
     return worst, {GUESS: worst.baseline} | {said: each for said, each in drawn.items() if len(each)}
-
-
-def _beyond_guess(worst):
-    """What the worst miner gains beyond the guess: where the guess reaches most people, it may still gain least."""
-    return (worst.value.fillna(worst.high) - worst.baseline.fillna(0)).fillna(-np.inf)
 
 
 def _answer(tops, links):

@@ -48,21 +48,21 @@ class Finding:
         return cls(subject, which.sum(), format=f"{{:.0f}} of {len(which)} {unit}".rstrip(), **given)
 
     def __str__(self):
-        parts = [f"{B}{self.subject}: {self.number}{B}{self._where()}", *self._beside(reported)]
-        parts += [f"{self.better} is better"] if self.better else []
-        return " ".join(filter(None, ["; ".join(parts) + ".", self.note]))
+        better = [f"{self.better} is better"] if self.better else []
+        said = "; ".join([self._under(self.number, B), *self._beside(reported), *better])
+        return f"{said}. {self.note}".rstrip()
 
     @property
     def title(self):
         """The finding above a chart, which draws the bounds of what is withheld."""
         number = self.number if pd.notna(self.value) else "withheld"
-        return "; ".join([f"{self.subject}: {number}{self._where()}", *self._beside(reported)])
+        return "; ".join([self._under(number), *self._beside(reported)])
 
     @property
     def text(self):
         """The number inside a sentence; in brackets, without the unit again, its interval and what it stands beside."""
-        known = [*filter(None, [self._interval()]), *self._beside(numerals.bare)]
-        return f"{B}{self.number}{B}" + (f" ({'; '.join(known)})" if known else "")
+        known = "; ".join(filter(None, [self.interval, *self._beside(numerals.bare)]))
+        return f"{B}{self.number}{B}" + (f" ({known})" if known else "")
 
     @property
     def number(self):
@@ -71,17 +71,15 @@ class Finding:
 
     @property
     def interval(self):
-        """The 95 % interval in parentheses; empty for what is exact or withheld."""
-        return f" ({self._interval()})" if self._interval() else ""
-
-    def _where(self):
-        return (f" under {self.setting}" if self.setting else "") + self.interval
-
-    def _interval(self):
+        """The 95 % interval; empty for what is exact or withheld."""
         if pd.isna(self.value) or not self.low < self.high:
             return ""
         _, low, high = numerals.interval(self.format, self.value, self.low, self.high)
         return f"95% interval {low} to {high}"
+
+    def _under(self, number, mark=""):
+        under = f" under {self.setting}" if self.setting else ""
+        return f"{mark}{self.subject}: {number}{mark}{under}" + (f" ({self.interval})" if self.interval else "")
 
     def _beside(self, written):
         return [

@@ -32,11 +32,6 @@ def sanitized(rows):
     return rows[~rows.sanitizer.isin(ENDS)]
 
 
-def by_sanitizer(rows):
-    """The rows of each kind of sanitizer: a list."""
-    return [part for _, part in rows.groupby("sanitizer", sort=False)]
-
-
 def listed(names):
     """Names as a person lists them, apart where they have commas themselves.
 

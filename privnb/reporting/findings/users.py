@@ -5,7 +5,7 @@ from privnb.measures.base import t_interval
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
-from privnb.reporting.findings.rows import by_sanitizer, of, same_release, sanitized, setting_name
+from privnb.reporting.findings.rows import of, same_release, sanitized, setting_name
 
 NO_DECLINE = (
     "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak of."
@@ -30,7 +30,7 @@ def utility_declines(results):
         few = "All declines of the worst miner are withheld: they would tell of few people, or of all but few."
         yield few if len(mined) else ""
         return
-    tops = [part.loc[part.value.idxmax()] for part in by_sanitizer(worst)]
+    tops = [part.loc[part.value.idxmax()] for _, part in worst.groupby("sanitizer", sort=False)]
     top = max(tops, key=lambda row: row.value)
     miner = _loser(single, top)
     yield (

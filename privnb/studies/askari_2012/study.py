@@ -91,10 +91,8 @@ def priced(dataset, sanitizers, *, price=1.0, fewest=withholding.LIMIT, store=""
     sanitizers : list of Sanitizer
     price : float
         Of a wrong guess, 0 or more; a right one gains 1.
-    fewest : int
-        Counts below are withheld.
-    store : str
-        The folder that keeps what is finished; empty: none.
+    fewest, store
+        As of `known_attributes`.
 
     Returns
     -------
@@ -116,10 +114,8 @@ def leaked(dataset, sanitizers, *, fewest=withholding.LIMIT, store=""):
     dataset : Dataset
     sanitizers : list of Sanitizer
         One that this table cannot have leaves a row `classes` of status "not possible".
-    fewest : int
-        Counts below are withheld.
-    store : str
-        The folder that keeps what is finished; empty: none.
+    fewest, store
+        As of `known_attributes`.
 
     Returns
     -------

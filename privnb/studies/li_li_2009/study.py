@@ -196,16 +196,14 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     Parameters
     ----------
     dataset : Dataset
-    partitions : dict
-        Of `partitions`.
+    partitions, store
+        As of `trade_off`.
     number : int
         Of queries, 1 to 100,000.
     profile : str
         How much is run, by name: one of `PROFILES`.
     seeds : int
         Other queries each; 0 for the profile's number.
-    store : str
-        The folder that keeps what is finished; empty: none.
 
     Returns
     -------
@@ -242,14 +240,12 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", stor
     Parameters
     ----------
     dataset : Dataset
-    partitions : dict
-        Of `partitions`.
+    partitions, store
+        As of `trade_off`.
     miners : str
         The researcher's: a set by name, or some miners, separated by commas.
     profile : str
         Whose folds are taken: those of the critics' own main miners.
-    store : str
-        The folder that keeps what is finished; empty: none.
 
     Returns
     -------
