@@ -1,6 +1,5 @@
 """The fourth panel: where a setting lies among those that were pinned or swept, and a brush that lists some of them."""
 
-import textwrap
 from functools import lru_cache
 
 import pandas as pd
@@ -114,22 +113,17 @@ def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
 
     `current`, `pinned`, `curve`: which of them are marked so, by sanitizer and parameters.
     """
-    from altair.utils import schemapi
-
     try:
         releases = plane(dataset, settings, privacy, utility)
     except ValueError as error:  # none of them has such a number
         return pd.DataFrame(), f"{str(error)[0].upper()}{str(error)[1:]}", "", {}
     between = _ends(dataset, settings[0].roles, privacy, utility)
-    with schemapi.debug_mode(False):  # which checks each part of a chart as it is made
-        chart = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else (), between=between)
-    if not hasattr(chart, "layer"):  # a sentence instead
-        return releases, chart.data, "", {}
+    drawn = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else (), between=between)
+    if not isinstance(drawn, charts.Plane):  # a sentence instead
+        return releases, drawn.data, "", {}
     # Title and explanation stand above the chart, where they fold and follow the theme.
-    lead, marks = " ".join(chart.title.text), " ".join(chart.title.subtitle)
-    _fold(chart)
-    chart["title"], chart["width"], chart["height"], chart["background"] = "", "container", 300, "transparent"
-    return releases, lead, marks, _named(chart.to_dict(validate=False))
+    fitted = {"width": "container", "height": 300, "background": "transparent"}
+    return releases, drawn.title, drawn.marks, drawn.spec | fitted
 
 
 def _pins(pinned, setting):
@@ -159,15 +153,6 @@ def _pins(pinned, setting):
     )
 
 
-def _fold(chart):
-    """Let the titles of its axes take two lines: a panel is narrower than a page."""
-    for layer in getattr(chart, "layer", ()):
-        _fold(layer)
-    for channel in () if hasattr(chart, "layer") else (chart.encoding.x, chart.encoding.y):
-        if isinstance(channel["title"], str):
-            channel["title"] = textwrap.wrap(channel["title"], 44)
-
-
 def _headed(measure):
     """What a column of a measure is called: its title and unit."""
     *_, unit = numerals.parts(facts(measure).format)
@@ -176,12 +161,3 @@ def _headed(measure):
 
 def _loss(loss, measure):
     return "unknown" if pd.isna(loss) else facts(measure).bare(loss)
-
-
-def _named(spec):
-    """A chart whose data are named by their layer, not by what they hold: with other rows it stays the same chart."""
-    rows = {}
-    for place, layer in enumerate(spec["layer"]):
-        name = f"rows{place}"
-        rows[name], layer["data"] = spec["datasets"][layer["data"]["name"]], {"name": name}
-    return {**spec, "datasets": rows}

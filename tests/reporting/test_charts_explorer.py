@@ -12,6 +12,7 @@ from rows import made
 from privnb import decision, measures
 from privnb.evaluation import results
 from privnb.reporting import charts
+from privnb.reporting.charts import base
 
 LOSSES = {  # risk and cost of each setting; None: not counted
     ("KMember", "k=2"): (0.412, 0.103),
@@ -95,25 +96,23 @@ def test_plane_rings_the_current_setting_and_names_it_and_the_pinned():
     said = texts(chart.to_dict())
     assert {"k-member clustering, k = 5", "k-member clustering, k = 10"} <= set(said)
     assert "k-member clustering, k = 2" not in said
-    assert title(chart) == "k-member clustering, k = 5 is efficient among 5 releases"
+    assert chart.title == "k-member clustering, k = 5 is efficient among 5 releases"
 
 
 def test_plane_of_one_release_compares_it_with_nothing():
     chart = charts.plane(points().query("sanitizer == 'KMember' and parameters == 'k=5'"), current=("KMember", "k=5"))
-    assert title(chart) == "k-member clustering, k = 5 stands alone. Pin or sweep settings to compare it with others"
+    assert chart.title == "k-member clustering, k = 5 stands alone. Pin or sweep settings to compare it with others"
 
 
 def test_plane_says_what_beats_the_current_setting():
     chart = charts.plane(points(), current=("Mondrian", "k=5"))
-    assert (
-        title(chart) == "Mondrian, k = 5 is dominated among 5 releases: k-member clustering, k = 5 loses less of both"
-    )
+    assert chart.title == "Mondrian, k = 5 is dominated among 5 releases: k-member clustering, k = 5 loses less of both"
 
 
 @pytest.mark.parametrize("current", [None, ("Mondrian", "k=99"), ("LaplaceNoise", "epsilon=1")])
 def test_plane_without_the_current_setting_counts_the_efficient(current):
     chart = charts.plane(points(), current=current)
-    assert "4 of" in title(chart) or "has no risk" in title(chart)
+    assert "4 of" in chart.title or "has no risk" in chart.title
     assert not [rows for mark, rows in drawn(chart) if mark.get("size") == 420 and rows]
     assert vl_convert.vegalite_to_svg(chart.to_dict())
 
@@ -121,6 +120,30 @@ def test_plane_without_the_current_setting_counts_the_efficient(current):
 def test_plane_without_any_loss_says_so():
     nothing = points().assign(privacy=np.nan, privacy_high=np.nan)
     assert "None of these settings" in charts.plane(nothing).data
+
+
+def test_with_other_rows_the_plane_stays_the_same_chart():
+    one, other = (charts.plane(points(), current=("KMember", f"k={k}")).spec for k in (5, 10))
+    for name in ("datasets", "description"):
+        assert one.pop(name) != other.pop(name)
+    assert one == other
+
+
+def test_the_plane_waits_for_no_library_of_charts(monkeypatch):
+    monkeypatch.setattr(type(base.alt), "__getattr__", lambda *_: pytest.fail("Altair takes longer than to count"))
+    assert charts.plane(points(), current=("KMember", "k=5"), sweeps=[SWEEP], between=points()).spec["layer"]
+
+
+def test_a_notebook_shows_the_plane_under_its_title():
+    chart = charts.plane(points(), current=("Mondrian", "k=5"))
+    shown, _ = chart._repr_mimebundle_()
+    assert chart.title in html.unescape(shown["image/svg+xml"])
+
+
+def test_rows_without_a_finite_number_have_none():
+    rows = pd.DataFrame({"people": [10, 20], "loss": [np.inf, 0.5], "text": ["a", "b"]})
+    layer = base.Layer(rows, {"type": "point"}, {})
+    assert layer.values == [{"people": 10, "loss": None, "text": "a"}, {"people": 20, "loss": 0.5, "text": "b"}]
 
 
 def test_the_box_holds_the_releases_inside():

@@ -61,14 +61,15 @@ def case(request):
 
 
 @pytest.mark.parametrize("caps", [{}, {"privacy_cap": 0.4}, {"privacy_cap": 0.4, "utility_cap": 0.3}], ids=str)
-def test_titled_described_small_and_drawn_without_a_network(case, caps):
+def test_titled_described_small_and_drawn_without_a_network(case, caps, capfd):
     import vl_convert
 
     spec = charts.frontier(case, **caps).to_dict()
     assert "efficient" in spec["title"]["text"][0]
     assert len(spec["description"]) > 40
     assert all(len(rows) <= 500 for rows in spec["datasets"].values())
-    svg = vl_convert.vegalite_to_svg(spec)
+    svg = vl_convert.vegalite_to_svg(spec, show_warnings=True)
+    assert not "".join(capfd.readouterr()), "of Vega-Lite"
     assert svg.count("<path") > 5
     assert "NaN" not in svg
     assert "http" not in svg.replace("http://www.w3.org", "")

@@ -9,7 +9,9 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
@@ -77,6 +79,29 @@ class Aggregate:
 
     def _repr_html_(self):
         return self.rows.rename(columns=self.titles).to_html(index=False, border=0)
+
+
+class Layer(NamedTuple):
+    """Marks that show `rows`, those of an `Aggregate`; `mark` and `encoding` as Vega-Lite writes them.
+
+    What is drawn at each key press is made of these alone: Altair checks and copies every part, which takes longer than
+    to count a release.
+    """
+
+    rows: pd.DataFrame
+    mark: dict
+    encoding: dict
+
+    @property
+    def chart(self):
+        """The same as an Altair chart."""
+        return alt.Chart(self.rows, mark=self.mark, encoding=alt.FacetedEncoding(**self.encoding))
+
+    @property
+    def values(self):
+        """The rows as Vega-Lite reads them: a list of dicts, None for what is no finite number."""
+        finite = self.rows.astype(object).where(~self.rows.isin([np.nan, np.inf, -np.inf]), None)
+        return finite.to_dict("records")
 
 
 def check_counts(counts):

@@ -1,6 +1,8 @@
 """The charts of one setting: the sizes of its classes, and its place among others in privacy and utility."""
 
+import textwrap
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -8,13 +10,25 @@ import pandas as pd
 from privnb.decision import AXES
 from privnb.decision.points import check_points
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, GREY, Aggregate, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, LOOKS, WIDTH, Aggregate, alt, finish, none, render
 from privnb.reporting.charts.decision import axis_title
-from privnb.reporting.charts.frontier import HEIGHT, domain, intervals, labels, placed, plain, points, stair
+from privnb.reporting.charts.frontier import (
+    CHANNELS,
+    HEIGHT,
+    domain,
+    intervals,
+    labels,
+    of_number,
+    placed,
+    plain,
+    points,
+    stair,
+)
 
 SETTING = ["sanitizer", "parameters"]
 CURRENT = COLOURS[1]
-BRUSH = "brush"
+BRUSH, RELEASES = "brush", "releases"
+TITLE = 44  # letters of an axis's title in a line: a panel is narrower than a page
 
 
 def class_sizes(sizes):
@@ -47,6 +61,24 @@ def class_sizes(sizes):
 # --- the plane ---
 
 
+@dataclass(frozen=True)
+class Plane:
+    """A chart of releases: what its title says, what its marks mean, and its `spec` as Vega-Lite writes it, with named
+    data and neither of these two: with other rows it stays the same chart.
+    """
+
+    title: str
+    marks: str
+    spec: dict
+
+    def to_dict(self):
+        """Vega-Lite of the whole chart."""
+        return self.spec | {"title": {"text": self.title, "subtitle": self.marks}, "width": WIDTH, "height": HEIGHT}
+
+    def _repr_mimebundle_(self, **options):
+        return render(self.to_dict())
+
+
 def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     """The plane of `frontier.points`, with the current setting ringed and a brush.
 
@@ -67,7 +99,7 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
 
     Returns
     -------
-    Altair chart or Sentences
+    Plane or Sentences
         A sentence where there is nothing to draw.
     """
     expect.these(releases=releases)
@@ -90,35 +122,45 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     every = pd.concat([drawn, between]) if len(between) else drawn
     domains = {axis: domain(every, axis, None) for axis in AXES}
     ends = {
-        channel: make(
-            f"{axis}:Q",
-            title=axis_title(axis, releases),
-            scale=alt.Scale(zero=False, nice=False),
+        channel: {
+            **of_number(axis),
+            "title": textwrap.wrap(axis_title(axis, releases), TITLE),
+            "scale": {"zero": False, "nice": False},
             # In words of its own: Vega's tell the range of the rows that it was drawn with first.
-            axis=alt.Axis(tickCount=6, grid=False, description=axis_title(axis, releases)),
-        )
-        for axis, channel, make in zip(AXES, ("x", "y"), (alt.X, alt.Y), strict=True)
+            "axis": {"tickCount": 6, "grid": False, "description": axis_title(axis, releases)},
+        }
+        for axis, channel in CHANNELS.items()
     }
     named = pd.MultiIndex.from_frame(drawn[SETTING])
     here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
-    ring = plain(drawn[here], AXES).mark_point(shape="circle", size=420, color=CURRENT, strokeWidth=3, opacity=1)
     corner = drawn[here].iloc[0] if here.any() else None
-    marks = points(drawn, ends)
-    marks["name"] = "releases"  # of which the brush is; else a number that changes
-    chart = alt.layer(
+    ring = {"type": "point", "shape": "circle", "size": 420, "color": CURRENT, "strokeWidth": 3, "opacity": 1}
+    releases_drawn = points(drawn, ends)
+    layers = [
         # The ends of the axes are data too: a chart of which only data change need not be made anew.
-        plain(pd.DataFrame(domains), AXES).mark_point(opacity=0).encode(**ends),
+        plain(pd.DataFrame(domains), AXES, {"type": "point", "opacity": 0}, ends),
         stair(efficient, ends),
         *_curves(drawn, named, sweeps, ends),
         *intervals(drawn, ends),
-        ring.encode(**ends),
+        plain(drawn[here], AXES, ring, ends),
         *_between(between, domains, ends),
-        marks.add_params(alt.selection_interval(name=BRUSH, empty=False)),
+        releases_drawn,
         labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
-        height=HEIGHT,
-    )
-    return finish(chart, _place(releases, len(drawn), current), _marks(drawn, here, sweeps, between))
+    ]
+    title, marks = _place(releases, len(drawn), current), _marks(drawn, here, sweeps, between)
+    spec = {
+        "description": f"{title}. {marks}",
+        "config": LOOKS,
+        "layer": [
+            {"data": {"name": f"rows{place}"}, "mark": layer.mark, "encoding": layer.encoding}
+            | ({"name": RELEASES} if layer is releases_drawn else {})
+            for place, layer in enumerate(layers)
+        ],
+        "params": [{"name": BRUSH, "select": {"type": "interval"}, "views": [RELEASES]}],
+        "datasets": {f"rows{place}": layer.values for place, layer in enumerate(layers)},
+    }
+    return Plane(title, marks, spec)
 
 
 def inside(releases, box):
@@ -160,11 +202,8 @@ def _curves(drawn, named, sweeps, ends):
     for sweep in sweeps:
         found = named.get_indexer_for([step for step in sweep if step in named])
         rows = drawn[list(AXES)].iloc[found].assign(step=range(len(found)))
-        yield (
-            plain(rows, [*AXES, "step"])
-            .mark_line(color=COLOURS[0], strokeWidth=1.5, strokeDash=[2, 3])
-            .encode(**ends, order="step:Q")
-        )
+        mark = {"type": "line", "color": COLOURS[0], "strokeWidth": 1.5, "strokeDash": [2, 3]}
+        yield plain(rows, [*AXES, "step"], mark, ends | {"order": of_number("step")})
 
 
 def _between(rows, domains, ends):
@@ -176,7 +215,8 @@ def _between(rows, domains, ends):
     names["align"] = np.where(rows.privacy > middle["privacy"], "right", "left")
     step = (domains["utility"][1] - domains["utility"][0]) / 18
     names["utility"] += np.where(rows.utility > middle["utility"], -step, step)
-    yield plain(rows, AXES).mark_point(shape="cross", size=90, color=GREY, filled=True, opacity=1).encode(**ends)
+    cross = {"type": "point", "shape": "cross", "size": 90, "color": GREY, "filled": True, "opacity": 1}
+    yield plain(rows, AXES, cross, ends)
     yield labels(names, ends)
 
 

@@ -11,11 +11,12 @@ import pandas as pd
 from privnb.decision import AXES, SEEDS, choices, knee
 from privnb.decision.points import bounded
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, alt, finish, none
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, WIDTH, Aggregate, Layer, alt, finish, none
 from privnb.reporting.charts.decision import axis_title
 from privnb.sanitizers import catalogue
 
 HEIGHT = 380
+CHANNELS = dict(zip(AXES, ("x", "y"), strict=True))
 # As many as there are kinds of sanitizers: grey marks have their shape alone. Paths go from -1 to 1.
 SHAPES = [
     "circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left",
@@ -63,39 +64,39 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         drawn = drawn.assign(**ends.where(np.isfinite(ends), drawn[axis], axis=0))
     caps = {"privacy": privacy_cap, "utility": utility_cap}
     domains = {axis: domain(drawn, axis, caps[axis]) for axis in AXES}
-    of = {axis: axis_title(axis, releases) for axis in AXES}
-    where = {
-        axis: channel(
-            f"{axis}:Q",
-            title=of[axis],
-            scale=alt.Scale(domain=domains[axis], nice=False),
-            axis=alt.Axis(tickCount=6, grid=False),
-        )
-        for axis, channel in zip(AXES, (alt.X, alt.Y), strict=True)
+    ends = {
+        channel: {
+            **of_number(axis),
+            "title": axis_title(axis, releases),
+            "scale": {"domain": domains[axis], "nice": False},
+            "axis": {"tickCount": 6, "grid": False},
+        }
+        for axis, channel in CHANNELS.items()
     }
-    ends = {channel: where[axis] for axis, channel in zip(AXES, ("x", "y"), strict=True)}
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
     corner = knee(releases)
     layers = [*_caps(caps, ends), stair(efficient, ends), *intervals(drawn, ends)]
     if corner is not None:
-        layers.append(
-            plain(corner.to_frame().T, AXES)
-            .mark_point(shape="circle", size=330, color=INK, strokeWidth=1.6, opacity=1)
-            .encode(**ends)
-        )
+        ring = {"type": "point", "shape": "circle", "size": 330, "color": INK, "strokeWidth": 1.6, "opacity": 1}
+        layers.append(plain(corner.to_frame().T, AXES, ring, ends))
     layers += [points(drawn, ends), *crosses(drawn, ends)]
     layers.append(labels(placed(drawn, efficient, corner, caps, domains), ends))
     return finish(
-        alt.layer(*layers, height=HEIGHT),
+        alt.layer(*(layer.chart for layer in layers), height=HEIGHT),
         _title(releases, corner, caps),
         _explained(releases, drawn, corner, caps, least),
     )
 
 
-def plain(rows, columns):
-    """A chart of columns of numbers."""
+def of_number(column):
+    """What an encoding says of a column of numbers."""
+    return {"field": column, "type": "quantitative"}
+
+
+def plain(rows, columns, mark, encoding):
+    """Marks for columns of numbers: a `Layer`."""
     rows = rows[list(columns)].astype(float)
-    return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
+    return Layer(Aggregate(rows, dict.fromkeys(columns, "")).rows, mark, encoding)
 
 
 def domain(drawn, axis, cap):
@@ -108,30 +109,28 @@ def domain(drawn, axis, cap):
 
 
 def _caps(caps, ends):
-    for (axis, cap), channel in zip(caps.items(), ("x", "y"), strict=True):
+    mark = {"type": "rule", "color": COLOURS[1], "strokeDash": [6, 4]}
+    for axis, cap in caps.items():
         if cap is not None:
-            rule = plain(pd.DataFrame({axis: [cap]}), [axis])
-            yield rule.mark_rule(color=COLOURS[1], strokeDash=[6, 4]).encode(**{channel: ends[channel]})
+            channel = CHANNELS[axis]
+            yield plain(pd.DataFrame({axis: [cap]}), [axis], mark, {channel: ends[channel]})
 
 
 def stair(efficient, ends):
     """The line through the efficient releases, which are sorted."""
-    return plain(efficient, AXES).mark_line(color=GREY, strokeWidth=1.2, interpolate="step-after").encode(**ends)
+    return plain(
+        efficient, AXES, {"type": "line", "color": GREY, "strokeWidth": 1.2, "interpolate": "step-after"}, ends
+    )
 
 
 def intervals(drawn, ends):
     """The intervals of random numbers; those of exact numbers have no length."""
-    for axis, channel in zip(AXES, ("x", "y"), strict=True):
-        bounds = [f"{axis}_low", f"{axis}_high"]
-        rows = drawn[drawn[bounds[0]] < drawn[bounds[1]]]
+    for axis, channel in CHANNELS.items():
+        low, high = f"{axis}_low", f"{axis}_high"
+        rows = drawn[drawn[low] < drawn[high]]
         if len(rows):
-            span = {channel: alt.X(f"{bounds[0]}:Q") if channel == "x" else alt.Y(f"{bounds[0]}:Q")}
-            other = "y" if channel == "x" else "x"
-            yield (
-                plain(rows, [*AXES, *bounds])
-                .mark_rule(color=GREY, strokeWidth=1)
-                .encode(**span, **{f"{channel}2": f"{bounds[1]}:Q", other: ends[other]})
-            )
+            span = ends | {channel: of_number(low), f"{channel}2": {"field": high}}
+            yield plain(rows, [*AXES, low, high], {"type": "rule", "color": GREY, "strokeWidth": 1}, span)
 
 
 def points(drawn, ends):
@@ -143,27 +142,28 @@ def points(drawn, ends):
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
     colours = [COLOURS[groups.index(catalogue.group(kind)) % len(COLOURS)] for kind in kinds]
     drawn = drawn.assign(sanitizer=drawn.sanitizer.map(catalogue.title))
-    legend = alt.Legend(columns=3, symbolSize=90, symbolFillColor="white")
     columns = [*AXES, "setting", "sanitizer", "status", "why"]
     of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
-    of_name = {"title": None, "scale": alt.Scale(domain=names, range=colours)}
+    # One legend tells colour, filling and shape, so all three say the same of it.
+    legend = {"columns": 3, "symbolSize": 90, "symbolFillColor": "white"}
+    sanitizer = {"field": "sanitizer", "type": "nominal", "title": None, "legend": legend}
+    of_name = sanitizer | {"scale": {"domain": names, "range": colours}}
     grey = {"test": "datum.status === 'dominated' || datum.status === 'refused'", "value": PALE}
-    # `alt.condition` would take a hundred times as long, for it guesses what it is given.
-    filled = {"test": "datum.status === 'efficient'", "field": "sanitizer", "type": "nominal", "legend": None}
-    return (
-        alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
-        .mark_point(size=75, opacity=1, strokeWidth=1.5)
-        .encode(
-            **ends,
-            color=alt.Color("sanitizer:N", legend=legend, condition=grey, **of_name),
-            fill=alt.FillValue("white", condition=filled | of_name),
-            shape=alt.Shape("sanitizer:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-            tooltip=[
-                *(alt.Tooltip(f"{name}:N") for name in ("setting", "status", "why")),
-                *(alt.Tooltip(f"{axis}:Q", format=".4~g") for axis in AXES),
+    filled = {"test": "datum.status === 'efficient'"}
+    return Layer(
+        Aggregate(rows, dict.fromkeys(columns, "")).rows,
+        {"type": "point", "size": 75, "opacity": 1, "strokeWidth": 1.5},
+        ends
+        | {
+            "color": of_name | {"condition": grey},
+            "fill": {"value": "white", "condition": filled | of_name},
+            "shape": sanitizer | {"scale": {"domain": names, "range": shapes}},
+            "tooltip": [
+                *({"field": name, "type": "nominal"} for name in ("setting", "status", "why")),
+                *({**of_number(axis), "format": ".4~g"} for axis in AXES),
             ],
-        )
+        },
     )
 
 
@@ -171,16 +171,17 @@ def crosses(drawn, ends):
     """A cross over each release that may not be chosen."""
     rows = drawn[drawn.status == "refused"]
     if len(rows):
-        yield plain(rows, AXES).mark_point(shape=CROSS, size=150, color=INK, strokeWidth=1.4, opacity=1).encode(**ends)
+        mark = {"type": "point", "shape": CROSS, "size": 150, "color": INK, "strokeWidth": 1.4, "opacity": 1}
+        yield plain(rows, AXES, mark, ends)
 
 
 def labels(names, ends):
     """The names of releases, where there is room: what `placed` tells."""
     columns = [*AXES, "text", "align"]
-    return (
-        alt.Chart(Aggregate(names, dict.fromkeys(columns, "")).rows)
-        .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color=INK)
-        .encode(**ends, text="text:N")
+    return Layer(
+        Aggregate(names, dict.fromkeys(columns, "")).rows,
+        {"type": "text", "align": {"expr": "datum.align"}, "baseline": "middle", "fontSize": 11, "color": INK},
+        ends | {"text": {"field": "text", "type": "nominal"}},
     )
 
 
