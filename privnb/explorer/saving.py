@@ -91,7 +91,11 @@ def _values(release, name):
 
 
 def _formula(release, name):
-    return name.startswith(FORMULA) or any(isinstance(v, str) and v.startswith(FORMULA) for v in _values(release, name))
+    if name.startswith(FORMULA):
+        return True
+    if name in release.table and release.table[name].dtype.kind in "biuf":  # numbers, of noise nearly one per person
+        return False
+    return any(isinstance(value, str) and value.startswith(FORMULA) for value in _values(release, name))
 
 
 def alike(release):

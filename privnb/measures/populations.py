@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
+from numba import njit
 
 from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
 from privnb.microdata import expect
@@ -84,7 +84,7 @@ class LargePopulations:
         original = Boxes.of_original(dataset, sensitive, lines)
         parent, node = _conjunctions(original, nodes, least)
         found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0))
-        return replace(found, counts=original.expected(len(found), nodes, found._weigh))
+        return replace(found, counts=found._expected(original))
 
     def __len__(self):
         return len(self.node)
@@ -108,25 +108,39 @@ class LargePopulations:
         Of a population in which a noisy release shows nobody, all people of the release.
         """
         boxes = Boxes.of_release(release, self.sensitive, self.lines, self.values)
-        found = boxes.expected(len(self), self.nodes, self._weigh)
+        found = self._expected(boxes)
         return np.where(found.sum(axis=1, keepdims=True) > 0, found, boxes.counts.sum(axis=0))
 
-    @cached_property
-    def _levels(self):
-        """The populations of one condition, of two, ...: slices."""
-        depth = [0]
-        for parent in self.parent:
-            depth.append(depth[parent] + 1)
-        ends = np.cumsum(np.bincount(depth)) - 1
-        return [slice(begin, end) for begin, end in pairwise(ends)]
+    def _expected(self, boxes):
+        """How many people of each sensitive value are to be expected in each population: float array (populations,
+        sensitive values + 1).
+        """
+        tables = boxes.chances(self.nodes).values()
+        widths = np.array([table.shape[1] for table in tables])
+        begins = np.cumsum([0, *(table.size for table in tables)])
+        labels = np.column_stack([boxes.labels[name] for name in self.nodes])
+        chances = np.concatenate([table.ravel() for table in tables])
+        place, parent, node, end = self._walk
+        return _summed(labels, chances, begins, widths, boxes.counts, parent, node, end)[place]
 
-    def _weigh(self, chances):
-        """How likely the people of each box are in each population: float array (boxes, populations)."""
-        inside = np.concatenate([chance.T for chance in chances])
-        weights = np.ones((len(self) + 1, inside.shape[1]))
-        for level in self._levels:
-            np.multiply(weights[self.parent[level]], inside[self.node[level]], out=weights[1:][level])
-        return weights[1:].T
+    @cached_property
+    def _walk(self):
+        """The populations in an order in which all that lie within one follow it at once: the place of each, and by
+        place its parent's place + 1 (0: everybody), its node, and the place after all that lie within it. Four integer
+        arrays.
+        """
+        size = np.ones(len(self) + 1, dtype=np.int64)
+        for i in range(len(self), 0, -1):
+            size[self.parent[i - 1]] += size[i]
+        place, free = np.empty(len(self) + 1, dtype=np.int64), np.zeros(len(self) + 1, dtype=np.int64)
+        place[0], free[0] = 0, 1
+        for i, parent in enumerate(self.parent, 1):
+            place[i] = free[parent]
+            free[parent] += size[i]
+            free[i] = place[i] + 1
+        order = np.argsort(place)[1:]
+        own = place[1:] - 1
+        return own, place[self.parent[order - 1]], self.node[order - 1], own[order - 1] + size[order]
 
 
 expect.word("populations", LargePopulations, instead="LargePopulations.of makes them.")
@@ -155,3 +169,31 @@ def _conjunctions(boxes, nodes, least):
                 found.append((population, offset[a] + node))
                 queue.append((len(found), a + 1, rows[large[node][labels]]))
     return np.array(found).T
+
+
+@njit(cache=True)
+def _summed(labels, chances, begins, widths, counts, parent, node, end):
+    """People of each sensitive value in each population, by place: float array (populations, values).
+
+    labels: integer array (boxes, attributes). chances: how likely a person under a label is in each node, attribute a's
+    labels from begins[a] in rows of widths[a]. counts: float array (boxes, values). parent, node, end: as of `_walk`.
+    """
+    total, weight, inside = np.zeros((len(node), counts.shape[1])), np.ones(len(node) + 1), np.empty(widths.sum())
+    for box in range(len(labels)):
+        at = 0
+        for a in range(len(widths)):
+            row = begins[a] + labels[box, a] * widths[a]
+            inside[at : at + widths[a]] = chances[row : row + widths[a]]
+            at += widths[a]
+        held = np.flatnonzero(counts[box])
+        place = 0
+        while place < len(node):
+            share = weight[parent[place]] * inside[node[place]]
+            if share == 0:  # nor is anybody of the box in what lies within
+                place = end[place]
+                continue
+            for value in held:
+                total[place, value] += share * counts[box, value]
+            place += 1
+            weight[place] = share
+    return total

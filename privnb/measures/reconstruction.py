@@ -69,13 +69,20 @@ class Boxes:
         labels = {name: codes[first] for name, (codes, _) in spread.items()}
         return cls(labels, shares, _sensitive_counts(release, sensitive, values, index))
 
+    def chances(self, sets):
+        """How likely a person under each label is in each set: one float array (labels, sets) an attribute, by name.
+
+        `sets[name]`: boolean array (sets, parts) of an attribute's line.
+        """
+        return {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
+
     def expected(self, groups, sets, weigh):
         """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
 
-        `sets[name]`: boolean array (sets, parts) of an attribute's line; `weigh(chances)`: from how likely the people
-        of boxes are in each set, one array (boxes, sets) an attribute, how likely in each group, (boxes, groups).
+        `sets`: as of `chances`; `weigh(chances)`: from how likely the people of boxes are in each set, one array (boxes,
+        sets) an attribute, how likely in each group, (boxes, groups).
         """
-        tables = {name: self.shares[name] @ chosen.T for name, chosen in sets.items()}
+        tables = self.chances(sets)
         total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
         for begin in range(0, len(self.counts), step):
             boxes = slice(begin, begin + step)
