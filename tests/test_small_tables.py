@@ -1,5 +1,7 @@
 """Tables of a few records, and tables in which every combination of quasi-identifiers occurs, as people have them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,9 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.numerals import bare
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.privacy_models import EntropyDiversity, FrequencyDiversity, KAnonymity, RecursiveDiversity
 from privnb.reporting import charts, findings, gallery
-from privnb.sanitizers import KMember, LaplaceNoise, SanitizationError, catalogue
+from privnb.sanitizers import Anatomy, KMember, LaplaceNoise, Mondrian, SanitizationError, catalogue
 from privnb.studies import profiles
 
 SCHEMA = Schema(
@@ -52,6 +55,19 @@ def test_what_is_left_out_is_said_and_what_fits_is_not():
     assert "10," not in said
     assert studies.too_large_k("", dataset(100)) is None
     assert studies.too_large_k("2, 100", dataset(15)) is None
+
+
+def test_why_a_setting_cannot_be_had_does_not_tell_how_few_have_another_value():
+    """Of 100 people all but three have the flu: neither 97, nor 1.03 = 100 / 97, nor the entropy is said."""
+    whole = dataset(100)
+    whole = Dataset("few", whole.table.assign(illness=["gout"] * 3 + ["flu"] * 97), SCHEMA, whole.hierarchies)
+    models = [FrequencyDiversity(2, "illness"), EntropyDiversity(2, "illness"), RecursiveDiversity(3, 2, "illness")]
+    sanitizers = [Anatomy(2, "illness"), *(Mondrian(KAnonymity(2), model) for model in models)]
+    for sanitizer in sanitizers:
+        with pytest.raises(SanitizationError, match="cannot be reached") as refused:
+            sanitizer.sanitize(whole, rng=1)
+        said = str(refused.value).removeprefix(repr(sanitizer))
+        assert {float(number) for number in re.findall(r"\d+\.?\d*", said)} <= {2, 3}  # the bounds
 
 
 @pytest.mark.parametrize("asked", ["100", "2, 100", 100])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata.counts import coded, distinct_codes, tabulate
+from privnb.microdata.withholding import tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 
 _CELLS = 2**24  # of a table of counts at a time
@@ -124,16 +125,14 @@ class Requirement:
             counts[empty, 0] = 1
         return counts, tally.whole
 
-    def refusal(self, classes, number):
-        """Why some class may not be published, in words: the model, the worst level found, how many classes break it.
-
-        An empty text where all hold.
+    def refusal(self):
+        """Why not even one class of all records may be published, in words, for a report too: the level that they reach
+        is left out where it tells of few people. Empty where it may.
         """
         for each in self.tallies:
-            counts, whole = self._counted(each, slice(None), classes, number)
-            broken = ~each.model.holds(counts, whole) & (np.bincount(classes, self.people, number) > 0)
-            if broken.any():
-                worst = each.model.worst(each.model.level(counts, whole)[broken])
-                who = "all records as one class" if number == 1 else f"{broken.sum()} of {number} classes"
-                return f"{who} break {each.model!r}: the worst reaches {worst:.4g}"
+            counts, whole = self._counted(each, slice(None), np.zeros(len(self.people), dtype=np.int64), 1)
+            if not each.model.holds(counts, whole).all():
+                shown = not tells(counts, counts.sum()).any()
+                level = f": they reach {each.model.level(counts, whole)[0]:.4g}" if shown else ""
+                return f"all records as one class break {str(each.model).replace('=', ' = ')}{level}"
         return ""

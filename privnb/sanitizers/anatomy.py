@@ -78,10 +78,10 @@ class Anatomy(Sanitizer):
         commonest = counts.argmax()
         if counts[commonest] * self.l > n:
             most = n // counts[commonest]
-            advice = f"Lower l to {most}" if most > 1 else "No l will do: choose another sanitizer"
+            advice = f"Lower l to {most}" if most > 1 else "A lower one does not help: choose another sanitizer"
+            # How many these are would tell how few have another value, and a report says this sentence.
             raise SanitizationError(
-                f"{self!r} cannot be reached: {counts[commonest]} of {n} records ({counts[commonest] / n:.1%}) have "
-                f"'{values[commonest]}', and at most one in {self.l} may share a value. {advice}."
+                f"{self!r} cannot be reached: more than one in {self.l} records have '{values[commonest]}'. {advice}."
             )
 
 

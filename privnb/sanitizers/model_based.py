@@ -2,8 +2,6 @@
 
 from dataclasses import MISSING, dataclass, fields
 
-import numpy as np
-
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.schema import Role
@@ -106,7 +104,6 @@ def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
                 f"'{dataset.name}'. Give it the role 'sensitive', or name a column that has it."
             )
     requirement = Requirement(sanitizer.models, dataset, extra, alone=alone)
-    reason = requirement.refusal(np.zeros(len(requirement.people), dtype=np.int64), 1)
-    if reason:
+    if reason := requirement.refusal():
         raise SanitizationError(f"{sanitizer!r} cannot be reached: {reason}. Relax that model, or leave it out.")
     return requirement

@@ -184,13 +184,14 @@ def left_out(dataset, sanitizers, results):
     Sentences
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, results=results)
-    reasons = []
+    found = {}
     for sanitizer in sanitizers:
         for row in results[_refused(sanitizer, results)].head(1).itertuples():
-            reasons.append(f"{setting_name(row)}: {row.reason.split(' cannot be reached: ')[-1]}")
-    if not reasons:
-        return say(f"All {len(sanitizers)} sanitizers can do what is asked of this table.")
-    return say(f"{len(reasons)} of {len(sanitizers)} sanitizers are left out:", reasons)
+            found.setdefault(row.reason.split(" cannot be reached: ")[-1], []).append(setting_name(row))
+    if not found:
+        return say(f"All {len(sanitizers)} settings can be had on this table.")
+    reasons = [f"{'; '.join(settings)}: {reason}" for reason, settings in found.items()]
+    return say(f"{sum(map(len, found.values()))} of {len(sanitizers)} settings cannot be had on this table:", reasons)
 
 
 def settings_along(dataset, tuned, values):

@@ -136,7 +136,7 @@ def test_anatomy_puts_different_values_into_every_bucket(counts, l, seed):  # no
         return
     data = hospital(np.random.default_rng(seed).permutation(diseases))
     if max(counts) * l > len(diseases):
-        with pytest.raises(SanitizationError, match="may share a value"):
+        with pytest.raises(SanitizationError, match="more than one in"):
             Anatomy(l, "disease").sanitize(data, rng=seed)
         return
     release = Anatomy(l, "disease").sanitize(data, rng=seed)
@@ -174,12 +174,10 @@ def test_anatomy_draws_any_home_for_who_is_left_over():
 
 def test_anatomy_says_which_value_is_too_common_and_what_can_be_had():
     data = hospital(["flu"] * 4 + ["gastritis", "pneumonia", "pneumonia", "dyspepsia"])
-    with pytest.raises(
-        SanitizationError, match=r"4 of 8 records \(50.0%\) have 'flu', and at most one in 3 .* Lower l to 2"
-    ):
+    with pytest.raises(SanitizationError, match=r"more than one in 3 records have 'flu'\. Lower l to 2"):
         Anatomy(3, "disease").sanitize(data, rng=0)
     Anatomy(2, "disease").sanitize(data, rng=0)
-    with pytest.raises(SanitizationError, match="No l will do: choose another sanitizer"):
+    with pytest.raises(SanitizationError, match="A lower one does not help: choose another sanitizer"):
         Anatomy(2, "disease").sanitize(hospital(["flu", "flu", "gastritis"]), rng=0)
 
 

@@ -427,7 +427,7 @@ def test_the_proof_reads():
 
 def test_what_cannot_be_kept_is_refused():
     sanitizer, data = two("uvuv", "uuvv", k=5)
-    with pytest.raises(SanitizationError, match=r"all records as one class break KAnonymity\(k=5\).*reaches 4"):
+    with pytest.raises(SanitizationError, match="all records as one class break k = 5"):
         sanitizer.sanitize(data, rng=0)
 
 

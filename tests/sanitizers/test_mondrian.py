@@ -222,9 +222,9 @@ def test_brickell_and_shmatikov_as_another_study_found_it(occupation, model):
 
 
 def test_what_cannot_be_reached_says_what_was_found(occupation):
-    with pytest.raises(SanitizationError, match=r"all records as one class break RecursiveDiversity\(c=3, l=15.*inf"):
+    with pytest.raises(SanitizationError, match="all records as one class break c = 3 l = 15 occupation"):
         Mondrian(RecursiveDiversity(3, 15, "occupation")).sanitize(occupation, rng=0)
-    with pytest.raises(SanitizationError, match=r"KAnonymity\(k=41\): the worst reaches 40\. Relax that model"):
+    with pytest.raises(SanitizationError, match=r"break k = 41: they reach 40\. Relax that model"):
         Mondrian(KAnonymity(41)).sanitize(toy(40, 0), rng=0)
 
 
