@@ -9,13 +9,10 @@ One module: a study's choices make no sense without the checks of the table that
 
 import contextlib
 import copy
-import csv
 import functools
 import hashlib
 import html
-import io
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,8 +20,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
-from privnb.microdata import description, expect, hierarchy, progress, withholding
+from privnb.microdata import description, expect, hierarchy, progress, reading, withholding
 from privnb.microdata.bands import Bands
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
@@ -331,27 +329,44 @@ PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
 def _read_files(folder, text):
-    """All records of the data files in file order, as text."""
+    """All records of the data files in file order, as text; equal cells are one object."""
     layout = text.get("format", {})
-    names = list(text["columns"])
     parts = []
     for entry in text["files"]:
         file = description.inside(folder, entry["path"])
         if not file.is_file():
             raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
         check_name("file", entry["path"])
-        content = description.content(file)
-        found = hashlib.sha256(content).hexdigest()
+        found = description.checksum(file)
         progress.seen(file.resolve(), found)
         if "sha256" in entry and found != entry["sha256"]:
             raise SchemaError(
                 f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
                 f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
             )
-        parts.append(_renamed(entry, _read_csv(entry, content, names, layout), text.get("renamed", {})))
-    table = pd.concat(parts, ignore_index=True)
+        given = {key: value for key, value in (layout | entry).items() if key in reading.Layout.__dataclass_fields__}
+        part = reading.read(file, reading.Layout(**given), list(text["columns"]))
+        parts.append(_renamed(entry, part, text.get("renamed", {})))
+        if set(parts[-1]) != set(parts[0]):
+            raise SchemaError(
+                f"{entry['path']} has the columns {', '.join(parts[-1])}, and {text['files'][0]['path']} has "
+                f"{', '.join(parts[0])}. Files of one table have the same columns."
+            )
+    table = pd.DataFrame({name: union_categoricals([part[name] for part in parts]) for name in parts[0]})
+    mark = layout.get("missing", "")
+    if layout.get("records_with_missing") == "drop":
+        table = table[~np.logical_or.reduce([_codes(table[name], mark) < 0 for name in table])]
+        mark = ""
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
-    return table.replace("", layout.get("missing") or np.nan)
+    return pd.DataFrame(
+        {name: np.append(table[name].cat.categories.to_numpy(object), mark or np.nan)[table[name].cat.codes] for name in table}
+    )
+
+
+def _codes(column, mark):
+    """The codes of a Categorical, -1 for what is missing or says so."""
+    categories = column.cat.categories
+    return np.append(np.where(categories == mark, -1, np.arange(len(categories))), -1)[column.cat.codes]
 
 
 def _renamed(entry, table, names):
@@ -359,34 +374,6 @@ def _renamed(entry, table, names):
     if absent := [name for name in names if name not in table]:
         raise SchemaError(f"[renamed] has {absent}, which {entry['path']} lacks. Write each name as the file does.")
     return table.rename(columns=names)
-
-
-def _read_csv(entry, content, names, layout):
-    """The records of one file, every cell as text; without those that miss a value if the layout says so."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SchemaError(f"{entry['path']} is not UTF-8 text: {error.reason}. Save it as CSV in UTF-8.") from None
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=layout.get("separator", ","), skipinitialspace=True)
-    try:
-        rows = [row for row in reader if any(cell.strip() for cell in row)][entry.get("skip_lines", 0) :]
-    except csv.Error as error:
-        raise SchemaError(f"{entry['path']}: line {reader.line_num} cannot be read as CSV: {error}.") from None
-    if layout.get("header", True) and rows:
-        names, *rows = rows
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(names):
-            raise SchemaError(
-                f"{entry['path']}: record {number} has {len(row)} cells, not {len(names)}. Correct the record, or the "
-                "separator in the description."
-            )
-        # adult.test ends each line in a full stop that is no part of the value.
-        row[-1] = row[-1].removesuffix(entry.get("line_end", ""))
-    if layout.get("records_with_missing", "keep") == "drop":
-        gaps = {"", layout.get("missing", "")}
-        rows = [row for row in rows if gaps.isdisjoint(row)]
-    # Equal cells are one object: whoever compares or counts a column then reads a few of them and not the whole file.
-    return pd.DataFrame([[*map(sys.intern, row)] for row in rows], columns=names, dtype=str)
 
 
 def _about(column, make, *given):

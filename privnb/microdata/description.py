@@ -3,6 +3,7 @@
 A description comes with a table, perhaps from a stranger. So all of it is looked at before any of it is used.
 """
 
+import codecs
 import hashlib
 import math
 import re
@@ -93,6 +94,13 @@ def _plain(value):
     return _text(value) and re.fullmatch(r"[\w-][\w.-]*", value) is not None
 
 
+def _encoding(value):
+    try:
+        return _text(value) and codecs.lookup(value)._is_text_encoding
+    except LookupError:
+        return False
+
+
 def _inside(value):
     return _text(value) and value != "" and not Path(value).is_absolute() and ".." not in Path(value).parts
 
@@ -130,6 +138,7 @@ KEYS = Table(
         "format": Table(
             {
                 "separator": Value("one character", lambda v: _text(v) and len(v) == 1 and v not in '"\r\n'),
+                "encoding": Value("a text encoding that Python knows, such as \"utf-8\" or \"cp1252\"", _encoding),
                 "header": Value("true or false", lambda value: isinstance(value, bool)),
                 "missing": TEXT,
                 "records_with_missing": _one_of("keep", "drop"),
@@ -182,6 +191,15 @@ def content(path):
     """The bytes of a file. Raises OSError, which names it."""
     try:
         return path.read_bytes()
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def checksum(path):
+    """The SHA-256 of a file, as hexadecimal digits. Raises OSError, which names the file."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise OSError(f"{path} cannot be read: {error.strerror}.") from error
 

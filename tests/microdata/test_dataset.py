@@ -183,7 +183,7 @@ def test_missing_values(toy, rows, layout, records):
         ),
         ({"rows": "30,F,plague\n40,M,flu\n"}, r"column 'disease' has 1 values outside .*'plague' \(1\)"),
         ({"rows": ""}, "at least 2 records, this one has 0"),
-        ({"rows": "", "header": ""}, "at least 2 records, this one has 0"),
+        ({"rows": "", "header": ""}, r"toy\.csv is empty"),
         ({"rows": "30,F,flu\n"}, "at least 2 records, this one has 1"),
         (
             {"header": "age,sex,illness\n"},
@@ -218,13 +218,13 @@ def test_a_dataset_that_does_not_fit_is_refused(toy, given, message):
     ("given", "message"),
     [
         ({"header": "age,sex,sex,disease\n", "rows": "30,F,F,flu\n40,M,M,flu\n"}, r"more than one column \['sex'\]"),
-        ({"rows": "30,F,flu,extra\n40,M,flu,extra\n"}, "record 1 has 4 cells, not 3"),
-        ({"rows": "30,F,flu\n40,M,flu,extra\n"}, "record 2 has 4 cells, not 3"),
+        ({"rows": "30,F,flu,extra\n40,M,flu,extra\n"}, "line 2 has 4 cells, and there are 3 columns"),
+        ({"rows": "30,F,flu\n40,M,flu,extra\n"}, "line 3 has 4 cells, and there are 3 columns"),
         (
             {"header": "", "layout": "header = false", "rows": "30,F\n40,M\n"},
-            "record 1 has 2 cells, not 3",
+            "line 1 has 2 cells, and there are 3 columns",
         ),
-        ({"header": b"age,sex,disease\n", "rows": b"30,\xe9,flu\n"}, r"toy\.csv is not UTF-8 text"),
+        ({"header": b"age,sex,disease\n", "rows": b"30,\xe9,flu\n"}, r"toy\.csv is not text in utf-8: byte 0xe9 in line 2"),
         ({"columns": "", "more": "[other]"}, r"toy\.toml lacks \[columns\]"),
         ({"first": "draft = "}, r"toy\.toml is not valid TOML: .*line 1"),
         (
@@ -241,7 +241,7 @@ def test_faults_of_files_and_descriptions_are_named(toy, given, message):
 def test_a_short_record_is_no_record_with_missing_values(toy):
     """The cells of a record that lost one stand in the wrong columns."""
     columns = COLUMNS + '[columns.name]\nrole = "identifier"\n'
-    with pytest.raises(SchemaError, match="record 2 has 3 cells, not 4"):
+    with pytest.raises(SchemaError, match="line 3 has 3 cells, and there are 4 columns"):
         load(toy("30,F,flu,a\n40,M,flu\n", header="age,sex,disease,name\n", columns=columns))
 
 
