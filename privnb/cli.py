@@ -155,7 +155,7 @@ def new(args):
 def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
     from privnb.microdata.dataset import load
-    from privnb.microdata.draft import read
+    from privnb.microdata.reading import read_unknown
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade
 
@@ -163,7 +163,7 @@ def check(args):
         check_k(args.at_least_k)
     described = args.file if args.file.endswith(".toml") else args.dataset
     dataset = load(described) if described else None
-    table = dataset.table if described == args.file else read(args.file).table
+    table = dataset.table if described == args.file else read_unknown(args.file)[0]
     names, sensitive = args.quasi_identifiers and names_in(args.quasi_identifiers), args.sensitive
     if dataset:
         names = names or [name for name in dataset.schema.quasi_identifiers if name in table and name != sensitive]
@@ -236,12 +236,12 @@ def _parser():
     command.set_defaults(run=app)
 
     command = commands.add_parser("new", help="draft the description of a table of your own")
-    command.add_argument("file", metavar="FILE", help="a CSV file with a line of column names")
+    command.add_argument("file", metavar="FILE", help="a table: CSV, Parquet, Excel, SPSS, Stata, SAS")
     command.add_argument("--name", metavar="NAME", help="its folder under data/ (the file's name)")
     command.set_defaults(run=new)
 
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
-    command.add_argument("file", metavar="FILE", help="a CSV file, such as a release, or a dataset's .toml file")
+    command.add_argument("file", metavar="FILE", help="a table, such as a release, or a dataset's .toml file")
     command.add_argument(
         "--quasi-identifiers",
         metavar="A,B",

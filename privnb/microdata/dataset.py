@@ -353,14 +353,20 @@ def _read_files(folder, text):
                 f"{', '.join(parts[0])}. Files of one table have the same columns."
             )
     table = pd.DataFrame({name: union_categoricals([part[name] for part in parts]) for name in parts[0]})
-    mark = layout.get("missing", "")
+    mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
+    decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     if layout.get("records_with_missing") == "drop":
         table = table[~np.logical_or.reduce([_codes(table[name], mark) < 0 for name in table])]
         mark = ""
     # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
-    return pd.DataFrame(
-        {name: np.append(table[name].cat.categories.to_numpy(object), mark or np.nan)[table[name].cat.codes] for name in table}
-    )
+    return table.apply(lambda column: _objects(column, mark or np.nan, decimals.get(column.name)))
+
+
+def _objects(column, missing, decimal):
+    """The texts of a Categorical. `decimal`: what its numbers have for a decimal point; None: they are no numbers."""
+    texts = column.cat.categories
+    texts = (texts if decimal is None else texts.str.replace(decimal, ".")).to_numpy(object)
+    return np.append(texts, missing)[column.cat.codes]
 
 
 def _codes(column, mark):

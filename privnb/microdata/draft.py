@@ -7,12 +7,10 @@ the end (domains are public knowledge), and it names nothing sensitive. So a dra
 One module: what it guesses of a column is what it writes, line by line.
 """
 
-import csv
-import hashlib
-import io
 import itertools
 import json
 import re
+import shutil
 import stat
 import tempfile
 import unicodedata
@@ -20,25 +18,45 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, description, expect
+from privnb.microdata import cuts, description, expect, reading
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
-from privnb.microdata.names import name_list, offered, refused
+from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 
-SEPARATORS = ",;\t|"
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
-NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")  # no leading zero: those are codes, such as postcodes
 STEPS = 10**8  # a column with more different possible numbers is treated as text
 LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
 
 
-class Text(NamedTuple):
-    """A text file of records: `table`, every cell as text, and its `separator`."""
+class Values(NamedTuple):
+    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, and what says
+    so.
+    """
 
-    table: pd.DataFrame
-    separator: str
+    texts: pd.Series
+    counts: np.ndarray
+    missing: int
+    mark: str
+
+    @classmethod
+    def of(cls, column, mark):
+        """Of a Categorical of texts. `mark`: a text that says that none is there."""
+        texts = pd.Series(column.cat.categories, dtype=object)
+        counts = np.bincount(column.cat.codes + 1, minlength=len(texts) + 1)[1:]
+        given = ((texts != mark) & (counts > 0)).to_numpy()
+        return cls(texts[given], counts[given], len(column) - int(counts[given].sum()), mark)
+
+    def decimal_comma(self):
+        """Whether these are numbers, and some have a comma for a point."""
+        return self.texts.str.contains(",").any() and self.with_points() is not self
+
+    def with_points(self):
+        """The same with points for commas, if they are numbers then."""
+        points = self.texts.str.replace(",", ".")
+        return self._replace(texts=points) if points.str.fullmatch(reading.NUMBER).all() else self
 
 
 class Column(NamedTuple):
@@ -49,71 +67,6 @@ class Column(NamedTuple):
     reason: str
     domain: Numbers | Categories | None = None
     tree: Taxonomy | None = None
-
-
-def read(path):
-    """Read a CSV file of unknown layout: UTF-8, a line of column names, then at least one record.
-
-    The separator (comma, semicolon, tab or |) is the one that gives the first line most cells. Returns Text. Raises
-    FileNotFoundError, or SchemaError for another encoding, an empty file, lines of different lengths, no header, or two
-    columns of one name.
-    """
-    path = Path(expect.path("path", path))
-    if path.is_dir():
-        tables = name_list(sorted(each.name for each in path.glob("*.csv")))
-        raise SchemaError(f"'{path}' is a folder. Name a CSV file{f' in it: {tables}' if tables else ''}.")
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file '{path}'.")
-    content = description.content(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise SchemaError(
-            f"{path.name} is not UTF-8 text: byte 0x{content[error.start]:02x} in line {line}. Save it as CSV in UTF-8."
-        ) from None
-    if "\0" in text:
-        raise SchemaError(f"{path.name} is no text file: it holds zero bytes. Save it as CSV in UTF-8.")
-    separator = max(SEPARATORS, key=lambda s: len(next(_lines(path, csv.reader(io.StringIO(text), delimiter=s)), ())))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    header, records = None, []
-    for cells in _lines(path, reader):
-        if cells in ([], [""]):
-            continue
-        header = header or _header(path, cells)
-        if len(cells) != len(header) or not any(cells):
-            raise SchemaError(
-                f"{path.name}: line {reader.line_num} has {len(cells)} cells{'' if any(cells) else ', all empty'}; the "
-                f"first line has {len(header)}, separated by {separator!r}. Correct the line, or delete it."
-            )
-        records.append(cells)
-    if len(records) < 2:
-        raise SchemaError(
-            f"{path.name} {'has column names but no record' if header else 'is empty'}. There is nothing to do."
-        )
-    return Text(pd.DataFrame(records[1:], columns=header, dtype=str), separator)
-
-
-def _lines(path, reader):
-    try:
-        yield from reader
-    except csv.Error as error:
-        raise SchemaError(f"{path.name}: line {reader.line_num} cannot be read as CSV: {error}.") from None
-
-
-def _header(path, cells):
-    nameless = [number for number, cell in enumerate(cells, 1) if not cell.strip()]
-    if nameless:
-        raise SchemaError(f"{path.name}: column {nameless} has no name. Name it in the first line, or delete it.")
-    twice = sorted({cell for cell in cells if cells.count(cell) > 1})
-    if twice:
-        raise SchemaError(f"{path.name} has more than one column {twice}. Rename one.")
-    number = next((cell for cell in cells if NUMBER.fullmatch(cell)), None)
-    if number:
-        raise SchemaError(
-            f"{path.name} starts with a record, it seems ({number!r} in line 1). Put a line of column names first."
-        )
-    return cells
 
 
 def draft(file, name=None, folder="data"):
@@ -127,7 +80,7 @@ def draft(file, name=None, folder="data"):
     Parameters
     ----------
     file : path-like
-        See `read`.
+        See `reading.read_unknown`.
     name : str, optional
         None: the file's name, in lower case, with - for what is no letter or digit.
     folder : path-like
@@ -144,35 +97,37 @@ def draft(file, name=None, folder="data"):
     OSError
         If it cannot be written.
     SchemaError
-        For a table that cannot be read (see `read`) or has one record.
+        For a table that cannot be read, or has one record.
     ValueError
         For a name that names no folder.
     """
     file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
     if name is not None:
         expect.kind("name", name, str)
-    text = read(file)
+    table, layout = reading.read_unknown(file)
     name = name or re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
-    if len(text.table) < 2:
+    if len(table) < 2:
         raise SchemaError(f"{file.name} has 1 record. A table needs at least 2: there is nobody to hide among.")
     place = Path(folder) / name
     if place.exists():
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
-    renamed = _renamed(text.table)
-    mark, table = _with_mark(text.table.rename(columns=renamed))
-    columns = [_column(column, table[column], mark) for column in table]
+    renamed = _renamed(table)
+    mark = _mark(table)
+    values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
+    decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
+    columns = [_column(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
             work, mode = Path(unfinished) / name, stat.S_IMODE(file.stat().st_mode)
             (work / "hierarchies" / "default").mkdir(parents=True)
-            (work / offered(file.name)).write_bytes(file.read_bytes())
+            shutil.copyfile(file, work / offered(file.name))
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = _description(name, file, text, mark, columns, renamed)
+            head = _description(name, file, layout, decimal, len(table), mark, columns, renamed)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             readers = mode & 0o044  # open to whom the file is open: values of its records stand in all of them
@@ -197,23 +152,27 @@ def _renamed(table):
     return renamed
 
 
-def _with_mark(table):
-    """The mark of missing values ("" if none is missing), and the table with that mark in every empty cell."""
-    counts = {mark: int((table == mark).sum().sum()) for mark in MISSING}
+def _mark(table):
+    """The commonest mark of missing values in a table; "" if none is missing."""
+    counts = dict.fromkeys(MISSING, 0)
+    empty = False
+    for column in table:
+        codes, categories = table[column].cat.codes.to_numpy(), table[column].cat.categories
+        empty = empty or bool((codes < 0).any())
+        for mark in set(MISSING).intersection(categories):
+            counts[mark] += int((codes == categories.get_loc(mark)).sum())
     mark = max(counts, key=counts.get)
-    empty = (table == "").any(axis=None)
-    return (mark, table.replace("", mark)) if empty or counts[mark] else ("", table)
+    return mark if empty or counts[mark] else ""
 
 
-def _column(name, values, mark):
+def _column(name, values):
     """Guess a role, from what can be seen: how many different values there are, and whether they are numbers."""
     if "/" in name or "\\" in name or name.startswith("."):
         raise SchemaError(f"column '{name}' cannot name its hierarchy's file. Rename it without / \\ or a leading dot.")
-    given = values[values != mark] if mark else values
-    records, different, missing = len(given), given.nunique(), len(values) - len(given)
+    records, different, missing = int(values.counts.sum()), len(values.texts), values.missing
     if not records:
         return Column(name, Role.UNUSED, "every value is missing")
-    numbers = _numbers(given)
+    numbers = _numbers(values.texts)
     # Record numbers and survey weights differ from person to person; so may ages, in a small table: better safe.
     unlimited = numbers is None or (numbers.step == 1 and (different == records or numbers.width > LEAVES))
     if unlimited and different > records / 2:
@@ -226,8 +185,10 @@ def _column(name, values, mark):
     if numbers is not None:
         reason = f"a number, {different} different; if these are codes, list them as text"
         return Column(name, Role.QUASI_IDENTIFIER, reason, numbers, _tree(name, numbers))
-    domain = Categories(tuple(sorted(set(values))))
-    reason = f"{different} values" + (f" and {missing} missing, which count as the value {mark!r}" if missing else "")
+    domain = Categories(tuple(sorted({*values.texts, *[values.mark] * (missing > 0)})))
+    reason = f"{different} values"
+    if missing:
+        reason += f" and {missing} missing, which count as the value {values.mark!r}"
     return Column(
         name, Role.QUASI_IDENTIFIER, reason, domain, Taxonomy(name, tuple((v, SUPPRESSED) for v in domain.values))
     )
@@ -235,16 +196,17 @@ def _column(name, values, mark):
 
 def _numbers(values):
     """The domain of a column of numbers, its ends rounded outward; None if they are no numbers."""
-    if not values.str.fullmatch(NUMBER).all():
+    if not values.str.fullmatch(reading.NUMBER).all():
         return None
-    numbers = [Decimal(value) for value in values.unique()]
-    step = Decimal(10) ** min(0, *(number.normalize().as_tuple().exponent for number in numbers))
-    if (max(numbers) - min(numbers)) / step > STEPS or max(map(abs, numbers)) > 10**12:
+    numbers = values.astype(float)
+    least, most = Decimal(values[numbers.idxmin()]), Decimal(values[numbers.idxmax()])
+    step = Decimal(10) ** -int(values.str.partition(".")[2].str.rstrip("0").str.len().max())
+    if (most - least) / step > STEPS or max(abs(least), abs(most)) > 10**12:
         return None
     # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
-    grain = cuts.round_number(max((max(numbers) - min(numbers)) / 20, step))
-    low = (min(numbers) / grain).to_integral_value(ROUND_FLOOR) * grain
-    high = max((max(numbers) / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
+    grain = cuts.round_number(max((most - least) / 20, step))
+    low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
+    high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
     return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
 
 
@@ -290,7 +252,6 @@ path = {file}
 sha256 = "{sha256}"
 
 [format]
-separator = {separator}
 """
 
 
@@ -301,15 +262,20 @@ RENAMED = """
 """
 
 
-def _description(name, file, text, mark, columns, renamed):
+def _description(name, file, layout, decimal, records, mark, columns, renamed):
     head = HEAD.format(
         file=_toml(offered(file.name)),
-        records=len(text.table),
+        records=records,
         columns=len(columns),
         name=_toml(name),
-        sha256=hashlib.sha256(file.read_bytes()).hexdigest(),
-        separator=_toml(text.separator),
+        sha256=description.checksum(file),
     )
+    if layout:
+        head += f"separator = {_toml(layout.separator)}\n"
+    if layout and layout.encoding != "utf-8":
+        head += f"encoding = {_toml(layout.encoding)} # a guess: see whether letters with accents are right\n"
+    if decimal != ".":
+        head += f"decimal = {_toml(decimal)}\n"
     if mark:
         head += (
             f'missing = {_toml(mark)}\nrecords_with_missing = "keep" # "drop" leaves out every record that has one\n'

@@ -1,7 +1,7 @@
 """Read a file of records, whatever wrote it: every cell as text, and each distinct text once.
 
-DuckDB reads text and Parquet, openpyxl Excel's workbooks, pyreadstat what SPSS, Stata and SAS wrote. What a file is, its
-first bytes say. A connection is opened and closed per file, and asks for nothing from elsewhere.
+DuckDB reads text and Parquet, openpyxl Excel's workbooks, pyreadstat what SPSS, Stata and SAS wrote. The first
+bytes of a file say what it is. A connection is opened and closed per file, and asks for nothing from elsewhere.
 """
 
 import codecs
@@ -19,9 +19,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from privnb.microdata import expect
 from privnb.microdata.hierarchy.generalization import text
+from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
 
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")  # no leading zero: those are codes, such as postcodes
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
@@ -38,6 +41,16 @@ ENDINGS = {
     ".dta": STATA, ".sas7bdat": SAS,
 }  # fmt: skip
 PYREADSTAT = {SPSS: "read_sav", STATA: "read_dta", SAS: "read_sas7bdat"}
+
+
+# What DuckDB finds wrong with a line.
+FAULTS = {
+    "TOO MANY COLUMNS": "has more {}. Correct the line, or delete it.",
+    "MISSING COLUMNS": "has fewer {}. Correct the line, or delete it.",
+    "UNQUOTED VALUE": "has a quotation mark that belongs to no other. Correct it: a cell with such a mark stands in "
+    'quotation marks, and has it twice, as in "a 5"" nail".',
+    "LINE SIZE OVER MAXIMUM": "is longer than 2,000,000 bytes. Is this a table? If so, leave that column out.",
+}
 
 
 @dataclass(frozen=True)
@@ -99,10 +112,51 @@ def read(path, layout=None, names=None):
     return _table(path, list(map(str, sheet)), [_written(sheet.iloc[:, place]) for place in range(sheet.shape[1])])
 
 
+def read_unknown(path):
+    """All records of a file of unknown layout with its columns' names in the first line.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    table : DataFrame
+        At least one record, see `read`.
+    layout : Layout or None
+        Of a text file.
+
+    Raises
+    ------
+    FileNotFoundError
+    SchemaError
+        As `read`; and for a folder, a file without a record, and one that starts with a record.
+    """
+    path = Path(expect.path("path", path))
+    if path.is_dir():
+        tables = name_list(sorted(each.name for each in path.iterdir() if each.suffix.lower() in ENDINGS))
+        raise SchemaError(f"'{path}' is a folder. Name a file{f' in it: {tables}' if tables else ''}.")
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file '{path}'.")
+    layout = guessed(path) if kind(path) == TEXT else None
+    table = read(path, layout)
+    if table.empty:
+        raise SchemaError(f"{path.name} has column names but no record. There is nothing to do.")
+    number = next((name for name in table if NUMBER.fullmatch(name)), None)
+    if number:
+        raise SchemaError(
+            f"{path.name} starts with a record, it seems ({number!r} in line 1). Put a line of column names first."
+        )
+    return table, layout
+
+
 def kind(path):
     """What a file is, by its first bytes. Raises SchemaError if its name says something else."""
-    with path.open("rb") as file:
-        start = file.read(16)
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
     found = next((kind for mark, kind in KINDS.items() if start.startswith(mark)), TEXT)
     said = ENDINGS.get(path.suffix.lower(), found)
     if said != found:
@@ -142,23 +196,17 @@ def _text(path, layout, names):
         found, faults = _queried(
             f"select * from read_csv($file, delim = $separator, quote = '\"', escape = '\"', header = false, "
             f"skip = {skipped}, auto_detect = false, nullstr = '', store_rejects = true, columns = {{{columns}}})",
-            "select line_byte_position, error_type, csv_line from reject_errors where trim(csv_line, ' \r\n\t') != '' "
+            "select line_byte_position, error_type from reject_errors where trim(csv_line, ' \r\n\t') != '' "
             "order by line_byte_position limit 1",
             file=str(file),
             separator=layout.separator,
         )
         if faults:
-            place, fault, line = faults[0]
-            where = f"{path.name}: line {_line(file.read_bytes(), place - 1)}"
-            if fault == "UNQUOTED VALUE":
-                raise SchemaError(
-                    f"{where} has a quotation mark that belongs to no other. Correct the line: a cell with such a mark "
-                    'stands in quotation marks, and has it twice, as in "a 5"" nail".'
-                )
-            cells = len(next(csv.reader([line], delimiter=layout.separator)))
+            place, fault = faults[0]
+            number = f"than {len(names)} cells, separated by {layout.separator!r}"
             raise SchemaError(
-                f"{where} has {cells} cells, and there are {len(names)} columns, separated by {layout.separator!r}. "
-                "Correct the line, or delete it."
+                f"{path.name}: line {_line(file.read_bytes(), place - 1)} "
+                + FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
             )
     return _table(path, names, found.columns, layout.line_end)
 
@@ -181,7 +229,7 @@ def _parquet(path):
 
 def _excel(path):
     _needed("openpyxl", path)
-    sheet = pd.read_excel(path, header=None, dtype=object)  # the names with the records: pandas would rename double ones
+    sheet = pd.read_excel(path, header=None, dtype=object)  # with a header, pandas would rename double names
     if sheet.empty:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
     return sheet[1:].set_axis(sheet.iloc[0].map(_cell), axis=1)
@@ -224,14 +272,16 @@ def _queried(query, after=None, **given):
     """What DuckDB answers to a query, an Arrow table, and to one asked after it, a list of rows."""
     import duckdb
 
-    with duckdb.connect(config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}) as engine:
+    with duckdb.connect(
+        config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+    ) as engine:
         found = engine.sql(query, params=given).to_arrow_table()
         return found, engine.execute(after).fetchall() if after else []
 
 
 @contextlib.contextmanager
 def _utf8(path, encoding):
-    """The path of a text file in UTF-8 whose lines all end alike: the file itself, or a copy for as long as it is read."""
+    """The path of a text file in UTF-8 with one kind of line ends: itself, or a copy for as long as it is read."""
     content = path.read_bytes()
     windows = content.count(b"\r\n")
     plain = content.isascii() or (encoding == "utf-8" and _fault(content, encoding) is None)
@@ -248,8 +298,8 @@ def _decoded(path, content, encoding):
     fault = _fault(content, encoding)
     if fault is not None:
         raise SchemaError(
-            f"{path.name} is not text in {encoding}: byte 0x{content[fault]:02x} in line {_line(content, fault)}. Save it "
-            "as CSV in UTF-8, or say its encoding in [format]."
+            f"{path.name} is not text in {encoding}: byte 0x{content[fault]:02x} in line {_line(content, fault)}. "
+            "Save it as CSV in UTF-8, or say its encoding in [format]."
         )
     found = content.decode(encoding)
     if "\0" in found:

@@ -8,9 +8,9 @@ import pandas as pd
 from privnb import privacy_models as family
 from privnb.microdata import expect
 from privnb.microdata.counts import coded, combinations, tabulated_in_parts
-from privnb.microdata.draft import NUMBER
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import meant
+from privnb.microdata.reading import NUMBER
 from privnb.microdata.schema import SchemaError
 
 FEW = (2, 5, 10)  # class sizes below which people are counted

@@ -218,13 +218,16 @@ def test_a_dataset_that_does_not_fit_is_refused(toy, given, message):
     ("given", "message"),
     [
         ({"header": "age,sex,sex,disease\n", "rows": "30,F,F,flu\n40,M,M,flu\n"}, r"more than one column \['sex'\]"),
-        ({"rows": "30,F,flu,extra\n40,M,flu,extra\n"}, "line 2 has 4 cells, and there are 3 columns"),
-        ({"rows": "30,F,flu\n40,M,flu,extra\n"}, "line 3 has 4 cells, and there are 3 columns"),
+        ({"rows": "30,F,flu,extra\n40,M,flu,extra\n"}, "line 2 has more than 3 cells"),
+        ({"rows": "30,F,flu\n40,M,flu,extra\n"}, "line 3 has more than 3 cells"),
         (
             {"header": "", "layout": "header = false", "rows": "30,F\n40,M\n"},
-            "line 1 has 2 cells, and there are 3 columns",
+            "line 1 has fewer than 3 cells",
         ),
-        ({"header": b"age,sex,disease\n", "rows": b"30,\xe9,flu\n"}, r"toy\.csv is not text in utf-8: byte 0xe9 in line 2"),
+        (
+            {"header": b"age,sex,disease\n", "rows": b"30,\xe9,flu\n"},
+            r"toy\.csv is not text in utf-8: .* in line 2",
+        ),
         ({"columns": "", "more": "[other]"}, r"toy\.toml lacks \[columns\]"),
         ({"first": "draft = "}, r"toy\.toml is not valid TOML: .*line 1"),
         (
@@ -241,7 +244,7 @@ def test_faults_of_files_and_descriptions_are_named(toy, given, message):
 def test_a_short_record_is_no_record_with_missing_values(toy):
     """The cells of a record that lost one stand in the wrong columns."""
     columns = COLUMNS + '[columns.name]\nrole = "identifier"\n'
-    with pytest.raises(SchemaError, match="line 3 has 3 cells, and there are 4 columns"):
+    with pytest.raises(SchemaError, match="line 3 has fewer than 4 cells"):
         load(toy("30,F,flu,a\n40,M,flu\n", header="age,sex,disease,name\n", columns=columns))
 
 

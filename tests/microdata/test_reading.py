@@ -1,0 +1,165 @@
+"""Every file of records gives the same table, whatever wrote it; one that cannot be read says where and why."""
+
+import datetime
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from privnb.microdata import draft, reading
+from privnb.microdata.dataset import load
+from privnb.microdata.reading import Layout, read, read_unknown
+from privnb.microdata.schema import SchemaError
+
+TABLE = {"name": ["Ana", "Zoë"], "pay": ["1.5", "20"], "note": ["a, b", None]}
+TEXT = 'name,pay,note\nAna,1.5,"a, b"\nZoë,20,\n'
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="people.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def cells(table):
+    return table.astype(object).where(table.notna(), None).to_dict("list")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_encodings_and_line_ends(write, encoding, ends):
+    table, layout = read_unknown(write(TEXT.replace("\n", ends).encode(encoding)))
+    assert cells(table) == TABLE
+    assert layout == Layout(encoding=encoding.removesuffix("-sig"))
+
+
+def test_two_kinds_of_line_ends(write):
+    assert cells(read(write("a,b\r\n1,2\n3,4\r\n"), Layout())) == {"a": ["1", "3"], "b": ["2", "4"]}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators(write, separator):
+    table, layout = read_unknown(
+        write(separator.join(["name", "note"]) + "\n" + separator.join(["a", '"x,;|y"']) + "\n")
+    )
+    assert layout.separator == separator
+    assert cells(table) == {"name": ["a"], "note": ["x,;|y"]}
+
+
+def test_a_cell_with_line_ends_and_one_with_marks(write):
+    assert cells(read(write('a,b\n"1\n2",x\n"say ""hi""","y"\n'))) == {"a": ["1\n2", 'say "hi"'], "b": ["x", "y"]}
+
+
+def test_blank_cells_are_missing_and_lines_of_them_are_no_records(write):
+    assert cells(read(write("a,b\n\n 1, x\n,\n   \n , \n2,\n"))) == {"a": ["1", "2"], "b": ["x", None]}
+
+
+def test_lines_above_and_at_the_end_of_each(write):
+    path = write("|a remark\n1,x.\n2,y.\n", "people.test")
+    assert cells(read(path, Layout(header=False, skip_lines=1, line_end="."), ["n", "c"])) == {
+        "n": ["1", "2"],
+        "c": ["x", "y"],
+    }
+
+
+def test_a_file_whose_name_is_a_pattern(write):
+    write("a\n1\n", "x1.csv")
+    assert cells(read(write("a\n2\n", "x[1].csv"))) == {"a": ["2"]}
+
+
+def test_equal_texts_are_one(write):
+    column = read(write("a\n" + "x\n y\nx\n"))["a"]
+    assert column.cat.categories.tolist() == ["x", "y"]
+    assert column.cat.codes.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".sav", ".dta"])
+def test_files_of_other_kinds(tmp_path, ending):
+    path = tmp_path / f"people{ending}"
+    table = pd.DataFrame({"name": ["Ana", "Zoë"], "pay": [1.5, 20.0], "visits": [3, 4], "note": ["a, b", ""]})
+    if ending == ".parquet":
+        table.to_parquet(path)
+    elif ending == ".xlsx":
+        table.to_excel(path, index=False)
+    else:
+        pyreadstat = pytest.importorskip("pyreadstat")
+        getattr(pyreadstat, {".sav": "write_sav", ".dta": "write_dta"}[ending])(table, path)
+    found, layout = read_unknown(path)
+    assert layout is None
+    assert cells(found.drop(columns="pay")) == {"name": TABLE["name"], "visits": ["3", "4"], "note": TABLE["note"]}
+    assert found["pay"].astype(float).tolist() == [1.5, 20]
+
+
+def test_days_truth_values_and_whole_numbers_as_text(tmp_path):
+    day = datetime.datetime(2020, 2, 29)
+    table = pd.DataFrame({"day": [day, day.replace(hour=9)], "yes": [True, False], "n": [2.0, None]})
+    table.to_excel(tmp_path / "x.xlsx", index=False)
+    found = cells(read(tmp_path / "x.xlsx"))
+    assert found == {"day": ["2020-02-29", "2020-02-29 09:00:00"], "yes": ["true", "false"], "n": ["2", None]}
+
+
+def test_a_library_that_is_not_there(tmp_path, monkeypatch):
+    pd.DataFrame({"a": [1]}).to_excel(tmp_path / "x.xlsx", index=False)
+    monkeypatch.setattr(reading.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
+    with pytest.raises(SchemaError, match=r"workbook, which openpyxl reads, .* Install privnb\[files\], or save"):
+        read(tmp_path / "x.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"PK\x03\x04", r"a\.csv is an Excel workbook, and by its name text\. Rename it"),
+        ("a.parquet", b"a,b\n1,2\n", "is text, and by its name a Parquet file"),
+        ("a.csv", b"a,b\n1,2\n3\n", "line 3 has fewer than 2 cells, separated by ','"),
+        ("a.csv", b'a,b\n"1\n2",2\n3\n', "line 4 has fewer than 2 cells"),
+        ("a.csv", b'a,b\n1,2\n"3,4\n5,6\n', "line 3 has a quotation mark that belongs to no other"),
+        ("a.csv", b'a,b\n1,2\n3,"x"y\n', "line 3 has a quotation mark that belongs to no other"),
+        ("a.csv", b"a,b\n1,x\0y\n", "line 2 holds a zero byte"),
+        ("a.csv", "é\nx\n".encode() + b"\xe9\n", "two encodings, it seems: it is UTF-8 but for byte 0xe9 in line 3"),
+        ("a.csv", b"a,b\n1,2\n3," + b"x" * 3_000_000 + b"\n", "line 3 is longer than 2,000,000 bytes"),
+        ("a.csv", b"a,a\n1,2\n", r"more than one column \['a'\]"),
+        ("a.csv", b"a,\n1,2\n", r"column \[2\] has no name"),
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"a,b\n", "has column names but no record"),
+        ("a.csv", b"39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
+    ],
+)
+def test_what_cannot_be_read_says_where(write, name, content, message):
+    with pytest.raises(SchemaError, match=message):
+        read_unknown(write(content, name))
+
+
+def test_a_folder_names_the_files_in_it(tmp_path, write):
+    write(TEXT)
+    with pytest.raises(SchemaError, match=r"is a folder\. Name a file in it: people\.csv"):
+        read_unknown(tmp_path)
+
+
+@pytest.mark.parametrize(("encoding", "separator"), [("utf-8", ";"), ("cp1252", ";"), ("utf-16", "\t")])
+def test_a_draft_says_how_its_file_is_to_be_read(tmp_path, write, encoding, separator):
+    """Another machine reads the same records: nothing is guessed twice."""
+    text = "pay;town\n" + "1,5;Köln\n20;Ulm\n" * 20
+    path = draft.draft(write(text.replace(";", separator).encode(encoding)), folder=tmp_path / "data")
+    path.write_text(path.read_text(encoding="utf-8").replace("draft = true\n", ""), encoding="utf-8")
+    dataset = load(path)
+    assert dataset.table.head(2).to_dict("list") == {"pay": [1.5, 20], "town": ["Köln", "Ulm"]}
+    assert dataset.schema["pay"].domain.step == 0.1
+
+
+def test_a_workbook_is_drafted_and_loaded(tmp_path):
+    pd.DataFrame({"age": [30, 41, 52] * 9, "town": ["a", "b", "c"] * 9}).to_excel(tmp_path / "x.xlsx", index=False)
+    path = draft.draft(tmp_path / "x.xlsx", folder=tmp_path / "data")
+    path.write_text(path.read_text().replace("draft = true\n", ""))
+    assert "separator" not in path.read_text()
+    assert load(path).table["age"].tolist()[:2] == [30, 41]
+
+
+def test_the_copy_for_other_encodings_is_gone_afterwards(write, monkeypatch, tmp_path):
+    monkeypatch.setattr(reading.tempfile, "tempdir", str(tmp_path / "here"))
+    Path(tmp_path / "here").mkdir()
+    read(write(TEXT.encode("cp1252")), Layout(encoding="cp1252"))
+    assert list((tmp_path / "here").iterdir()) == []
