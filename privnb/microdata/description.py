@@ -1,6 +1,8 @@
 """What a description file `<name>.toml` may say: each key with the values that it takes, in one table.
 
 A description comes with a table, perhaps from a stranger. So all of it is looked at before any of it is used.
+
+One module: the rules and what reads them are of no use apart.
 """
 
 import codecs
