@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from privnb.microdata import description, expect, hierarchy, progress, reading, withholding
+from privnb.microdata import description, expect, hierarchy, progress, reading, text_files, withholding
 from privnb.microdata.bands import Bands
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
@@ -344,8 +344,8 @@ def _read_files(folder, text):
                 f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
                 f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
             )
-        given = {key: value for key, value in (layout | entry).items() if key in reading.Layout.__dataclass_fields__}
-        part = reading.read(file, reading.Layout(**given), list(text["columns"]))
+        given = {key: value for key, value in (layout | entry).items() if key in text_files.Layout.__dataclass_fields__}
+        part = reading.read(file, text_files.Layout(**given), list(text["columns"]))
         parts.append(_renamed(entry, part, text.get("renamed", {})))
         if set(parts[-1]) != set(parts[0]):
             raise SchemaError(

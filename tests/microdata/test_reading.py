@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from privnb.microdata import draft, reading
+from privnb.microdata import draft, reading, text_files
 from privnb.microdata.dataset import load
-from privnb.microdata.reading import Layout, read, read_unknown
+from privnb.microdata.reading import read, read_unknown
 from privnb.microdata.schema import SchemaError
+from privnb.microdata.text_files import Layout
 
 TABLE = {"name": ["Ana", "Zoë"], "pay": ["1.5", "20"], "note": ["a, b", None]}
 TEXT = 'name,pay,note\nAna,1.5,"a, b"\nZoë,20,\n'
@@ -114,6 +115,9 @@ def test_a_library_that_is_not_there(tmp_path, monkeypatch):
     [
         ("a.csv", b"PK\x03\x04", r"a\.csv is an Excel workbook, and by its name text\. Rename it"),
         ("a.parquet", b"a,b\n1,2\n", "is text, and by its name a Parquet file"),
+        ("a.parquet", b"PAR1 and no more", "cannot be read as a Parquet file: "),
+        ("a.xlsx", b"PK\x03\x04 and no more", "cannot be read as an Excel workbook: "),
+        ("a.sav", b"$FL2 and no more", "cannot be read as an SPSS file: "),
         ("a.csv", b"a,b\n1,2\n3\n", "line 3 has fewer than 2 cells, separated by ','"),
         ("a.csv", b'a,b\n"1\n2",2\n3\n', "line 4 has fewer than 2 cells"),
         ("a.csv", b'a,b\n1,2\n"3,4\n5,6\n', "line 3 has a quotation mark that belongs to no other"),
@@ -159,7 +163,7 @@ def test_a_workbook_is_drafted_and_loaded(tmp_path):
 
 
 def test_the_copy_for_other_encodings_is_gone_afterwards(write, monkeypatch, tmp_path):
-    monkeypatch.setattr(reading.tempfile, "tempdir", str(tmp_path / "here"))
+    monkeypatch.setattr(text_files.tempfile, "tempdir", str(tmp_path / "here"))
     Path(tmp_path / "here").mkdir()
     read(write(TEXT.encode("cp1252")), Layout(encoding="cp1252"))
     assert list((tmp_path / "here").iterdir()) == []
