@@ -79,8 +79,8 @@ class Boxes:
     def expected(self, groups, sets, weigh):
         """People of each sensitive value in each of so many groups: float array (groups, sensitive values + 1).
 
-        `sets`: as of `chances`; `weigh(chances)`: from how likely the people of boxes are in each set, one array (boxes,
-        sets) an attribute, how likely in each group, (boxes, groups).
+        `sets`: as of `chances`; `weigh(chances)`: from how likely the people of boxes are in each set, an array (boxes,
+        sets) per attribute, how likely in each group, (boxes, groups).
         """
         tables = self.chances(sets)
         total, step = np.zeros((groups, self.counts.shape[1])), max(1, _CELLS // groups)
