@@ -199,8 +199,8 @@ def check_loss(axis, loss):
 
 def _selected(results, loss):
     """The rows of one measure, miner and target: one per release and seed."""
-    rows = results[results.measure == loss.measure]
-    rows = measured(rows[(rows.control == "") & (rows.variant == loss.variant)])
+    asked = (results.measure == loss.measure) & (results.control == "") & (results.variant == loss.variant)
+    rows = measured(results[asked])
     if rows.empty:
         there = ", ".join(sorted(results.measure.unique())) or "no rows"
         raise ValueError(f"there is no measure '{loss.measure}' in these results, which have {there}.")
@@ -282,9 +282,9 @@ def _judged(table):
         "efficient",
     )
     why = []
-    for i, row in enumerate(table.itertuples()):
+    for i, row in enumerate(table.to_dict("records")):
         if status[i] == "refused":
-            why.append(row.refused)
+            why.append(row["refused"])
         elif status[i] == "dominated":
             by = np.flatnonzero(beats[:, i])
             # The one to publish instead, not one that is dominated itself.
@@ -348,12 +348,12 @@ def _than(table, i, j):
 def _unsure(row):
     """Why a release cannot be compared, or nothing."""
     for axis in AXES:
-        value, low, high, seeds, of = (getattr(row, f"{axis}{end}") for end in ("", "_low", "_high", "_seeds", "_of"))
+        value, low, high, seeds, of = (row[f"{axis}{end}"] for end in ("", "_low", "_high", "_seeds", "_of"))
         if not seeds:
             return f"it has no {of}"
         if pd.isna(value):
             return f"its {of} is withheld"
-        if row.kind == "randomised" and low != high and seeds < SEEDS:
+        if row["kind"] == "randomised" and low != high and seeds < SEEDS:
             return f"its {of} is random and has {seeds} seed{'s' * (seeds > 1)} of at least {SEEDS}"
         if np.isposinf(high) and not np.isposinf(low):
             return f"what it loses is known from below only: its {of} is at least {value:.3g}"

@@ -152,7 +152,8 @@ def plane(dataset, settings, privacy, utility):
             )
     # In full: beside k=10, a k=10 that is asked for t as well is another release.
     names = {tuple(each.results.iloc[0][["sanitizer", "parameters"]]): called(each.setting) for each in there}
-    return points(join(*(each.results for each in there)), privacy=privacy, utility=utility, names=names)
+    results = join(*(each.results[each.results.measure.isin([privacy, utility])] for each in there))
+    return points(results, privacy=privacy, utility=utility, names=names)
 
 
 @cache

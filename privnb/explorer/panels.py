@@ -5,6 +5,7 @@ One module, since they are read side by side, as they stand on the board.
 
 import json
 from dataclasses import asdict
+from functools import lru_cache
 
 import pandas as pd
 from markupsafe import Markup
@@ -43,12 +44,11 @@ def published(reading):
     """What is published: levels reached beside those asked for, costs, class sizes, a dozen sanitized rows."""
     if reading.refused:
         return nothing("published", "What is published", trouble("Nothing is published.", reading.refused))
-    results = reading.results
-    parts = _parts(results)
+    parts = _parts(reading)
     return panel(
         "published",
         "What is published",
-        lead(_says_published(results)),
+        lead(_says_published(reading.results)),
         _exact(*reading.exact),
         _levels(parts["levels"]),
         numbers(parts["costs"]),
@@ -66,7 +66,7 @@ def kept(reading, mined, why, trouble_said):
     """
     if reading.refused:
         return nothing("kept", "What the user keeps", note("There is no release to use."))
-    groups = numbers(_parts(reading.results)["utility"])
+    groups = numbers(_parts(reading)["utility"])
     return panel(
         "kept",
         "What the user keeps",
@@ -85,7 +85,7 @@ def gained(reading, mined, why, trouble_said):
         "gained",
         "What the adversary gains",
         lead(_says_gained(reading.results)),
-        numbers(_parts(reading.results)["privacy"]),
+        numbers(_parts(reading)["privacy"]),
         note("A number without an interval is counted from everybody in the table, and exact for them."),
         # Of noise a gain is known by what a miner reaches.
         numbers(mined[mined.measure == "accuracy_gain"].itertuples()) if mined is not None else "",
@@ -98,9 +98,10 @@ def marks(setting, reading, mined):
     """The setting and its numbers for machines, as attributes: `data-setting` in JSON, `data-<measure>`."""
     found = {"setting": json.dumps(asdict(setting))}
     for table_of in (reading and reading.results, mined):
-        for row in [] if table_of is None else table_of.itertuples():
-            if row.sanitizer == setting.sanitizer:
-                found.setdefault(row.measure, repr(row.value))
+        if table_of is not None:
+            own = table_of[table_of.sanitizer == setting.sanitizer]
+            for measure, value in zip(own.measure, own.value, strict=True):
+                found.setdefault(measure, repr(value))
     return together(attribute(f"data-{name}", text) for name, text in found.items())
 
 
@@ -168,10 +169,11 @@ def _says_gained(results):
     )
 
 
-def _parts(results):
+@lru_cache(maxsize=1)  # for the panels of one reading
+def _parts(reading):
     """Rows by the panel that they stand in: levels reached, other numbers of the release, its utility, its privacy."""
     parts = {name: [] for name in ("levels", "costs", "utility", "privacy")}
-    for row in results.itertuples():
+    for row in reading.results.itertuples():
         of = facts(row.measure)
         # A number without a target is of the release as such.
         part = of.kind if row.target else "levels" if of.baseline == "asked" else "costs"

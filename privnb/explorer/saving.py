@@ -16,7 +16,7 @@ import pandas as pd
 
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
 from privnb.microdata import expect
-from privnb.microdata.counts import combinations, factorized
+from privnb.microdata.counts import combinations
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, achieved
@@ -86,7 +86,7 @@ def terms(dataset, setting, release):
 def _values(release, name):
     """The distinct values of an attribute as released, in the rows or by bucket."""
     if name in release.table:
-        return factorized(release.table[name])[1]
+        return release.coded(name)[1]
     return release.buckets.loc[release.buckets["attribute"] == name, "value"].unique()
 
 

@@ -33,6 +33,9 @@ STEPS = {
 SCENARIOS = facts("anti_utility").readings
 
 
+CHECKED = "_checked"  # of a setting: for which dataset it is known to mean something
+
+
 @dataclass(frozen=True)
 class Setting:
     """One release and its two readers; the notebook's parameters are these fields in capitals.
@@ -225,6 +228,8 @@ def checked(setting, dataset):
         For what is not among `choices`, a bound that no model has, and an attribute in two roles.
     """
     expect.these(setting=setting, dataset=dataset)
+    if getattr(setting, CHECKED, None) is dataset:
+        return setting
     offered, schema = choices(dataset), dataset.schema
     for field in ("sanitizer", "miner", "scenario", "quasi_identifiers", "sensitive"):
         expect.kind(field, getattr(setting, field), str)
@@ -252,7 +257,9 @@ def checked(setting, dataset):
             f"'{dataset.name}' has no quasi-identifier but '{sensitive}'. Give one or more columns that role."
         )
     numbers = {letter: _plain(getattr(setting, letter)) for letter in LETTERS}
-    return replace(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
+    found = replace(setting, **numbers, quasi_identifiers=name_list(known), sensitive=sensitive)
+    object.__setattr__(found, CHECKED, dataset)  # no field: a copy with another field is checked anew
+    return found
 
 
 def of_roles(dataset, setting):

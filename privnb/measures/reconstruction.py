@@ -150,7 +150,7 @@ def _read(release, name):
     Noise, means and the like leave the domain and its steps: a reader takes the nearest value that there can be.
     """
     if not _is_moved_number(release, name):
-        return coded(release.table[name])
+        return release.coded(name)
     domain = release.schema[name].domain
     codes, steps = coded(domain.codes(np.clip(release.table[name], domain.low, domain.high)))
     return codes, [domain.value(each) for each in steps]

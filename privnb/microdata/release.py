@@ -126,6 +126,15 @@ class Release:
         """
         return self._alike[1]
 
+    def coded(self, name):
+        """What `counts.coded` gives of a published column; of a quasi-identifier it was read already, where people were
+        found to look alike.
+        """
+        if name not in self.labels_alike:
+            return coded(self.table[name])
+        of_sets, labels = self.labels_alike[name]
+        return of_sets[self.equivalence_classes], labels
+
     @cached_property
     def _alike(self):
         columns = {name: coded(self.table[name]) for name in self.schema.quasi_identifiers}
@@ -277,12 +286,12 @@ class Release:
                 f"rows of {self.provenance.sanitizer} are not shown: nothing generalizes them, so each is one person's "
                 "own record. Show counts instead."
             )
-        cells = _cells(self.widened(self.labelled).table[names])
-        alike = _alike(cells)
+        public = self.widened(self.labelled)
+        alike = public.equivalence_classes  # numbered as sorted by what they show
         order = np.argsort(alike, kind="stable")
         order = order[np.bincount(alike)[alike[order]] >= fewest]
         shown = np.random.default_rng(rng).choice(len(order), min(rows, len(order)), replace=False)
-        return cells.iloc[order[shown]].reset_index(drop=True)
+        return _cells(public.table[names].iloc[order[shown]])
 
 
 expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, factorized, tabulated_in_parts
+from privnb.microdata.counts import factorized, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine, text
 from privnb.microdata.schema import Role, SchemaError, commonest
@@ -88,12 +88,7 @@ def _untrue(dataset, release):
 def _labels(dataset, release):
     labelled = release.treated("generalized", "suppressed")
     for name in (each for each in dataset.schema.quasi_identifiers if each in labelled):
-        if release.classes is None:
-            number, labels = coded(release.table[name])
-        else:  # read already, where people were found to look alike
-            of_sets, labels = release.labels_alike[name]
-            number = of_sets[release.equivalence_classes]
-        cells = release.table[name]
+        (number, labels), cells = release.coded(name), release.table[name]
         if cells.dtype == object and len({*zip(number.tolist(), map(str, cells), strict=True)}) > len(labels):
             yield (
                 f"equal numbers of '{name}' are written in several ways, as 40 and 40.0 are, which would part a class "

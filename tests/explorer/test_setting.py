@@ -80,6 +80,15 @@ def test_a_whole_number_is_one_setting_however_it_is_written():
     assert repr(sanitizer(Setting("LaplaceNoise", epsilon=1.0), CLINIC)).startswith("LaplaceNoise(epsilon=1,")
 
 
+def test_what_was_checked_is_checked_anew_for_another_table_and_after_a_change():
+    setting = checked(Setting(), CLINIC)
+    assert checked(setting, CLINIC) is setting
+    with pytest.raises(ValueError, match="k must be"):
+        checked(replace(setting, k=0), CLINIC)
+    with pytest.raises(ValueError, match="is some of town"):
+        checked(setting, TOWNS)
+
+
 def test_names_are_filled_in_once():
     setting = checked(Setting(), CLINIC)
     assert setting.roles == ("age, weight, postcode, region", "diagnosis")

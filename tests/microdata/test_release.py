@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat, with_exact_ends
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
@@ -85,6 +86,9 @@ def test_labels_of_those_who_look_alike_are_those_of_the_rows(sanitizer):
     release = sanitizer.sanitize(ward(), rng=1)
     for name, (number, labels) in release.labels_alike.items():
         assert np.array_equal(labels[number][release.equivalence_classes], release.table[name])
+    for name in release.table:
+        for found, expected in zip(release.coded(name), coded(release.table[name]), strict=True):
+            assert np.array_equal(found, expected)
 
 
 def test_nobody_is_told_from_anybody_without_quasi_identifiers():

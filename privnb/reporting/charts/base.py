@@ -5,13 +5,13 @@ chart is made of an `Aggregate`: a small table with declared columns in which no
 people.
 """
 
+import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import QUESTION, SETTING, over_seeds, setting_names
@@ -100,8 +100,11 @@ class Layer(NamedTuple):
     @property
     def values(self):
         """The rows as Vega-Lite reads them: a list of dicts, None for what is no finite number."""
-        finite = self.rows.astype(object).where(~self.rows.isin([np.nan, np.inf, -np.inf]), None)
-        return finite.to_dict("records")
+        columns = [
+            [None if isinstance(each, float) and not math.isfinite(each) else each for each in self.rows[name].tolist()]
+            for name in self.rows
+        ]
+        return [dict(zip(self.rows, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def check_counts(counts):
