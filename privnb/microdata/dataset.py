@@ -244,6 +244,8 @@ def _loaded(path, study, records, rng):
     described = Schema(
         path.stem, tuple(_about(column, _attribute, column, entry) for column, entry in text["columns"].items())
     )
+    numeric = [each for each in described.attributes if each.numeric and each.name in table]
+    table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
     described.check(table)  # all columns, also those that the study leaves out
     study = study or text["dataset"].get("default_study")
     choice = _study(path, text, study)

@@ -26,8 +26,12 @@ from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
 from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 
+KEY = re.compile(
+    r"(^|[\W_])(id|key|nr|no|num|number|index|case|record|person|patient|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)", re.IGNORECASE
+)
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
-STEPS = 10**8  # a column with more different possible numbers is treated as text
+STEPS = 10**8  # a column with more different possible whole numbers is treated as text
+GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
 LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
 
 
@@ -173,9 +177,7 @@ def _column(name, values):
     if not records:
         return Column(name, Role.UNUSED, "every value is missing")
     numbers = _numbers(values.texts)
-    # Record numbers and survey weights differ from person to person; so may ages, in a small table: better safe.
-    unlimited = numbers is None or (numbers.step == 1 and (different == records or numbers.width > LEAVES))
-    if unlimited and different > records / 2:
+    if different > records / 2 and (numbers is None or (numbers.step == 1 and _names_people(name, values.texts))):
         return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
     if numbers is not None and numbers.step == 1 and different == 2:  # 0 and 1, say: as good as two categories
         numbers = None
@@ -184,6 +186,8 @@ def _column(name, values):
         return Column(name, Role.UNUSED, reason, numbers)
     if numbers is not None:
         reason = f"a number, {different} different; if these are codes, list them as text"
+        if not numbers.has(values.texts).all():
+            reason = f"a number, {different} different, which loading rounds to the domain's step of {numbers.step:g}"
         return Column(name, Role.QUASI_IDENTIFIER, reason, numbers, _tree(name, numbers))
     domain = Categories(tuple(sorted({*values.texts, *[values.mark] * (missing > 0)})))
     reason = f"{different} values"
@@ -194,6 +198,17 @@ def _column(name, values):
     )
 
 
+def _names_people(name, values):
+    """Whether whole numbers, nearly all different, look like those of people: by the column's name, as a count of the
+    records without large gaps, or as codes of one length.
+    """
+    numbers = values.astype(float)
+    lengths = values.str.len()
+    dense = numbers.max() - numbers.min() < 1.2 * len(values)
+    codes = lengths.min() == lengths.max() >= 6 and (numbers % 10 == 0).mean() < 0.5
+    return bool(KEY.search(name) or dense or codes)
+
+
 def _numbers(values):
     """The domain of a column of numbers, its ends rounded outward; None if they are no numbers."""
     if not values.str.fullmatch(reading.NUMBER).all():
@@ -201,6 +216,8 @@ def _numbers(values):
     numbers = values.astype(float)
     least, most = Decimal(values[numbers.idxmin()]), Decimal(values[numbers.idxmax()])
     step = Decimal(10) ** -int(values.str.partition(".")[2].str.rstrip("0").str.len().max())
+    while step < 1 and (most - least) / step > GRAINS:
+        step *= 10
     if (most - least) / step > STEPS or max(abs(least), abs(most)) > 10**12:
         return None
     # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
@@ -232,6 +249,7 @@ HEAD = """\
 # 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
 # 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
 #    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
+#    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
 # 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
 # 5. hierarchies/default/ holds one file an attribute, leaf;level 1;...;*: put values that are alike under one label. A

@@ -165,6 +165,17 @@ class Numbers(_Domain):
             steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
             return (-1e-6 <= steps) & (steps <= self.width / self.step + 1e-6) & self._on_a_step(steps)
 
+    def rounded(self, column):
+        """The numbers of a Series on the nearest step each, half-way ones on the even step; what lies outside of the
+        domain, or is no number, stays as it is.
+        """
+        read = numbers(column)
+        if self.has(read).all():
+            return read
+        values = pd.to_numeric(read, errors="coerce").astype(float)
+        inside = (self.low <= values) & (values <= self.high)
+        return read.where(~inside, np.round(self.low + np.rint((values - self.low) / self.step) * self.step, 10))
+
     @staticmethod
     def _on_a_step(steps):
         return abs(steps - np.rint(steps)) < 1e-6

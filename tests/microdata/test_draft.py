@@ -159,12 +159,34 @@ def test_numbers(here, values, domain, levels):
         assert list(tree.rows[0]) == levels
 
 
-def test_numbers_that_nearly_name_a_person(here):
-    """Every record its own whole number, or nearly so among thousands of values: a record number, a survey weight."""
-    weights = "".join(f"{n},{n * 7919 % 100003},{n % 20}\n" for n in range(60))
-    schema = confirmed(drafted("number,weight,group\n" + weights)).schema
-    assert schema.names(Role.IDENTIFIER) == ["number", "weight"]
-    assert schema["group"].domain == Numbers(0, 19)
+@pytest.mark.parametrize(
+    ("column", "values", "role"),
+    [
+        ("row", range(60), Role.IDENTIFIER),  # a count of the records
+        ("code", range(100_000, 160_000, 997), Role.IDENTIFIER),  # of six digits each
+        ("caseId", [n * 7919 % 100_003 for n in range(60)], Role.IDENTIFIER),
+        ("weight", [n * 7919 % 100_003 for n in range(60)], Role.QUASI_IDENTIFIER),
+        ("salary", range(30_000, 90_000, 1010), Role.QUASI_IDENTIFIER),
+        ("income", [f"{n * 1234.5678:.4f}" for n in range(60)], Role.QUASI_IDENTIFIER),
+        ("remark", [f"said {n}" for n in range(60)], Role.IDENTIFIER),
+    ],
+)
+def test_what_nearly_names_a_person(here, column, values, role):
+    """Whole numbers by their looks and their name, not because few people share them: salaries are numbers."""
+    schema = confirmed(
+        drafted(f"{column},group\n" + "".join(f"{each},{n % 20}\n" for n, each in enumerate(values)))
+    ).schema
+    assert schema[column].role is role
+    assert schema[column].numeric or role is Role.IDENTIFIER
+
+
+def test_decimals_of_many_digits_are_rounded_and_the_draft_says_so(here):
+    path = drafted("latitude,n\n" + "".join(f"{50 + n / 7:.12f},{n % 20}\n" for n in range(60)))
+    assert "which loading rounds to the domain's step of 1e-05" in path.read_text()
+    dataset = confirmed(path)
+    assert dataset.table["latitude"].tolist()[:3] == [50, 50.14286, 50.28571]
+    path.write_text(path.read_text().replace("step = 1e-05", "step = 0.5"))
+    assert load(path).table["latitude"].tolist()[:3] == [50, 50, 50.5], "another step needs no other file"
 
 
 @pytest.mark.parametrize("mark", ["", "?", "NA", "NULL"])

@@ -163,3 +163,11 @@ def test_a_cell_that_holds_several_values_is_none_of_the_domain(cell):
     table.at[1, "sex"] = cell
     with pytest.raises(SchemaError, match="sex"):
         SCHEMA.check(table)
+
+
+def test_numbers_are_rounded_to_a_step_of_their_domain_alone():
+    domain = Numbers(0, 10, 0.5)
+    rounded = domain.rounded(pd.Series(["0.2", "0.3", "7", "10.2", "-1", "x"], dtype=object))
+    assert rounded.tolist() == [0, 0.5, 7, 10.2, -1, "x"], "what is outside is left for the domain to refuse"
+    whole = pd.Series([3, 4])
+    assert Numbers(0, 10).rounded(whole) is whole
