@@ -329,7 +329,7 @@ def of_one():
         "answers.search.tuned": decision.Tuned(None, given["releases"], (), 40),
         "answers.search.cap": 1,
         **{f"{f}.table": decision.choices(given["releases"])
-           for f in ("answers.publication", "charts.which", "frontier.reason")},
+           for f in ("charts.which", "frontier.reason")},
         **{f"{f}.steps": STEPS for f in ("answers.every_setting", "charts.every_setting",
                                          "charts.every_number")},
         "charts.Aggregate.rows": pd.DataFrame({"people": [12]}), "charts.Aggregate.titles": {"people": "people"},

@@ -53,21 +53,8 @@ class Policy:
     def caps(self, releases):
         """The caps in the units of the losses, as `choices` takes them: `{"privacy_cap": ..., "utility_cap": ...}`.
 
-        Where the other end is withheld or infinite, the cap is the harmless end; where that is, it is 0.
-
-        Parameters
-        ----------
-        releases : DataFrame
-            Of `points`.
-
-        Returns
-        -------
-        dict of str to float or None
-
-        Raises
-        ------
-        ValueError
-            Where the end that a cap counts from is not among the releases.
+        Where the other end is withheld or infinite, the cap is the harmless end; where that is, it is 0. Raises
+        ValueError where the end that a cap counts from is not among the `releases`, which are of `points`.
         """
         check_points("releases", releases)
         ends = {"privacy": _bare(releases), "utility": releases[releases.sanitizer == ORIGINAL]}

@@ -115,18 +115,7 @@ def recommendation(results, table, why):
 
 
 def summary(results):
-    """The decision of a report in one look.
-
-    Parameters
-    ----------
-    results : DataFrame
-        All tidy results of a report.
-
-    Returns
-    -------
-    Summary or None
-        None where no decision was made.
-    """
+    """The decision of a report in one look: a `Summary` of all its results, or None where no decision was made."""
     expect.these(results=results)
     decided = results[results.measure == "recommended"]
     if decided.empty:

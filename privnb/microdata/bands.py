@@ -41,14 +41,6 @@ class Bands(Categories):
     def of(numbers):
         """The bands of a domain: its public intervals. Where it has few values, and its cuts are the usual ones, or has
         no other cuts: each value.
-
-        Parameters
-        ----------
-        numbers : Numbers
-
-        Returns
-        -------
-        Bands
         """
         expect.kind("numbers", numbers, Numbers)
         usual, last = cuts.points(numbers, None), int(numbers.codes(numbers.high))
@@ -70,16 +62,8 @@ class Bands(Categories):
 
 
 def sentence(dataset):
-    """On each attribute that a table has as a number and that is published and counted in bands.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    Sentences or None
-        None where there is none.
+    """On each attribute that a table has as a number and that is published and counted in bands: `Sentences`, or None
+    where there is none.
     """
     expect.these(dataset=dataset)
     parted = [attribute for attribute in dataset.schema.attributes if isinstance(attribute.domain, Bands)]

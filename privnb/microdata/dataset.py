@@ -138,16 +138,9 @@ class Dataset:
         return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
 
     def in_bands(self, *names):
-        """The same records with the numbers `names` as categories, see `bands`.
+        """The same records with the numbers `names` as categories, see `bands`: a Dataset.
 
-        Parameters
-        ----------
-        *names : str
-            No quasi-identifiers, which generalize as their hierarchies say. Those that are no numbers stay as they are.
-
-        Returns
-        -------
-        Dataset
+        No quasi-identifiers, which generalize as their hierarchies say. Those that are no numbers stay as they are.
         """
         bands = {name: Bands.of(self.schema[name].domain) for name in names if self.schema[name].numeric}
         known = [name for name in bands if name in self.schema.quasi_identifiers]

@@ -219,6 +219,7 @@ WORDS = {
     "neutral": lambda name, value: kind(name, value, str, instead='Name columns, "all", or none: "".'),
     "prefix": lambda name, value: kind(name, value, str),
     "refused": lambda name, value: kind(name, value, str),
+    "measure": lambda name, value: kind(name, value, str),
     "cap": number,
     "profile": lambda name, value: kind(name, value, str, instead="Name one, such as quick."),
     "knows": lambda name, value: isinstance(value, str) or texts(name, value, "attributes"),

@@ -76,6 +76,18 @@ def interval(format, value, low, high):
     return texts
 
 
+def ranged(format, value, low, high):
+    """A number without its unit, and behind it its interval where it has one.
+
+    >>> ranged("{:%} of people", 0.0886, 0.0841, 0.0932), ranged("{:,} people", 1234, math.nan, math.nan)
+    ('8.9% (8.4% to 9.3%)', '1,234')
+    """
+    if not low < high:
+        return bare(format, value)
+    number, *ends = interval(format, value, low, high)
+    return f"{number} ({' to '.join(ends)})"
+
+
 def bounds(format, low, high):
     """Two numbers that another one lies between, the first rounded down and the second up: texts.
 

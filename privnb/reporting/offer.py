@@ -32,16 +32,7 @@ def reports_folder(notebooks):
 
 
 def offered(chosen):
-    """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning.
-
-    Parameters
-    ----------
-    chosen : list of Notebook
-
-    Returns
-    -------
-    str
-    """
+    """What notebooks can be asked for, as text: their questions, and their parameters with default and meaning."""
     width = max((len(notebook.name) for notebook in chosen), default=0)
     lines = ["notebooks:", *(f"  {each.name:<{width}}  {_question(each.path)}" for each in chosen)]
     lines += ["", "parameters, for -p NAME VALUE, by notebook, with their defaults in brackets:"]

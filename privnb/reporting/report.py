@@ -146,16 +146,7 @@ def _refuse_unless_any(nothing, chosen):
 
 def left_out(index):
     """What a report does not show, sentences: which of its pages have nothing to say about this table, how many of its
-    numbers are withheld, and how many were not possible.
-
-    Parameters
-    ----------
-    index : Path
-        As `build` gives it.
-
-    Returns
-    -------
-    list of str
+    numbers are withheld, and how many were not possible. `index`: as `build` gives it.
     """
     import nbformat
 

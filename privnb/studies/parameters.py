@@ -101,16 +101,7 @@ def possible_epsilon(epsilon, dataset):
 
 
 def no_noise(dataset):
-    """A sentence where `possible_epsilon` leaves out all noise.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    Sentences or None
-    """
+    """A sentence where `possible_epsilon` leaves out all noise of a dataset, else None."""
     if possible_epsilon("1", dataset):
         return None
     return say(

@@ -43,8 +43,7 @@ POLICY = decision.Policy()
 
 def said(results, policy=POLICY):
     releases = decision.points(results, **AXES, floor=policy.floor)
-    table = decision.choices(releases, **policy.caps(releases))
-    return findings.publication(results, releases, table, policy)
+    return findings.publication(results, releases, policy)
 
 
 def test_the_recommendation_comes_first_and_is_short(results):

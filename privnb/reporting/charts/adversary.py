@@ -11,12 +11,12 @@ from privnb.reporting.charts.base import (
     INK,
     PALE,
     WIDTH,
-    Aggregate,
     alt,
     axis,
     finish,
     intervals,
     none,
+    of_columns,
     settings,
 )
 from privnb.reporting.findings.adversary import beyond_controls, subgroups
@@ -109,20 +109,16 @@ def _spans(rows, there, unit, format, scale, called):
     )
     bars = bars.dropna().reset_index()
     chart = (
-        alt.Chart(Aggregate(bars, dict.fromkeys(["row", "average", "worst"], "")).rows)
+        of_columns(bars, ["row", "average", "worst"])
         .mark_rule(color=PALE, strokeWidth=8)
         .encode(x=alt.X("average:Q", title=unit, axis=x, scale=scale), x2="worst:Q", y=y)
     )
     sure = rows[(rows.kind == "worst") & rows.low.notna() & rows.value.notna()]
     if len(sure):
-        chart += (
-            alt.Chart(Aggregate(sure, dict.fromkeys(["row", "low", "high"], "")).rows)
-            .mark_rule(color=INK)
-            .encode(x="low:Q", x2="high:Q", y=y)
-        )
+        chart += of_columns(sure, ["row", "low", "high"]).mark_rule(color=INK).encode(x="low:Q", x2="high:Q", y=y)
     names, shapes, colours = (list(part) for part in zip(*there.values(), strict=True))
     legend = alt.Legend(columns=2, symbolSize=110)
-    return chart + alt.Chart(Aggregate(rows, dict.fromkeys(["row", "name", "shown", "said"], "")).rows).mark_point(
+    return chart + of_columns(rows, ["row", "name", "shown", "said"]).mark_point(
         filled=True, size=100, opacity=1
     ).encode(
         x=alt.X("shown:Q", title=unit),
@@ -184,7 +180,6 @@ def _title(found):
 
 def _hit(rows, groups, scale, *, labels):
     """The panel of one setting."""
-    columns = ["group", "value", "low", "high", "baseline"]
     rows = rows.assign(said="withheld")
     shown = rows.dropna(subset="value")
     y = alt.Y(
@@ -195,7 +190,7 @@ def _hit(rows, groups, scale, *, labels):
         axis=alt.Axis(labels=labels, ticks=False, grid=True, labelPadding=10),
     )
     x = alt.X("value:Q", title=None, axis=alt.Axis(format="~%", tickCount=4), scale=scale)
-    base = alt.Chart(Aggregate(shown, dict.fromkeys(columns, "")).rows).encode(y=y)
+    base = of_columns(shown, ["group", "value", "low", "high", "baseline"]).encode(y=y)
     panel = base.mark_rule(color=GREY, strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q")
     panel += base.mark_tick(color=INK, thickness=2, size=12).encode(x=alt.X("baseline:Q", title=None))
     panel += base.mark_point(color=COLOURS[1], filled=True, size=60, opacity=1).encode(
@@ -204,7 +199,7 @@ def _hit(rows, groups, scale, *, labels):
     hidden = rows[rows.value.isna()]
     if len(hidden):
         panel += (
-            alt.Chart(Aggregate(hidden, {"group": "", "said": ""}).rows)
+            of_columns(hidden, ["group", "said"])
             .mark_text(align="left", fontSize=10, color=GREY, dx=4)
             .encode(y=y, x=alt.value(0), text="said:N")
         )

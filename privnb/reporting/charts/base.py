@@ -107,6 +107,11 @@ class Layer(NamedTuple):
         return [dict(zip(self.rows, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
+def of_columns(rows, columns):
+    """A chart of these columns of rows that may be shown, see `Aggregate`."""
+    return alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows)
+
+
 def check_counts(counts):
     """Raise TypeError unless `counts` is a Series of numbers of people, by group."""
     expect.kind("counts", counts, pd.Series, instead="Count people by group, as `value_counts` does.")

@@ -15,6 +15,7 @@ from privnb.reporting.charts.base import (
     alt,
     finish,
     none,
+    of_columns,
     percent,
     settings,
     told_apart,
@@ -59,11 +60,11 @@ def known_attributes(results, secret="identity"):
         labels = {row.size_: _known(row, every) for row in worst.rename(columns={"size": "size_"}).itertuples()}
         y = alt.Y("known:N", sort=list(labels.values()), title=None, axis=alt.Axis(labelLimit=280))
         shown = _thinned(part.assign(known=part["size"].map(labels)))
-        ticks = alt.Chart(Aggregate(shown, {"known": "", "value": ""}).rows)
+        ticks = of_columns(shown, ["known", "value"])
         worst = worst.assign(known=worst["size"].map(labels))
-        dots = alt.Chart(Aggregate(worst, dict.fromkeys(["known", "names", "value", "said"], "")).rows).encode(x=x, y=y)
+        dots = of_columns(worst, ["known", "names", "value", "said"]).encode(x=x, y=y)
         tip = ["names", alt.Tooltip("value:Q", format=".4%", title=RIGHT)]
-        before = alt.Chart(Aggregate(part[["baseline"]].drop_duplicates(), {"baseline": ""}).rows)
+        before = of_columns(part[["baseline"]].drop_duplicates(), ["baseline"])
         panel = before.mark_rule(strokeDash=[5, 4], color=GREY).encode(x="baseline:Q")
         panel += ticks.mark_tick(thickness=1.2, size=13, color=COLOURS[0], opacity=0.55).encode(x=x, y=y)
         panel += dots.mark_point(filled=True, size=70, color=COLOURS[1], opacity=1, shape="diamond").encode(tooltip=tip)

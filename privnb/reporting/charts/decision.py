@@ -74,7 +74,4 @@ def _written(rows):
 def _number(format, value, low, high):
     if pd.isna(value):
         return "" if pd.isna(high) else f"withheld, at most {numerals.bare(format, high)}"
-    if not low < high:
-        return numerals.bare(format, value)
-    number, *ends = numerals.interval(format, value, low, high)
-    return f"{number} ({' to '.join(ends)})"
+    return numerals.ranged(format, value, low, high)

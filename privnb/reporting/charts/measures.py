@@ -15,6 +15,7 @@ from privnb.reporting.charts.base import (
     finish,
     intervals,
     none,
+    of_columns,
     settings,
     told_apart,
 )
@@ -40,8 +41,7 @@ def bars(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
-    expect.strings(measure=measure)
+    expect.these(results=results, measure=measure)
     of = facts(measure)
     rows = settings(results[results.measure == measure])
     known = rows.value.notna()
@@ -93,8 +93,7 @@ def dots(results, measure, *, of):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
-    expect.strings(measure=measure)
+    expect.these(results=results, measure=measure)
     expect.positive("of", of)
     title = facts(measure).title
     unit = f"{facts(measure).phrase} (share of {facts(measure).unit})"
@@ -131,8 +130,7 @@ def lines(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
-    expect.strings(measure=measure)
+    expect.these(results=results, measure=measure)
     of, rows = facts(measure), results[results.measure == measure].dropna(subset="value")
     if rows.empty:
         return none(measure)
@@ -140,9 +138,8 @@ def lines(results, measure):
     order = list(dict.fromkeys(rows.sanitizer))
     panels = []
     for letter, part in rows.groupby("parameter", sort=False):
-        columns = ["sanitizer", "bound", "value"]
         scale = alt.Scale(type="log", nice=False) if letter == "k" else alt.Scale(zero=False)
-        base = alt.Chart(Aggregate(part, dict.fromkeys(columns, "")).rows).encode(
+        base = of_columns(part, ["sanitizer", "bound", "value"]).encode(
             x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
             y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
             **told_apart("sanitizer", order),
@@ -162,10 +159,9 @@ def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=T
 
     `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.
     """
-    columns = ["setting", series, "value", "low", "high", "baseline"]
     here = list(dict.fromkeys(rows[series]))
     order = order or here
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+    base = of_columns(rows, ["setting", series, "value", "low", "high", "baseline"]).encode(
         y=alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labels=labels, ticks=labels)),
         yOffset=alt.YOffset(f"{series}:N", sort=here),
     )

@@ -7,12 +7,12 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import (
     COLOURS,
     PALE,
-    Aggregate,
     alt,
     axis,
     finish,
     intervals,
     none,
+    of_columns,
     percent,
     settings,
     told_apart,
@@ -90,8 +90,7 @@ def _lines(rows, order, y, letter):
     low, high = bounds[0] / 1.3, bounds[-1] * 1.3
     places = {miner: 1.012 ** (place - (len(order) - 1) / 2) for place, miner in enumerate(order)}
     rows = rows.assign(at=rows.bound * rows.miner.map(places) ** (np.log(high / low) / np.log(50)))
-    columns = ["miner", "bound", "at", "value", "low", "high"]
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+    base = of_columns(rows, ["miner", "bound", "at", "value", "low", "high"]).encode(
         x=alt.X(
             "at:Q",
             title=LETTERS.get(letter, letter),
@@ -115,7 +114,7 @@ def _lines(rows, order, y, letter):
 def _level(values, order, dash, y):
     """A horizontal line a miner across the panel."""
     rows = values.rename_axis("miner").reset_index()
-    levels = alt.Chart(Aggregate(rows, {"miner": "", "value": ""}).rows)
+    levels = of_columns(rows, ["miner", "value"])
     return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=told_apart("miner", order)["color"])
 
 
@@ -134,8 +133,7 @@ def choices(chosen):
     rows["seeds"] = rows.value.map(lambda share: every if share == 1 else f"{percent(share)} of the seeds")
     worst = rows[rows.criterion == WORST].set_index("scenario").setting
     rows["alike"] = rows.setting == rows.scenario.map(worst)
-    columns = ["scenario", "criterion", "setting", "seeds", "value", "alike"]
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
+    base = of_columns(rows, ["scenario", "criterion", "setting", "seeds", "value", "alike"]).encode(
         x=alt.X("scenario:N", sort=None, axis=_bare(title="scenario", orient="top", labelAngle=0)),
         y=alt.Y("criterion:N", sort=_worst_first(rows), axis=_bare(title=None)),
     )

@@ -5,7 +5,7 @@ import numpy as np
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import say
-from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, percent
+from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns, percent
 
 
 def people(counts, fewest=withholding.LIMIT):
@@ -54,8 +54,7 @@ def uniqueness(results):
     sets = rows.groupby("known")
     spread = sets.drawn.agg(["min", "max"]).assign(mean=sets.drawn.agg(lambda drawn: drawn.mean(skipna=False)))
     spread = spread.assign(exact=sets.value.agg(lambda value: value.notna().all())).reset_index()
-    columns = ["known", "min", "mean", "max"]
-    base = alt.Chart(Aggregate(spread, dict.fromkeys(columns, "")).rows).encode(
+    base = of_columns(spread, ["known", "min", "mean", "max"]).encode(
         x=alt.X("known:O", title="number of quasi-identifiers that the adversary knows", axis=alt.Axis(labelAngle=0))
     )
     share = alt.Axis(format="%")

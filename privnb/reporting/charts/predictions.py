@@ -2,7 +2,7 @@
 
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, INK, WIDTH, Aggregate, alt, finish, none, settings
+from privnb.reporting.charts.base import COLOURS, INK, WIDTH, alt, finish, none, of_columns, settings
 from privnb.reporting.charts.measures import ranges
 
 PREDICTIONS = {  # put into a release, by variant and control
@@ -30,8 +30,7 @@ def gains(results, measure):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
-    expect.strings(measure=measure)
+    expect.these(results=results, measure=measure)
     title, unit = facts(measure).title, facts(measure).label
     of_it = results[(results.measure == measure) & (results.miner == "")]
     before, after = of_it[of_it.variant == ""], of_it[of_it.variant != ""]
@@ -70,10 +69,7 @@ def _changed(after, before):
 
 
 def _released(rows, unit):
-    columns = ["setting", "value", "baseline"]
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(
-        y=alt.Y("setting:N", sort=None, title=None)
-    )
+    base = of_columns(rows, ["setting", "value", "baseline"]).encode(y=alt.Y("setting:N", sort=None, title=None))
     return base.mark_bar(color=COLOURS[5], size=14).encode(
         x=alt.X("value:Q", title=unit, axis=alt.Axis(tickCount=4))
     ) + base.mark_tick(color=INK, thickness=2, size=20).encode(x=alt.X("baseline:Q", title=unit))

@@ -40,7 +40,10 @@ def table(results, *, rows="setting", columns="miner"):
     people = shown.high.notna() & counts_people(shown)
     few = [bounded(*ends) if ends[1] > 0 else "withheld" for ends in shown[["low", "high"]].where(people).to_numpy()]
     numbers = zip(shown.measure, shown.value, shown.low, shown.high, few, strict=True)
-    written = [few if pd.isna(value) else _written(name, value, *ends) for name, value, *ends, few in numbers]
+    written = [
+        few if pd.isna(value) else numerals.ranged(facts(name).format, value, *ends)
+        for name, value, *ends, few in numbers
+    ]
     pairs = zip(shown.measure, shown.baseline, strict=True)
     shown["cell"], shown["guess"] = written, [facts(name).bare(base) if pd.notna(base) else "" for name, base in pairs]
     shown["measure"] = shown.measure.map(lambda name: facts(name).label)
@@ -61,15 +64,6 @@ def table(results, *, rows="setting", columns="miner"):
 
 def _guess(shown, names):
     return shown.groupby(names, sort=False).guess.max()
-
-
-def _written(name, value, low, high):
-    """A number with its interval, without units, which the head of the table says."""
-    format = facts(name).format
-    if not low < high:
-        return numerals.bare(format, value)
-    number, *ends = numerals.interval(format, value, low, high)
-    return f"{number} ({' to '.join(ends)})"
 
 
 def _first(names):

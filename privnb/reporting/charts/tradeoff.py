@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb.measures import facts
 from privnb.microdata import expect, numerals
-from privnb.reporting.charts.base import GREY, INK, WIDTH, Aggregate, alt, finish, none, told_apart
+from privnb.reporting.charts.base import GREY, INK, WIDTH, alt, finish, none, of_columns, told_apart
 from privnb.reporting.charts.frontier import LETTER, LINE, overlap
 from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.studies.li_li_2009.study import pairs, queries_of
@@ -32,8 +32,7 @@ def trade_off(results, measure="utility_loss"):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(results=results)
-    expect.strings(measure=measure)
+    expect.these(results=results, measure=measure)
     if not (results.measure == measure).any():
         return none(measure)
     rows = pairs(results, measure).dropna(subset="privacy").reset_index(drop=True)  # a withheld loss lies nowhere
@@ -54,7 +53,7 @@ def trade_off(results, measure="utility_loss"):
         axis=alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6),
     )
     columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
-    base = alt.Chart(Aggregate(rows, dict.fromkeys(columns, "")).rows).encode(x=x, y=y, **told_apart("series", order))
+    base = of_columns(rows, columns).encode(x=x, y=y, **told_apart("series", order))
     tip = ["series", "letter", "bound", alt.Tooltip("privacy:Q", format=".4f"), alt.Tooltip("value:Q", format=".4f")]
     chart = base.mark_line(strokeWidth=1.2)
     if rows.low.notna().any():
@@ -89,7 +88,7 @@ def two_critiques(results):
         shown = wide[[*names]].rename(columns=_called).rename_axis(columns="series").stack()
         shown = shown.rename("value").reset_index()
         panels.append(
-            alt.Chart(Aggregate(shown, dict.fromkeys(["setting", "series", "value"], "")).rows)
+            of_columns(shown, ["setting", "series", "value"])
             .mark_point(filled=True, size=60, opacity=1)
             .encode(
                 x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")),
@@ -133,10 +132,10 @@ def _scales(scale, rows):
     dashed = {"color": GREY, "strokeDash": [5, 4]}
     if len(scale):
         ends = scale.rename("privacy").to_frame()
-        layers += alt.Chart(Aggregate(ends, {"privacy": ""}).rows).mark_rule(**dashed).encode(x="privacy:Q")
+        layers += of_columns(ends, ["privacy"]).mark_rule(**dashed).encode(x="privacy:Q")
     trivial = rows[["baseline"]].drop_duplicates().dropna()
     if len(trivial) == 1:
-        layers += alt.Chart(Aggregate(trivial, {"baseline": ""}).rows).mark_rule(**dashed).encode(y="baseline:Q")
+        layers += of_columns(trivial, ["baseline"]).mark_rule(**dashed).encode(y="baseline:Q")
     return layers
 
 
@@ -167,7 +166,7 @@ def _ends(rows, right):
                 break
     columns = ["privacy", "value", "text", "align"]
     return (
-        alt.Chart(Aggregate(pd.DataFrame(kept, columns=columns), dict.fromkeys(columns, "")).rows)
+        of_columns(pd.DataFrame(kept, columns=columns), columns)
         .mark_text(align=alt.ExprRef("datum.align"), baseline="middle", fontSize=11, color=INK)
         .encode(x="privacy:Q", y="value:Q", text="text:N")
     )

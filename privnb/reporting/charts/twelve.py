@@ -12,12 +12,7 @@ AGE, HOUSE = (18, 60), (0, 42)
 
 
 def cuts():
-    """Mondrian, step by step: the twelve in the plane of age and house, the boxes and the cuts between them.
-
-    Returns
-    -------
-    Altair chart
-    """
+    """Mondrian, step by step: the twelve in the plane of age and house, the boxes and the cuts between them."""
     people, boxes = twelve.people().table, twelve.boxes().drop(columns=["class", "people"])
     titles = {1: "First cut: 6 and 6", 2: "Second cuts: 3 in each"}
     chart = alt.hconcat(*(_step(people, boxes, step, title) for step, title in titles.items()), spacing=14)
@@ -74,12 +69,7 @@ def _lines(boxes, step):
 
 
 def lattice():
-    """Every choice of one level for each attribute, the finest at the bottom, and the one that loses least with k = 3.
-
-    Returns
-    -------
-    Altair chart
-    """
+    """Every choice of a level per attribute, the finest at the bottom, and the one that loses least with k = 3."""
     nodes = twelve.lattice()
     words = {
         "age": ["exact age", "10 years", "20 years", "any age"],

@@ -12,13 +12,13 @@ from privnb.sanitizers.catalogue import title
 
 
 @of_results()
-def publication(results, releases, table, policy):
+def publication(results, releases, policy):
     """The owner's choice: first which release may be published, then why the others may not.
 
     Parameters
     ----------
-    results, releases, table : DataFrame
-        Tidy results, `frontier.points` of these with the policy's floor, and `frontier.choices` of those.
+    results, releases : DataFrame
+        Tidy results, and `frontier.points` of these with the policy's floor.
     policy : Policy
         What the owner accepts.
 
@@ -26,11 +26,13 @@ def publication(results, releases, table, policy):
     -------
     Sentences
     """
+    caps = policy.caps(releases)
+    table = decision.choices(releases, **caps)
     first = f"{B}{table.setting.iloc[0]}{B} is recommended"
     if table.setting.iloc[0] == "none":
         first = f"{B}None of these releases should be published{B}"
     yield f"{first} ({whose(results)}): {decision.reason(releases, table, policy)}."
-    if reasons := decision.left_out(releases, **policy.caps(releases)):
+    if reasons := decision.left_out(releases, **caps):
         many = sum(map(len, reasons.values()))
         yield f"{many} of {len(releases)} releases {'is' if many == 1 else 'are'} left out:"
         yield [f"{capitalized(why)}: {listed(settings)}." for why, settings in reasons.items()]

@@ -276,8 +276,7 @@ def pairs(results, measure="utility_loss"):
         One row for the mean `value` over seeds, with `low`, `high` and `baseline`, beside the `privacy` loss. Columns
         too: `letter` and `bound` of its privacy model, `model` and `form` in words.
     """
-    expect.these(results=results)
-    expect.strings(measure=measure)
+    expect.these(results=results, measure=measure)
     rows = over_seeds(results[results.measure == measure]).dropna(subset="value")
     private = over_seeds(results[results.measure == "privacy_loss"])
     private = private[["sanitizer", "parameters", "value"]].rename(columns={"value": "privacy"})
