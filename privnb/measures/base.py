@@ -112,7 +112,8 @@ def measure(*, kind, better, bounds, **facts):
     """Mark a function as a measure: state its facts under its name, and set them on it as `facts`.
 
     Parameters as of `Measure`. The sentence is the first paragraph of the function's docstring, and the source what
-    stands there after "Source:", unless they are given. Arguments are checked by what their names mean, see `expect`.
+    stands there after "Source:", unless they are given. Arguments are checked by what their names mean, see `expect`,
+    and described by what `ARGUMENTS` says of them.
     """
 
     def mark(function):
@@ -129,10 +130,35 @@ def measure(*, kind, better, bounds, **facts):
             return function(*given, **named)
 
         checked.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
+        checked.__doc__ = _described(function, takes, checked.facts)
         _homes[name] = home
         return checked
 
     return mark
+
+
+# What the arguments are that many measures take.
+ARGUMENTS = {
+    "dataset": "Dataset",
+    "release": "Release",
+    "queries": "CountQueries",
+    "populations": "LargePopulations",
+    "counts": "integer array (classes, values)\n    How often each sensitive value stands in each class.",
+    "baseline": "float array (classes, values), optional\n    Shares known of each class before; None: A_base.",
+}
+
+
+def _described(function, takes, of):
+    """The docstring of a measure; with numpydoc's sections where all that it takes is one of `ARGUMENTS`."""
+    text = inspect.getdoc(function) or ""
+    if len(takes) < 2 or not {*takes} <= {*ARGUMENTS} or "Parameters\n---" in text:
+        return text
+    taken = "\n".join(f"{name} : {ARGUMENTS[name]}" for name in takes)
+    low, high = of.bounds
+    gives = f"From {low:.3g} to {high:.3g} ({of.unit or 'no unit'}); {of.better or 'neither'} is better."
+    sections = f"Parameters\n----------\n{taken}\n\nReturns\n-------\nfloat\n    {gives}\n\n"
+    said, mark, source = text.partition("Source: ")
+    return f"{said}{sections}{mark}{source}" if mark else f"{said}\n\n{sections}".rstrip()
 
 
 _homes = {}  # in which module the function of each name is

@@ -207,16 +207,6 @@ def accuracy_gain(counts, baseline=None):
 
     0 where classes tell nothing.
 
-    Parameters
-    ----------
-    counts : integer array (classes, values)
-    baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
-
-    Returns
-    -------
-    float
-
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_acc.
     """
     before = prior_accuracy(counts) if baseline is None else _mean(counts, _before(counts, baseline).max(axis=-1))
@@ -231,16 +221,6 @@ def knowledge_gain(counts, baseline=None):
     with one representative a class and a division by the number of records, which is smaller by the mean class size and
     does not give their Table 3.
 
-    Parameters
-    ----------
-    counts : integer array (classes, values)
-    baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
-
-    Returns
-    -------
-    float
-
     Source: Brickell and Shmatikov, KDD 2008, section 4.4, A_know.
     """
     return _mean(counts, additive_disclosure(counts, baseline))
@@ -252,16 +232,6 @@ def information_gain(counts, baseline=None):
 
     At most the entropy of the attribute. By Lemma 1 a delta-disclosure-private table keeps it below delta, which
     therefore is of the natural logarithm too; it is never above `largest_quotient`.
-
-    Parameters
-    ----------
-    counts : integer array (classes, values)
-    baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
-
-    Returns
-    -------
-    float
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q).
     """
@@ -276,16 +246,6 @@ def largest_disclosure(counts, baseline=None):
 
     t-closeness bounds it.
 
-    Parameters
-    ----------
-    counts : integer array (classes, values)
-    baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
-
-    Returns
-    -------
-    float
-
     Source: Brickell and Shmatikov, KDD 2008, section 4.1, A_diff.
     """
     return additive_disclosure(counts, baseline).max()
@@ -297,16 +257,6 @@ def largest_quotient(counts, baseline=None):
     is absent.
 
     A_quot of that class. A release is delta-disclosure-private for every delta above it.
-
-    Parameters
-    ----------
-    counts : integer array (classes, values)
-    baseline : float array (classes, values), optional
-        As of `additive_disclosure`.
-
-    Returns
-    -------
-    float
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.2, definition 1.
     """

@@ -141,15 +141,6 @@ def loss_metric(dataset, release):
     Mean `ambiguity`. A value that nobody has costs nothing, unlike in `certainty_penalty`. A suppressed record costs 1
     in each cell of an attribute of two values or more. Also Aggarwal and Yu 2008, eq. 8.7.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    release : Release
-
-    Returns
-    -------
-    float
-
     Source: Iyengar, "Transforming Data to Satisfy Privacy Constraints", KDD 2002, LM.
     """
     return _mean(release, ambiguity, _occurring(dataset, release))
@@ -165,15 +156,6 @@ def non_uniform_entropy(dataset, release):
     Merging a rare value into a common one costs its few records much and the others little. Shares are the whole
     table's. A suppressed record costs -log2 of its values' shares of the table; all suppressed: the mean entropy of the
     attributes. After de Waal and Willenborg, 1999, divided by the number of cells.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    release : Release
-
-    Returns
-    -------
-    float
 
     Source: Gionis and Tassa, "k-Anonymization with Minimal Loss of Information", IEEE TKDE 21(2), 2009.
     """
@@ -270,15 +252,6 @@ def kl_divergence(dataset, release):
     spread over all combinations. Bucketized sensitive values, each attribute's on its own, are spread over their
     bucket's records.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    release : Release
-
-    Returns
-    -------
-    float
-
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.2, without further marginals.
     """
     dataset, names, schema = release.originals(dataset), _quasi_identifiers(release), release.schema
@@ -330,19 +303,7 @@ def mean_absolute_error(dataset, release):
 
     Above 1: further on average than the domain is wide.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    release : Release
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    Unreadable
-        Without noisy or perturbed numbers of the dataset, and where rows are nobody's.
+    Unreadable without noisy or perturbed numbers of the dataset, and where rows are nobody's.
 
     Source: this package.
     """
@@ -359,19 +320,7 @@ def change_rate(dataset, release):
 
     Mean over noisy and perturbed attributes.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    release : Release
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    Unreadable
-        Without such categories, and where rows are nobody's.
+    Unreadable without such categories, and where rows are nobody's.
 
     Source: this package.
     """

@@ -160,15 +160,6 @@ def average_relative_error(queries, release):
     Mean of `relative_errors`. A few queries of very small counts may decide it, under generalization above all: see
     `median_relative_error`.
 
-    Parameters
-    ----------
-    queries : CountQueries
-    release : Release
-
-    Returns
-    -------
-    float
-
     Source: Li and Li, KDD 2009, section 5.2.
     """
     return float(relative_errors(queries, release).mean())
@@ -187,15 +178,6 @@ def median_relative_error(queries, release):
     """Half of the COUNT queries are answered at least as well, as a share of the true count.
 
     Median of `relative_errors`, of which the paper reports the mean.
-
-    Parameters
-    ----------
-    queries : CountQueries
-    release : Release
-
-    Returns
-    -------
-    float
 
     Source: Li and Li, KDD 2009, section 5.2.
     """

@@ -203,15 +203,6 @@ def utility_loss(populations, release):
     lies below tells something about groups. It depends on the hierarchies whose nodes are asked about: compare releases
     by the same `populations`.
 
-    Parameters
-    ----------
-    populations : LargePopulations
-    release : Release
-
-    Returns
-    -------
-    float
-
     Source: Li and Li, KDD 2009, section 4.2, U_loss; its reading: section 5.1.
     """
     return float(utility_losses(populations, release).mean())
