@@ -197,9 +197,6 @@ def check_choices(name, table):
     return expect.table(name, table, columns, "`frontier.choices` gives one.")
 
 
-expect.WORDS["table"] = check_choices
-
-
 def sentences(table, releases):
     """`choices` in plain words, beside what the frontier is made of.
 
@@ -215,7 +212,8 @@ def sentences(table, releases):
     list of str
         A sentence or more each.
     """
-    expect.these(table=table, releases=releases)
+    check_choices("table", table)
+    expect.these(releases=releases)
     count = releases.status.value_counts().reindex(["efficient", "dominated", "undecided"], fill_value=0)
     verb = count.map(lambda n: "is" if n == 1 else "are")
     of = {axis: releases[f"{axis}_of"].iloc[0] for axis in AXES}

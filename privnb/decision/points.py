@@ -40,7 +40,6 @@ def check_points(name, value, columns=COLUMNS):
 
 
 expect.WORDS["releases"] = check_points
-expect.WORDS["axes"] = lambda _, losses: [check_loss(axis, loss) for axis, loss in losses.items()]
 
 
 @dataclass(frozen=True)

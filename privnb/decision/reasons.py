@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from privnb.decision.caps import check_choices
 from privnb.decision.points import AXES
 from privnb.measures.base import facts
 from privnb.microdata import expect, numerals
@@ -23,7 +24,8 @@ def reason(releases, table, policy):
     str
         A sentence without its end.
     """
-    expect.these(releases=releases, table=table, policy=policy)
+    expect.these(releases=releases, policy=policy)
+    check_choices("table", table)
     row, kept = table.iloc[0], _kept(releases, policy)
     if row.setting == "none":
         return f"none has {kept}: {row.why}"

@@ -41,11 +41,6 @@ class Tuned:
         return len(self.releases) + len(self.unreachable)
 
 
-expect.WORDS["tuned"] = lambda name, value: (
-    value is None or expect.kind(name, value, Tuned, instead="`frontier.tune` gives it.")
-)
-
-
 def grid(low, high, size, *, scale="log"):
     """Values of a parameter from `low` to `high`, evenly spread.
 

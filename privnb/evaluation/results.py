@@ -52,10 +52,6 @@ def check_results(name, value, columns=COLUMNS):
 
 
 expect.WORDS["results"] = check_results
-expect.WORDS["whole"] = lambda name, value: value is None or check_results(name, value)
-expect.WORDS["steps"] = partial(
-    expect.table, columns=["series", "setting", *SETTING], instead="`sweeps.steps` gives one."
-)
 room(__package__)
 
 

@@ -220,7 +220,6 @@ WORDS = {
     "prefix": lambda name, value: kind(name, value, str),
     "refused": lambda name, value: kind(name, value, str),
     "measure": lambda name, value: kind(name, value, str),
-    "cap": number,
     "profile": lambda name, value: kind(name, value, str, instead="Name one, such as quick."),
     "knows": lambda name, value: isinstance(value, str) or texts(name, value, "attributes"),
     "known": lambda name, value: kind(name, value, pd.DataFrame, instead="One row a person, one column an attribute."),

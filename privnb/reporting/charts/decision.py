@@ -3,6 +3,7 @@
 import pandas as pd
 
 from privnb.decision import AXES, Summary
+from privnb.decision.caps import check_choices
 from privnb.measures import facts
 from privnb.measures.base import Measure
 from privnb.microdata import expect, numerals
@@ -12,7 +13,7 @@ from privnb.reporting.findings.base import Finding
 
 def which(table):
     """The table of `frontier.choices`: which release, why, and what it costs."""
-    expect.these(table=table)
+    check_choices("table", table)
     costs = ("; it costs " + table.costs).where(table.costs != "", "")
     titles = {"question": "the owner's question", "setting": "which release", **{axis: f"{axis} loss" for axis in AXES}}
     return Aggregate(_written(table).assign(why=table.why + costs), titles | {"why": "why, and what it costs"})

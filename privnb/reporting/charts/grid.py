@@ -12,6 +12,7 @@ from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, Aggregate, alt, finish, none
 from privnb.reporting.charts.explorer import CURRENT, SETTING
+from privnb.reporting.findings.rows import check_steps
 
 # Pixels: how wide the bars and the planes are together; how high a bar, and a plane.
 ACROSS, BAR, PANEL = 560, 12, 230
@@ -44,7 +45,8 @@ def every_setting(steps, results, planes, measures, *, start=""):
     Altair chart or Sentences
         A sentence where there is nothing to draw.
     """
-    expect.these(steps=steps, results=results)
+    check_steps("steps", steps)
+    expect.these(results=results)
     for place, plane in enumerate(
         expect.kind("planes", planes, list, tuple, instead="Give one or two `frontier.points`.")
     ):
@@ -204,7 +206,8 @@ def every_number(steps, results, measures):
     -------
     HTML of a notebook
     """
-    expect.these(steps=steps, results=results)
+    check_steps("steps", steps)
+    expect.these(results=results)
     if not expect.texts("measures", measures, "measures"):
         raise ValueError("measures must name one measure or more, got none.")
     measures = _known(measures, results)

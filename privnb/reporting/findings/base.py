@@ -88,11 +88,12 @@ class Finding:
         ]
 
 
-def of_results(*measures, otherwise=""):
+def of_results(*measures, otherwise="", **checks):
     """What makes `Sentences`, a paragraph or list each, of a function that yields findings and texts; `found` has the
     findings.
 
     Without a row of each of `measures` in the first table, or with nothing to say, `otherwise` is all that is said.
+    `checks`: `{argument: function(name, value)}` of what is neither results nor one of `expect.WORDS`.
     """
 
     def decorate(function):
@@ -100,7 +101,7 @@ def of_results(*measures, otherwise=""):
         def call(*tables, **named):
             given = inspect.signature(function).bind(*tables, **named)
             for name, value in given.arguments.items():
-                expect.WORDS.get(name, check_results)(name, value)
+                (expect.WORDS | checks).get(name, check_results)(name, value)
             there = not measures or {*measures} <= {*next(iter(given.arguments.values())).measure}
             parts = [*filter(None, function(*given.args, **given.kwargs) if there else ())] or [otherwise]
             many = [part if isinstance(part, list) else [part] for part in parts]

@@ -1,16 +1,19 @@
 """What channels tell: how likely the table is guessed, which attributes give a person away, what each release leaks."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import over_seeds
 from privnb.measures import facts
+from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, E
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, listed, of, sanitized, setting_name
 from privnb.sanitizers.catalogue import group
-from privnb.studies.askari_2012.enumeration.errata import KINDS
+from privnb.studies.askari_2012.enumeration.errata import COLUMNS, KINDS
 from privnb.studies.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
 
 
@@ -70,7 +73,7 @@ def random_levels(results):
         yield f"In all {spaces} spaces what is harder to guess loses more utility."
 
 
-@of_results()
+@of_results(errata=partial(expect.table, columns=COLUMNS, instead="`errata.errata` gives one."))
 def errata(errata):
     """Each erratum of the paper with its counter-example: the number as printed and the number that it should be."""
     yield (

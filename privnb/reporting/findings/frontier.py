@@ -4,7 +4,9 @@ import numpy as np
 
 from privnb import decision
 from privnb.decision import AXES
-from privnb.evaluation.results import whose
+from privnb.decision.points import check_loss
+from privnb.evaluation.results import check_results, whose
+from privnb.microdata import expect
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
 from privnb.reporting.findings.rows import capitalized, listed, of
@@ -57,7 +59,12 @@ def _mined(gains, releases):
     )
 
 
-@of_results()
+@of_results(
+    tuned=lambda name, value: value is None or expect.kind(name, value, decision.Tuned),
+    cap=expect.number,
+    whole=lambda name, value: value is None or check_results(name, value),
+    axes=lambda _, losses: [check_loss(axis, loss) for axis, loss in losses.items()],
+)
 def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
     """What a search under a cap found, how much it tried, and how near it comes to the whole grid's best.
 

@@ -8,7 +8,7 @@ from privnb.measures import facts
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
-from privnb.reporting.findings.rows import capitalized, listed, of, setting_name
+from privnb.reporting.findings.rows import capitalized, check_steps, listed, of, setting_name
 from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (
@@ -94,7 +94,7 @@ def one_setting(results, refused=""):
         yield "Another adversary may reach more: no number here says that this release is safe."
 
 
-@of_results()
+@of_results(steps=check_steps)
 def every_setting(steps, results, releases):
     """What the first series trades, how many of the settings the table can give, and which of them no other beats.
 

@@ -1,6 +1,8 @@
 """Which rows a finding is of, and what a person calls them."""
 
+from privnb.evaluation.results import SETTING
 from privnb.evaluation.results import setting_name as setting_name
+from privnb.microdata import expect
 
 ENDS = ("Identity", "Suppress")  # the releases that all others lie between
 WORST = "worst miner"
@@ -12,6 +14,11 @@ CRITERIA = {
     "fusion: stacked": "all miners stacked",
 }
 LESS = {"guess": "worst less the guess", "permuted": "worst less chance"}
+
+
+def check_steps(name, value):
+    """Raise TypeError unless `value` is a table, and ValueError unless it has the columns of `sweeps.steps`."""
+    return expect.table(name, value, ["series", "setting", *SETTING], "`sweeps.steps` gives one.")
 
 
 def of(results, measure, **columns):

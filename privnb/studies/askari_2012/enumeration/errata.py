@@ -6,7 +6,6 @@ mechanisms", CODASPY 2012.
 
 import math
 from dataclasses import replace
-from functools import partial
 from math import comb
 
 import numpy as np
@@ -15,13 +14,11 @@ import pandas as pd
 from privnb.measures.attribute_utility import average_utility
 from privnb.measures.channel import bayes_risk, conditional_entropy, prior_vulnerability, santhi_vardy_bound
 from privnb.measures.channel_matrix import Channel, label
-from privnb.microdata import expect
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.studies.askari_2012.enumeration.full_domain import FullDomain
 from privnb.studies.askari_2012.enumeration.tables import Tables
 
 COLUMNS = ("place", "kind", "erratum", "example", "as printed", "here")
-expect.WORDS["errata"] = partial(expect.table, columns=COLUMNS, instead="`errata.errata` gives one.")
 KINDS = {
     "wrong": "the printed formula or claim fails on the example",
     "open": "the text allows both readings; ours is under `here`",
