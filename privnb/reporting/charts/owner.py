@@ -17,7 +17,7 @@ from privnb.reporting.charts.base import (
     settings,
     told_apart,
 )
-from privnb.reporting.findings.rows import WORST, criterion, listed, scenario
+from privnb.reporting.findings.rows import WORST, listed, most_often, named
 from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other
@@ -124,9 +124,7 @@ def choices(chosen):
     rows = settings(chosen[chosen.measure == "chosen"])
     if rows.empty:
         return none("sanitizer that keeps enough good utility and hits enough people to compare")
-    rows["scenario"], rows["criterion"] = scenario(rows), criterion(rows)
-    rows = rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(["scenario", "criterion"])
-    rows = rows.sort_index()
+    rows = most_often(named(rows))
     others = chosen[chosen.measure == "excess_over_choice"].dropna(subset="value")
     alone = len(others) > 0 and others.low.isna().all()  # no interval beside it: nothing was repeated
     every = "one seed" if alone else "all seeds"

@@ -2,11 +2,10 @@
 
 import pandas as pd
 
-from privnb.evaluation.results import check_results, over_seeds
+from privnb.evaluation.results import check_results, setting_name
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, Aggregate, alt, finish, intervals, none
-from privnb.reporting.findings.rows import setting_name
-from privnb.reporting.findings.workload import ahead, best_adversary, both_sides
+from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, gains
 from privnb.studies import ledger
 from privnb.studies.brickell_shmatikov_2008 import judged
 
@@ -57,8 +56,7 @@ def _marks(results):
 
     The adversary is that of `best_adversary`.
     """
-    rows = over_seeds(results[results.measure.isin(["accuracy_gain", "workload_gain"])])
-    rows = rows[~((rows.sanitizer == "Suppress") & (rows.parameters != ""))]
+    rows = gains(results)
     rows = pd.concat([best_adversary(rows), rows[rows.measure != "accuracy_gain"]]).sort_index()
     adversary = rows.measure == "accuracy_gain"
     return rows.assign(

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import SETTING, measured, over_seeds
+from privnb.evaluation.results import SETTING, measured, over_seeds, setting_name
 from privnb.measures.base import t_interval
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized, setting_name
+from privnb.reporting.findings.rows import capitalized, of, same_release, sanitized
 
 GUESS = "the guess without the release"
 CONTROLS = {"ZeroR": "one answer for everybody (ZeroR)", "permuted": "its guesses permuted at random"}

@@ -9,11 +9,11 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import bounded, check_results
+from privnb.evaluation.results import bounded, check_results, setting_name
 from privnb.measures import facts
 from privnb.microdata import expect, numerals
 from privnb.microdata.sentences import B, say
-from privnb.reporting.findings.rows import listed, setting_name
+from privnb.reporting.findings.rows import settings
 
 
 @dataclass(frozen=True)
@@ -140,11 +140,6 @@ def extremes(rows, subject, *, beside=None, note="", **given):
     other = {} if least.value == most.value else {f"least, {setting_name(least)}": least.value}
     if len(rows) > 1 and not other and few.empty:
         given = {"setting": "every setting"} | given
-    hidden = f"Withheld: {listed([setting_name(row) for _, row in few.iterrows()])}." if len(few) else ""
+    hidden = f"Withheld: {settings(few)}." if len(few) else ""
     note = " ".join(filter(None, [note, hidden]))
     return [Finding.of(most, subject, beside=other | (beside or {}), note=note, **given)]
-
-
-def beside(name, rows):
-    """The number of the first row by name, to stand beside a finding; {} without rows."""
-    return {} if rows.empty else {name: Finding.of(rows.iloc[0]).number}

@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.results import over_seeds
+from privnb.evaluation.results import over_seeds, setting_name
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B, E
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import capitalized, listed, of, sanitized, setting_name
+from privnb.reporting.findings.rows import capitalized, listed, of, sanitized, settings
 from privnb.sanitizers.catalogue import group
 from privnb.studies.askari_2012.enumeration.errata import COLUMNS, KINDS
 from privnb.studies.askari_2012.small_channels import HIGHEST, LOWEST, RANDOM
@@ -29,8 +29,7 @@ def leakage(results):
     ]
     absent = of(results, "classes", status="not possible")
     if len(absent):
-        names = listed([setting_name(row) for row in absent.itertuples()])
-        yield f"{names} cannot be had on this table, so there is no leakage to state."
+        yield f"{settings(absent)} cannot be had on this table, so there is no leakage to state."
 
 
 def _table(results):

@@ -1,9 +1,9 @@
 """Which sanitizer the rule of Sramka et al. chooses, and whom that leaves linkable."""
 
 from privnb.evaluation.combinations import FLOOR
-from privnb.evaluation.results import over_seeds
-from privnb.reporting.findings.base import Finding, beside, of_results
-from privnb.reporting.findings.rows import WORST, criterion, listed, of, same_release, scenario, setting_name
+from privnb.evaluation.results import over_seeds, setting_name
+from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.rows import WORST, listed, most_often, named, of, same_release, settings
 
 TIED = 1e-9  # sums of the same weights differ by less
 NO_CHOICE = (
@@ -30,14 +30,12 @@ def owner_choice(chosen, links, floor=FLOOR):
     -------
     Sentences
     """
-    chosen = chosen.assign(feared=scenario(chosen), criterion=criterion(chosen))
-    links, picks = over_seeds(links), {}
-    for feared, part in of(chosen, "chosen").groupby("feared", sort=False):
-        often = part.sort_values("value", ascending=False, kind="stable").drop_duplicates("criterion").sort_index()
-        first = often.set_index("criterion", drop=False)
+    chosen, links, picks = named(chosen), over_seeds(links), {}
+    for feared, part in most_often(of(chosen, "chosen")).groupby("scenario", sort=False):
+        first = part.set_index("criterion", drop=False)
         if WORST in first.index:
             picks[feared] = first.loc[WORST]
-            yield from _chosen(feared, first, of(chosen, "excess_over_choice", feared=feared))
+            yield from _chosen(feared, first, of(chosen, "excess_over_choice", scenario=feared))
         else:
             yield f"Scenario {feared}: by the worst miner too few people are hit to compare."
     rows = {setting_name(row): row for row in picks.values()}
@@ -56,8 +54,9 @@ def owner_choice(chosen, links, floor=FLOOR):
 def _linkable(name, here, rates, floor):
     """What a choice of the paper's rule leaves linkable: it asks for nearer predictions alone."""
     smallest = of(here, "smallest_combination")
-    known = beside("original", rates[rates.sanitizer == "Identity"])
-    known |= beside("who share the rarest combination of quasi-identifiers", smallest)
+    known = {"original": rates[rates.sanitizer == "Identity"]}
+    known |= {"who share the rarest combination of quasi-identifiers": smallest}
+    known = {name: Finding.of(rows.iloc[0]).number for name, rows in known.items() if len(rows)}
     note = "The rule does not ask for that, and is no recommendation."
     if not (smallest.value.fillna(smallest.low) >= floor).all():
         note = f"That is below the floor of {floor} people: it is not recommended, whatever the rule says."
@@ -82,7 +81,7 @@ def _chosen(feared, first, others):
     stands_by = {"other criteria that choose the same": f"{agree} of {len(first) - 1}"} if len(first) > 1 else {}
     stands_by |= {f"{choice} instead": f"by {listed(criteria)}" for choice, criteria in away.items()}
     for said, rows in {"not distinguishable from it": known[tied], "withheld, as few people are hit": few}.items():
-        stands_by |= {said: listed([setting_name(each) for each in rows.itertuples()])} if len(rows) else {}
+        stands_by |= {said: settings(rows)} if len(rows) else {}
     note = "One seed: other noise and order may lead elsewhere." if alone else ""
     yield Finding(
         f"Scenario {feared}: by the worst miner the paper's rule chooses {pick}, in",

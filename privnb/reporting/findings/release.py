@@ -3,12 +3,12 @@
 import pandas as pd
 
 from privnb.decision import AXES
-from privnb.evaluation.results import SETTING, whose
+from privnb.evaluation.results import SETTING, setting_name, whose
 from privnb.measures import facts
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
-from privnb.reporting.findings.rows import capitalized, check_steps, listed, of, setting_name
+from privnb.reporting.findings.rows import capitalized, check_steps, listed, of
 from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (

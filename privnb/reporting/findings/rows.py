@@ -1,7 +1,6 @@
 """Which rows a finding is of, and what a person calls them."""
 
-from privnb.evaluation.results import SETTING
-from privnb.evaluation.results import setting_name as setting_name
+from privnb.evaluation.results import SETTING, setting_name
 from privnb.microdata import expect
 
 ENDS = ("Identity", "Suppress")  # the releases that all others lie between
@@ -51,6 +50,11 @@ def listed(names):
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def settings(rows):
+    """The settings of rows as a person lists them; there is one or more."""
+    return listed([setting_name(row) for row in rows.itertuples()])
+
+
 def capitalized(text):
     return text[:1].upper() + text[1:]
 
@@ -61,6 +65,13 @@ def criterion(rows):
     return named.where(rows.miner_set == "", rows.miner_set + ": " + named)
 
 
-def scenario(rows):
-    """How a person names a scenario: "A", or of distinct records "A_distinct"; Series of text."""
-    return rows.scenario.mask(rows.variant == "distinct", rows.scenario + "_distinct")
+def named(choices):
+    """Choices with `scenario`, of distinct records "A_distinct", and `criterion` as a person names them."""
+    distinct = choices.scenario.mask(choices.variant == "distinct", choices.scenario + "_distinct")
+    return choices.assign(scenario=distinct, criterion=criterion(choices))
+
+
+def most_often(choices):
+    """What each criterion chooses most often in each scenario: rows of `named`, in their order."""
+    first = choices.sort_values("value", ascending=False, kind="stable").drop_duplicates(["scenario", "criterion"])
+    return first.sort_index()

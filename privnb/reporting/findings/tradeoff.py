@@ -7,7 +7,7 @@ from privnb import decision
 from privnb.evaluation.results import SETTING, over_seeds
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import listed, of, setting_name
+from privnb.reporting.findings.rows import of, settings
 from privnb.studies.li_li_2009.study import FORMS, pairs
 
 GAINS, LOSSES = ("accuracy_gain", "workload_gain"), ("privacy_loss", "utility_loss")  # of the two critiques
@@ -41,8 +41,7 @@ def privacy_models(results):
         yield Finding(subject, ratio.max(), format="{:.2f} times", beside={"at least": ratio.min()}, note=note)
     none = of(results, "classes", status="not possible", sanitizer="Mondrian")
     if len(none):
-        names = listed([setting_name(row) for row in none.itertuples()])
-        yield f"Not kept even by all records together, so without a release: {names}."
+        yield f"Not kept even by all records together, so without a release: {settings(none)}."
 
 
 def _ends(results):

@@ -1,11 +1,11 @@
 """How much an honest user loses by a release, beside a mere guess and beside leaving out what noise blurs."""
 
-from privnb.evaluation.results import of_one_miner, over_seeds
+from privnb.evaluation.results import of_one_miner, over_seeds, setting_name
 from privnb.measures.base import t_interval
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
-from privnb.reporting.findings.rows import of, same_release, sanitized, setting_name
+from privnb.reporting.findings.rows import of, same_release, sanitized
 
 NO_DECLINE = (
     "No sanitized release was mined, or nobody is guessed right on the original: there is no decline to speak of."

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from privnb.evaluation.results import SETTING, over_seeds
+from privnb.evaluation.results import SETTING, over_seeds, setting_name
 from privnb.measures import facts
 from privnb.microdata.sentences import B, C
 from privnb.reporting.findings.base import Finding, of_results, reported
-from privnb.reporting.findings.rows import ENDS, of, setting_name
+from privnb.reporting.findings.rows import ENDS, of
 
 NOTHING = (
     f"{B}Adversary and researcher cannot be compared here{B}: both are counted in people guessed right, which takes a "
