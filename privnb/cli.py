@@ -236,7 +236,9 @@ def _parser():
     command.set_defaults(run=app)
 
     command = commands.add_parser("new", help="draft the description of a table of your own")
-    command.add_argument("file", metavar="FILE", help="a table: CSV, Parquet, Excel, SPSS, Stata, SAS")
+    command.add_argument(
+        "file", metavar="FILE", help="a table: CSV, Parquet, Excel, SPSS, Stata, SAS, or a folder of its parts"
+    )
     command.add_argument("--name", metavar="NAME", help="its folder under data/ (the file's name)")
     command.set_defaults(run=new)
 

@@ -169,7 +169,7 @@ OPTIONS = [
     (["report", "--dataset", "thre"], "did you mean 'there'"), (["report", "-p", "FEWST", "2"], "mean 'FEWEST'"),
     (["check", "good.csv", "--sensitive", "pya"], "mean 'pay'"), (["app", "-p", "STUDY", "mian"], "mean 'main'"),
     (["check", "good.csv", "--quasi-identifiers", "Age, sxe"], "did you mean 'age', 'sex'"),
-    (["new", "."], "is a folder. Name a file in it: binary.csv, "), (["check", "."], "is a folder"),
+    (["new", "."], "binary.csv"), (["check", "."], "binary.csv"),
 ]  # fmt: skip
 
 

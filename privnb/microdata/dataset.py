@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files, withholding
 from privnb.microdata.bands import Bands
@@ -342,12 +341,7 @@ def _read_files(folder, text):
         given = {key: value for key, value in (layout | entry).items() if key in text_files.Layout.__dataclass_fields__}
         part = reading.read(file, text_files.Layout(**given), list(text["columns"]))
         parts.append(_renamed(entry, part, text.get("renamed", {})))
-        if set(parts[-1]) != set(parts[0]):
-            raise SchemaError(
-                f"{entry['path']} has the columns {', '.join(parts[-1])}, and {text['files'][0]['path']} has "
-                f"{', '.join(parts[0])}. Files of one table have the same columns."
-            )
-    table = pd.DataFrame({name: union_categoricals([part[name] for part in parts]) for name in parts[0]})
+    table = reading.together([folder / entry["path"] for entry in text["files"]], parts)
     mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
     decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     if layout.get("records_with_missing") == "drop":

@@ -7,6 +7,7 @@ the end (domains are public knowledge), and it names nothing sensitive. So a dra
 One module: what it guesses of a column is what it writes, line by line.
 """
 
+import functools
 import itertools
 import json
 import re
@@ -84,7 +85,7 @@ def draft(file, name=None, folder="data"):
     Parameters
     ----------
     file : path-like
-        See `reading.read_unknown`.
+        A file, or a folder of parts: see `reading.read_unknown`.
     name : str, optional
         None: the file's name, in lower case, with - for what is no letter or digit.
     folder : path-like
@@ -108,7 +109,7 @@ def draft(file, name=None, folder="data"):
     file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
     if name is not None:
         expect.kind("name", name, str)
-    table, layout = reading.read_unknown(file)
+    table, layout, files = reading.read_unknown(file)
     name = name or re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
@@ -125,19 +126,23 @@ def draft(file, name=None, folder="data"):
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
-            work, mode = Path(unfinished) / name, stat.S_IMODE(file.stat().st_mode)
+            work = Path(unfinished) / name
             (work / "hierarchies" / "default").mkdir(parents=True)
-            shutil.copyfile(file, work / offered(file.name))
+            modes = {
+                shutil.copyfile(each, work / offered(each.name)): stat.S_IMODE(each.stat().st_mode) for each in files
+            }
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = _description(name, file, layout, decimal, len(table), mark, columns, renamed)
+            head = _description(name, files, layout, decimal, len(table), mark, columns, renamed)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
-            readers = mode & 0o044  # open to whom the file is open: values of its records stand in all of them
+            # Open to whom all the files are open: values of their records stand in all of them.
+            readers = functools.reduce(int.__and__, modes.values(), 0o044)
             for path in (work, *work.rglob("*")):
                 path.chmod(0o700 | readers | readers >> 2 if path.is_dir() else 0o600 | readers)
-            (work / offered(file.name)).chmod(mode)
+            for copied, mode in modes.items():
+                copied.chmod(mode)
             work.rename(place)
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
@@ -265,11 +270,6 @@ source = ""
 licence = ""
 citation = ""
 
-[[files]]
-path = {file}
-sha256 = "{sha256}"
-
-[format]
 """
 
 
@@ -280,14 +280,16 @@ RENAMED = """
 """
 
 
-def _description(name, file, layout, decimal, records, mark, columns, renamed):
+def _description(name, files, layout, decimal, records, mark, columns, renamed):
     head = HEAD.format(
-        file=_toml(offered(file.name)),
+        file=_toml(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
         records=records,
         columns=len(columns),
         name=_toml(name),
-        sha256=description.checksum(file),
     )
+    for file in files:
+        head += f'\n[[files]]\npath = {_toml(offered(file.name))}\nsha256 = "{description.checksum(file)}"\n'
+    head += "\n[format]\n"
     if layout:
         head += f"separator = {_toml(layout.separator)}\n"
     if layout and layout.encoding != "utf-8":

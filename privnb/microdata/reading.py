@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 from privnb.microdata import engine, expect, text_files
 from privnb.microdata.hierarchy.generalization import text
-from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.text_files import guessed
 
@@ -75,31 +75,47 @@ def read(path, layout=None, names=None):
 
 
 def read_unknown(path):
-    """All records of a file of unknown layout with its columns' names in the first line.
+    """All records of files of unknown layout, each with its columns' names in the first line.
 
     Parameters
     ----------
     path : path-like
+        A file, or a folder of the parts of one table.
 
     Returns
     -------
     table : DataFrame
-        At least one record, see `read`.
+        At least one record, see `read`; the parts in the order of their names.
     layout : text_files.Layout or None
-        Of a text file.
+        Of text files.
+    files : list of Path
 
     Raises
     ------
     FileNotFoundError
     SchemaError
-        As `read`; and for a folder, a file without a record, and one that starts with a record.
+        As `read`; and for a folder without tables, parts that differ in columns or layout, a file without a record, and
+        one that starts with a record.
     """
     path = Path(expect.path("path", path))
+    files = [path]
     if path.is_dir():
-        tables = name_list(sorted(each.name for each in path.iterdir() if each.suffix.lower() in ENDINGS))
-        raise SchemaError(f"'{path}' is a folder. Name a file{f' in it: {tables}' if tables else ''}.")
-    if not path.is_file():
+        files = sorted(each for each in path.iterdir() if each.suffix.lower() in ENDINGS)
+        if not files:
+            raise SchemaError(f"'{path}' is a folder without tables. Files of tables end in {', '.join(ENDINGS)}.")
+    elif not path.is_file():
         raise FileNotFoundError(f"there is no file '{path}'.")
+    tables, layouts = zip(*map(_unknown, files), strict=True)
+    for file, layout in zip(files, layouts, strict=True):
+        if layout != layouts[0]:
+            raise SchemaError(
+                f"{file.name} is laid out otherwise than {files[0].name}: {layout or kind(file)}, not "
+                f"{layouts[0] or kind(files[0])}. Save the parts of a table alike, or name one of them."
+            )
+    return together(files, tables), layouts[0], files
+
+
+def _unknown(path):
     layout = guessed(path) if kind(path) == TEXT else None
     table = read(path, layout)
     if table.empty:
@@ -110,6 +126,17 @@ def read_unknown(path):
             f"{path.name} starts with a record, it seems ({number!r} in line 1). Put a line of column names first."
         )
     return table, layout
+
+
+def together(files, tables):
+    """The records of several files, one below the other. Raises SchemaError unless all have the same columns."""
+    for file, table in zip(files, tables, strict=True):
+        if set(table) != set(tables[0]):
+            raise SchemaError(
+                f"{file.name} has the columns {', '.join(table)}, and {files[0].name} has {', '.join(tables[0])}. "
+                "The parts of a table have the same columns: correct them, or name one of them."
+            )
+    return pd.DataFrame({name: union_categoricals([table[name] for table in tables]) for name in tables[0]})
 
 
 def kind(path):

@@ -33,7 +33,7 @@ def cells(table):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(write, encoding, ends):
-    table, layout = read_unknown(write(TEXT.replace("\n", ends).encode(encoding)))
+    table, layout, _ = read_unknown(write(TEXT.replace("\n", ends).encode(encoding)))
     assert cells(table) == TABLE
     assert layout == Layout(encoding=encoding.removesuffix("-sig"))
 
@@ -44,7 +44,7 @@ def test_two_kinds_of_line_ends(write):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separators(write, separator):
-    table, layout = read_unknown(
+    table, layout, _ = read_unknown(
         write(separator.join(["name", "note"]) + "\n" + separator.join(["a", '"x,;|y"']) + "\n")
     )
     assert layout.separator == separator
@@ -89,7 +89,7 @@ def test_files_of_other_kinds(tmp_path, ending):
     else:
         pyreadstat = pytest.importorskip("pyreadstat")
         getattr(pyreadstat, {".sav": "write_sav", ".dta": "write_dta"}[ending])(table, path)
-    found, layout = read_unknown(path)
+    found, layout, _ = read_unknown(path)
     assert layout is None
     assert cells(found.drop(columns="pay")) == {"name": TABLE["name"], "visits": ["3", "4"], "note": TABLE["note"]}
     assert found["pay"].astype(float).tolist() == [1.5, 20]
@@ -137,10 +137,28 @@ def test_what_cannot_be_read_says_where(write, name, content, message):
         read_unknown(write(content, name))
 
 
-def test_a_folder_names_the_files_in_it(tmp_path, write):
-    write(TEXT)
-    with pytest.raises(SchemaError, match=r"is a folder\. Name a file in it: people\.csv"):
-        read_unknown(tmp_path)
+def test_a_folder_of_parts_is_one_table(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "b.csv").write_text("n,town\n" + "3,Ulm\n5,Bonn\n9,Ulm\n" * 3)
+    (folder / "a.csv").write_text("town,n\n" + "Bonn,1\nKiel,2\nUlm,7\n" * 3)
+    (folder / "notes.pdf").write_text("no table")
+    table, _, files = read_unknown(folder)
+    assert [each.name for each in files] == ["a.csv", "b.csv"]
+    assert cells(table)["n"][:3] == ["1", "2", "7"]
+    assert cells(table)["town"][-3:] == ["Ulm", "Bonn", "Ulm"]
+    path = draft.draft(folder, folder=tmp_path / "data")
+    path.write_text(path.read_text().replace("draft = true\n", ""))
+    assert load(path).table["n"].tolist()[-3:] == [3, 5, 9]
+    (folder / "a.csv").write_text("town,m\nBonn,1\n")
+    with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, m\. The parts"):
+        read_unknown(folder)
+    (folder / "a.csv").write_text("town;n\nBonn;1\n")
+    with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=','"):
+        read_unknown(folder)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SchemaError, match=r"is a folder without tables\. Files of tables end in \.csv"):
+        read_unknown(tmp_path / "empty")
 
 
 @pytest.mark.parametrize(("encoding", "separator"), [("utf-8", ";"), ("cp1252", ";"), ("utf-16", "\t")])
