@@ -14,15 +14,18 @@ FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 report: $(STAMP)
 	$(BIN)/privnb report$(if $(DATASET), --dataset '$(DATASET)')$(if $(PROFILE), -p PROFILE '$(PROFILE)' --jobs 1)
 
-# What the full profile measures of the papers' numbers, for privnb/studies/full_profile.csv: hours, with Weka if it is
-# there. After a kill the same command goes on where it stopped.
+# What the full profile measures of the papers' numbers, for privnb/studies/full_profile.csv, which is written anew after
+# each part: hours, with Weka if it is there. After a kill the same command goes on where it stopped.
+FULL := 06_li_li 05_brickell_shmatikov 04_attack 02_sanitize 03_utility 05_brickell_shmatikov~sramka-taxonomy \
+        03_utility~sramka-taxonomy
 ledger: $(STAMP)
 	@$(BIN)/python -c 'from privnb.studies import full_profile; full_profile.commit()' # before the hours, not after
-	$(BIN)/privnb report --out reports/full -p PROFILE full --jobs 1 \
-	  --notebook 02_sanitize 03_utility 04_attack 05_brickell_shmatikov 06_li_li 07_askari_channel
-	$(BIN)/privnb report --out reports/full-taxonomy -p PROFILE full -p STUDY sramka-taxonomy --jobs 1 \
-	  --notebook 03_utility 05_brickell_shmatikov
-	$(BIN)/python -c 'from privnb.studies import full_profile; full_profile.write(["reports/full", "reports/full-taxonomy"])'
+	@for part in $(FULL); do \
+	  $(BIN)/privnb report --out reports/full/$$part -p PROFILE full --jobs 1 --notebook $${part%~*} \
+	    $$(case $$part in *~*) echo -p STUDY $${part#*~};; esac) && \
+	  $(BIN)/python -c 'import sys; from pathlib import Path; from privnb.studies import full_profile; \
+	    full_profile.write([each for each in map(Path, sys.argv[1:]) if each.exists()])' $(FULL:%=reports/full/%) || exit 1; \
+	done
 
 test: $(STAMP)
 	$(BIN)/python -m pytest

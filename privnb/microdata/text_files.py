@@ -127,16 +127,25 @@ def _first(path, lines, layout):
 @contextlib.contextmanager
 def _utf8(path, encoding):
     """The path of a text file in UTF-8 with one kind of line ends: itself, or a copy for as long as it is read."""
-    content = path.read_bytes()
-    windows = content.count(b"\r\n")
-    plain = content.isascii() or (encoding == "utf-8" and _fault(content, encoding) is None)
-    if plain and windows in (0, content.count(b"\n")) and b"\0" not in content and not set("*?[") & set(str(path)):
+    if _is_plain(path, encoding):
         yield path
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "text"
-        copy.write_text(_decoded(path, content, encoding).replace("\r\n", "\n"), encoding="utf-8", newline="")
+        text = _decoded(path, path.read_bytes(), encoding)
+        copy.write_text(text.replace("\r\n", "\n"), encoding="utf-8", newline="")
         yield copy
+
+
+def _is_plain(path, encoding):
+    """Whether the engine can read a file as it is. A name with *, ? or [ would be a pattern to it."""
+    content = path.read_bytes()
+    return (
+        (content.isascii() or (encoding == "utf-8" and _fault(content, encoding) is None))
+        and content.count(b"\r\n") in (0, content.count(b"\n"))
+        and b"\0" not in content
+        and not set("*?[") & set(str(path))
+    )
 
 
 def _decoded(path, content, encoding):
