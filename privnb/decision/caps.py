@@ -8,7 +8,7 @@ import pandas as pd
 
 from privnb.decision.points import AXES, IS_ORIGINAL, bounded, comparable, same
 from privnb.evaluation.results import SETTING
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.microdata.sentences import B
 
 
@@ -255,4 +255,4 @@ def _interval(row, axis):
 
 
 def _formatted(value):
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return numerals.bare("{:g}", value)

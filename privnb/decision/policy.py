@@ -57,15 +57,32 @@ class Policy:
         ValueError where the end that a cap counts from is not among the `releases`, which are of `points`.
         """
         check_points("releases", releases)
-        ends = {"privacy": _bare(releases), "utility": releases[releases.sanitizer == ORIGINAL]}
         found = {}
-        for axis, other in (AXES, AXES[::-1]):
+        for axis in AXES:
             share = getattr(self, axis)
-            found[f"{axis}_cap"] = _between(axis, ends[axis], ends[other], share) if share else None
+            found[f"{axis}_cap"] = _between(*ends(axis, releases), share) if share else None
         return found
 
 
 expect.word("policy", Policy, instead="Give decision.Policy().")
+
+
+def ends(axis, releases):
+    """The losses that a cap on this axis lies between, the harmless one first: two floats, which are NaN where they are
+    withheld and infinite where they are unbounded.
+
+    Raises ValueError where the harmless end is not among the releases.
+    """
+    both = {"privacy": _bare(releases), "utility": releases[releases.sanitizer == ORIGINAL]}
+    losses = {name: end[axis].fillna(end[f"{axis}_low"]).tolist() for name, end in both.items()}
+    near, (far,) = losses.pop(axis), losses.values()
+    if not near:
+        raise ValueError(
+            f"no {axis} cap can be counted: it begins at the {axis} loss of the "
+            f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not there. "
+            "Give both ends of `evaluation.ends()` among the releases, or no cap."
+        )
+    return near[0], far[0] if far else np.nan
 
 
 def _bare(releases):
@@ -74,16 +91,8 @@ def _bare(releases):
     return ends[ends.parameters == ""]
 
 
-def _between(axis, first, second, share):
+def _between(low, high, share):
     """The loss that lies this share of the way from one end to the other."""
-    low, high = (end[axis].fillna(end[f"{axis}_low"]) for end in (first, second))
-    if low.empty:
-        raise ValueError(
-            f"no {axis} cap can be counted: it begins at the {axis} loss of the "
-            f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not there. "
-            "Give both ends of `evaluation.ends()` among the releases, or no cap."
-        )
-    if not np.isfinite(low.iloc[0]):
-        return 0.0  # withheld: nothing is known to be kept
-    way = high.iloc[0] - low.iloc[0] if len(high) and np.isfinite(high.iloc[0]) else 0
-    return float(low.iloc[0] + share * max(way, 0))
+    if not np.isfinite(low):
+        return 0.0  # nothing is known to be kept
+    return low + share * max(high - low, 0) if np.isfinite(high) else low

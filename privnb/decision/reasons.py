@@ -1,9 +1,11 @@
 """Why a release is recommended, in one sentence: its number, and what it had to keep."""
 
+import numpy as np
 import pandas as pd
 
 from privnb.decision.caps import check_choices
 from privnb.decision.points import AXES
+from privnb.decision.policy import ends
 from privnb.measures.base import facts
 from privnb.microdata import expect, numerals
 
@@ -36,12 +38,14 @@ def reason(releases, table, policy):
 
 def _kept(releases, policy):
     """What a release has to keep."""
-    ends = {"privacy": "the original's", "utility": "that without quasi-identifiers"}
+    names = ("that without quasi-identifiers", "the original's")
     caps, said = policy.caps(releases), []
     for axis in AXES:
         if (cap := caps[f"{axis}_cap"]) is not None:
-            of, way = facts(releases[f"{axis}_measure"].iloc[0]), numerals.bare("{:%}", getattr(policy, axis))
-            said.append(f"{of.phrase} up to {of.bare(cap)} ({way} of the way to {ends[axis]})")
+            of, both = facts(releases[f"{axis}_measure"].iloc[0]), names if axis == "privacy" else names[::-1]
+            hidden = [name for name, loss in zip(both, ends(axis, releases), strict=True) if not np.isfinite(loss)]
+            way = f"{numerals.bare('{:%}', getattr(policy, axis))} of the way to {both[1]}"
+            said.append(f"{of.phrase} up to {of.bare(cap)} ({f'{hidden[0]} is not known' if hidden else way})")
     return " and ".join([*said, f"at least {policy.floor} people per published combination"])
 
 

@@ -55,6 +55,21 @@ def test_the_recommendation_comes_first_and_is_short(results):
     assert len(first.split()) <= 40
 
 
+def test_a_cap_whose_other_end_is_withheld_is_no_share_of_the_way_there(results):
+    """A table of few people: the original's gain is withheld, so the cap is what needs no quasi-identifiers, 0."""
+    original = (results.sanitizer == "Identity") & (results.measure == "accuracy_gain")
+    text = said(results.assign(value=results.value.mask(original), low=MISSING, high=MISSING)).data
+    assert "accuracy gain up to 0% (the original's is not known) and at least 5 people" in text
+    assert "of the way" not in text
+
+
+def test_small_losses_are_no_powers_of_ten(results):
+    tiny = tidy(rows("Mondrian k=9", 0.09, 6.85e-05))
+    text = said(pd.concat([results, tiny], ignore_index=True)).data
+    assert "utility loss below 0.0001" in text
+    assert "e-05" not in text
+
+
 def test_every_release_that_is_left_out_is_listed_with_the_reason(results):
     loose = tidy(rows("Mondrian k=5", 0.3, 0.01))
     pair = tidy(rows("KMember k=2", 0.01, 0.001, people=FEW))
