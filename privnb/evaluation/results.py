@@ -301,7 +301,7 @@ def bounded(low, high):
     >>> bounded(1, 9), bounded(391, 399)
     ('fewer than 10', 'more than 390')
     """
-    return f"more than {low - 1:.0f}" if low > 1 else f"fewer than {high + 1:.0f}"
+    return f"more than {low - 1:,.0f}" if low > 1 else f"fewer than {high + 1:,.0f}"
 
 
 def guessed(people, of, limit=withholding.LIMIT):

@@ -70,9 +70,27 @@ def test_who_stands_out():
         )
     )
     assert said.data == (
-        "**40% of 1,000 people** (95% interval 35% to 45%) stand alone: nobody else has their values of all 3 "
+        "**40% of 1,000 people** (95% interval 35% to 45%) stand alone (toy): nobody else has their values of all 3 "
         "quasi-identifiers. A blind guess finds 1 record in 1,000. **Age and town** alone single out 20% of people."
     )
+
+
+def test_two_facts_that_may_single_out_most_are_named_even_if_their_number_is_withheld():
+    """That another pair singles out nobody would be read as the most that two facts do."""
+    said = findings.uniqueness(
+        results(
+            ("Identity", "", "records", "", "", 1000, NONE, NONE, NONE),
+            ("Identity", "", "unique", "", "age, sex", 0, 0, 0.004, 0),
+            ("Identity", "", "unique", "", "age, town", NONE, 0.001, 0.009, 0),
+            ("Identity", "", "unique", "", "age, sex, town", 0.4, 0.35, 0.45, 0),
+        )
+    )
+    assert said.data.endswith("**Age and town** alone single out 0.1% to 0.9% of people (withheld).")
+
+
+def test_a_table_whose_description_names_no_quasi_identifier_is_not_called_harmless():
+    said = findings.uniqueness(results(("Identity", "", "records", "", "", 1000, NONE, NONE, NONE))).data
+    assert said.startswith("Who stands out is not known: the description names no quasi-identifier.")
 
 
 def spans(*rows):

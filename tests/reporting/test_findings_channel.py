@@ -126,7 +126,7 @@ def test_the_answer_guesses_the_table_and_then_each_row(small):
     said = findings.leakage(join(small, sets(), family()))
     assert said.data.startswith(
         "Knowing the algorithm, an adversary guesses the right one of 330 small tables with probability **12%** "
-        "(a blind guess: 1 in 330). In this table, age and town single out **5% of people** (by "
+        "(a blind guess: 1 in 330). Here age and town lead to the row of **5% of people** (by "
         "chance: 0.05%)."
     )
     buckets = finding(said, "worst of buckets")

@@ -46,9 +46,9 @@ def _table(results):
 
 
 def _person(rows):
-    """Which two attributes of the original single out most people."""
+    """Which two attributes of the original lead to most people's rows."""
     if (top := _most_known(rows)) is not None:
-        return f"In this table, {listed(names_in(top.knows))} single out {Finding.of(top, guess='by chance').text}."
+        return f"Here {listed(names_in(top.knows))} lead to the row of {Finding.of(top, guess='by chance').text}."
 
 
 @of_results("bayes_risk", "degradation", otherwise="These results list no small tables.")

@@ -12,8 +12,8 @@ from privnb.reporting.findings.rows import capitalized, check_steps, listed, of
 from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (
-    "The description gives this table no quasi-identifier: nobody is singled out by what others know. Give each column "
-    "that others may know that role."
+    "Who stands out is not known: the description names no quasi-identifier. Give that role to each column that others "
+    "may know. As long as there is none, no risk is measured."
 )
 # What is said of one release, by measure.
 COUNTED = {
@@ -34,13 +34,13 @@ def uniqueness(results):
     """How many people are unique, and which two facts identify most."""
     unique, records = of(results, "unique"), of(results, "records").value.iloc[0]
     known = unique.knows.map(names_in).map(len)
-    whole, pairs = unique.loc[known.idxmax()], unique[known == min(2, known.max())].dropna(subset="value")
+    whole, pairs = unique.loc[known.idxmax()], unique[known == min(2, known.max())]
     alone = Finding("", *whole[["value", "low", "high"]], f"{{:.1%}} of {records:,.0f} people")
     answer = (
-        f"{alone.text} stand alone: nobody else has their values of all {known.max()} quasi-identifiers. A blind guess "
-        f"finds 1 record in {records:,.0f}."
+        f"{alone.text} stand alone ({whose(results)}): nobody else has their values of all {known.max()} "
+        f"quasi-identifiers. A blind guess finds 1 record in {records:,.0f}."
     )
-    for pair in pairs.nlargest(1, "value").itertuples():
+    for pair in pairs.loc[pairs.value.fillna(pairs.high).nlargest(1).index].itertuples():
         names = capitalized(listed(names_in(pair.knows)))
         answer += f" {B}{names}{B} alone single{'' if known.max() > 1 else 's'} out {Finding.of(pair).number}."
     yield answer
