@@ -65,13 +65,14 @@ def make(chosen, executed, ledger, summary=None):
         versions=[("Python", platform.python_version()), *((n, metadata.version(n)) for n in LIBRARIES)],
     )
     files["glossary.html"] = rendered("glossary", terms=_by_name(glossary.terms()), methods=glossary.methods())
+    decided = next((page for page in pages if page["decides"]), None)
     files["index.html"] = rendered(
         "index",
         **about,
         summary=summary,
-        reason=_sentence(summary.reason) if summary else "",
+        reason=_sentence(summary.reason) if summary else decided and decided["undecided"],
         lines=_lines(summary),
-        decided=next((page for page in pages if page["summary"]), None),
+        decided=decided,
     )
     if compared:
         files["ledger.html"] = ledger_page.make(templates, ledger)
@@ -80,7 +81,7 @@ def make(chosen, executed, ledger, summary=None):
 
 def _page(notebook, cells):
     """What a page says first, and the cells that say how it was found."""
-    live = any(tagged(cell, "live") for cell in cells)
+    live, decides = (any(tagged(cell, tag) for cell in cells) for tag in ("live", "summary"))
     question, cells = titled(cells)
     summary = lift_chart(cells, "summary", leave=True)
     chart = lift_chart(cells, "key")
@@ -92,6 +93,8 @@ def _page(notebook, cells):
         "sentence": _cut(rendering.plain(answer)),
         "chart": chart,
         "summary": summary,
+        "decides": decides,
+        "undecided": rendering.plain(re.sub("<strong>.*?</strong>", "", answer)),
         "cells": folded(without_empty_sections(cells)),
         "script": rendering.vega_script() if live else "",
     }
@@ -138,7 +141,8 @@ def _number(format, number):
         return None
     value, low, high = number
     if value != value:
-        return {"value": reported(format, value, low, high), "interval": ""}
+        number, _, withheld = reported(format[: format.index("}") + 1], value, low, high).partition(" (")
+        return {"value": number, "interval": withheld.rstrip(")")}
     if not low < high:
         return {"value": numerals.bare(format, value), "interval": ""}
     value, low, high = numerals.interval(format, value, low, high)

@@ -225,9 +225,10 @@ def _sentence(notebook, text):
 
     cells = [cell for cell in notebook.read().cells if cell.cell_type == "markdown"][:1]
     cells = [v4.new_markdown_cell(cell.source.strip().partition("\n")[0], id="title") for cell in cells]
-    said = say(text)
+    deciding = any("summary" in cell.metadata.get("tags", []) for cell in notebook.read().cells)
+    tags, said = ["answer", "summary"] if deciding else ["answer"], say(text)
     shown = v4.new_output("display_data", {"text/html": said._repr_html_(), "text/plain": said.data})
-    answer = v4.new_code_cell("", id="answer", metadata={"tags": ["answer"]}, outputs=[shown])
+    answer = v4.new_code_cell("", id="answer", metadata={"tags": tags}, outputs=[shown])
     return writes(v4.new_notebook(cells=[*cells, answer]))
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from privnb.evaluation.results import COLUMNS
-from privnb.microdata.sentences import say
+from privnb.microdata.sentences import B, say
 from privnb.reporting import glossary, pages, rendering
 from privnb.studies import ledger
 
@@ -40,9 +40,9 @@ def cell(output=None, *tags, source="step()", **data):
     return nbformat.v4.new_code_cell(source, outputs=outputs, metadata={"tags": [*tags]})
 
 
-def made(*cells, summary=None, name="01_a"):
+def made(*cells, summary=None, name="01_a", text="Words."):
     """`{file name: HTML}` of a report of one notebook of these cells."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Who?\n\nWords."), *cells])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(f"# Who?\n\n{text}"), *cells])
     chosen = [SimpleNamespace(name=name, values={}, parameters={}, path=None)]
     return pages.make(chosen, {name: nbformat.writes(notebook)}, ledger.compare(pd.DataFrame(columns=COLUMNS)), summary)
 
@@ -60,8 +60,7 @@ def test_the_index_says_the_decision_with_its_numbers_beside_original_and_baseli
     said = words(html)
     for part in (
         "Recommended: Mondrian, k = 10. It loses least of <those> that keep all caps. How this was decided",
-        "Risk Original Release Baseline Found by a neighbour share of people 52% 50% to 54% 0% to 2% of people",
-        "(withheld) 0% Membership not measured",
+        "Found by a neighbour share of people 52% 50% to 54% 0% to 2% withheld 0% Membership not measured",
         "Utility Original Release Baseline Detail lost 0% 15% 100%",
     ):
         assert part in said, part
@@ -75,6 +74,16 @@ def test_without_a_decision_the_index_is_the_list_of_pages_alone():
     assert "<table" not in html
     assert "Recommended" not in html
     assert "5% of people." in html
+
+
+def test_a_page_that_could_decide_nothing_recommends_nothing():
+    """Without the verdict its reader would look for the least bad release in the other pages."""
+    silent = say(f"{B}This page has nothing to say.{B} The table has no quasi-identifier. Give one.")._repr_html_()
+    html = made(cell(silent, "answer", "summary", source=""), text="")
+    said = words(html["index.html"])
+    assert "No release is recommended. The table has no quasi-identifier. Give one. How this was decided" in said
+    assert "is sanitized in many ways" not in said
+    assert "How this was found" not in html["01_a.html"], "nothing was"
 
 
 def test_no_release_recommended_is_said_so():

@@ -262,7 +262,7 @@ def _explained(releases, drawn, corner, caps, least):
     said += ["Grey: dominated."] if "dominated" in there else []
     said += ["Hollow: undecided."] if "undecided" in there else []
     if "refused" in there:
-        said.append("Crossed out: not to be chosen, since it is the original or singles out too few people.")
+        said.append("Crossed out: not to be chosen; the original, or too few people share a published combination.")
     if len(least):  # of which a lower bound is drawn
         said.append(f"{', '.join(dict.fromkeys(least))}, hollow or grey: at least what is shown is lost.")
     if (drawn.kind == "randomised").any():
