@@ -74,7 +74,7 @@ QUESTIONS = (
     ("risk", "found by a neighbour", ("reidentification_rate",)),
     ("risk", "sensitive value guessed", ("posterior_accuracy",)),
     ("risk", "worst-off person", ("largest_posterior",)),
-    ("risk", "nearer predictions of the worst miner", ("anti_utility",)),
+    ("risk", "worst miner nearer than what is published", ("anti_utility",)),
     ("risk", "linkability", ()),
     ("risk", "membership", ()),
     ("utility", "detail lost", ("certainty_penalty",)),
@@ -84,7 +84,7 @@ QUESTIONS = (
 WITHOUT = ("certainty_penalty",)  # measures that have no baseline of their own: the release without quasi-identifiers
 
 
-def recommendation(results, table, why):
+def recommendation(results, table, why, note=""):
     """What `choices` recommends, as a row of results, so that a report knows the decision.
 
     Parameters
@@ -95,6 +95,8 @@ def recommendation(results, table, why):
         Of `choices`.
     why : str
         Of `reason`.
+    note : str
+        Whole sentences on what else the release publishes.
 
     Returns
     -------
@@ -104,9 +106,9 @@ def recommendation(results, table, why):
     """
     expect.these(results=results)
     expect.table("table", table, ["setting", *SETTING], "`frontier.choices` gives one.")
-    expect.kind("why", why, str)
+    expect.strings(why=why, note=note)
     first, dataset = table.iloc[0], results.dataset.iloc[0]
-    why = f"{why[:1].upper()}{why[1:]} ({whose(results)})."
+    why = f"{why[:1].upper()}{why[1:]} ({whose(results)}). {note}".strip()
     if first.setting == NONE:
         found = row("recommended", np.nan, dataset=dataset, sanitizer=NONE, status="not possible", reason=why)
         return tidy([found])

@@ -20,11 +20,11 @@ from privnb.studies.li_li_2009.study import (
 )
 from privnb.studies.parameters import default_k, no_noise, possible_epsilon, predicted, sramka_sanitizers, too_large_k
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
-from privnb.studies.recommended import decided
+from privnb.studies.recommended import as_they_are, decided
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, users
 
 __all__ = [
-    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "asked", "axes", "channels",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
     "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries", "data_sets",
     "decided", "default_k", "direct", "family", "figures", "gains", "hypertension", "known_attributes", "leaked",
     "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon", "predicted", "priced",

@@ -11,6 +11,8 @@ from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join, setting
 from privnb.microdata import expect
+from privnb.microdata.schema import Role
+from privnb.microdata.sentences import say
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
@@ -45,7 +47,8 @@ def decided(dataset, sanitizers, results, releases, policy, *, profile="quick", 
     expect.these(dataset=dataset, sanitizers=sanitizers, results=results, releases=releases, policy=policy)
     expect.these(profile=profile, store=store)
     table, floor = choices(releases, **policy.caps(releases)), policy.floor
-    row = recommendation(results, table, reason(releases, table, policy))
+    note = as_they_are(dataset)
+    row = recommendation(results, table, reason(releases, table, policy), note.data if note else "")
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
     questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
     if not dataset.schema[target].numeric:  # a number is seldom predicted exactly
@@ -57,6 +60,29 @@ def decided(dataset, sanitizers, results, releases, policy, *, profile="quick", 
     found = evaluated({"": tasks}, store, "look at what is recommended")[""]
     mined = adversaries(dataset, both, profile=profile, seeds=1, store=store)
     return together([join(results, row, found, mined)])
+
+
+def as_they_are(dataset):
+    """On neutral attributes, which every release publishes as they are: no risk here counts what they tell.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    Sentences or None
+        None where there is none.
+    """
+    expect.these(dataset=dataset)
+    many = len(dataset.schema.names(Role.NEUTRAL))
+    if not many:
+        return None
+    what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"
+    return say(
+        f"{what} published exactly, and no risk here counts what they tell: whoever knows them may find a person. "
+        "Give what others may know the role quasi-identifier."
+    )
 
 
 def _named(sanitizer):

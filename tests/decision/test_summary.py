@@ -67,7 +67,7 @@ def test_the_lines_of_a_decision(results):
     said = lines(results)
     assert [*said][:7] == [
         "singled out", "found by a neighbour", "sensitive value guessed", "worst-off person",
-        "nearer predictions of the worst miner", "linkability", "membership",
+        "worst miner nearer than what is published", "linkability", "membership",
     ]  # fmt: skip
     found = said["found by a neighbour"]
     assert (found.original, found.release) == ((0.5, 0.45, 0.55), (0.02, 0.01, 0.03))
@@ -79,7 +79,7 @@ def test_the_lines_of_a_decision(results):
 
 def test_the_worst_miner_stands_beside_what_needs_no_attack(results):
     """Of the guess, one answer for all and dealt guesses the strongest; to have learned of others is an attack."""
-    assert lines(results)["nearer predictions of the worst miner"].baseline[0] == 70
+    assert lines(results)["worst miner nearer than what is published"].baseline[0] == 70
 
 
 def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results):

@@ -14,7 +14,8 @@ from privnb.evaluation.results import KEY, join, setting, setting_name, tidy
 from privnb.measures import facts
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
-from privnb.microdata.dataset import load
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import gallery
 from privnb.sanitizers import Identity, KMember, LocalRecoding, Mondrian, SanitizationError, Suppress
@@ -303,6 +304,15 @@ def test_what_is_recommended_stands_beside_the_original_in_all_questions(people,
 
 
 # One parameter
+
+
+def test_what_is_published_beside_the_quasi_identifiers_is_said(people):
+    """A column that is declared neutral is in every release as it is, and no risk counts what it tells."""
+    assert studies.as_they_are(people) is None
+    roles = people.schema.with_roles({"age": Role.QUASI_IDENTIFIER, "race": Role.NEUTRAL, "sex": Role.NEUTRAL})
+    table = people.table[["age", "race", "sex"]]
+    said = studies.as_they_are(Dataset("neutral", table, roles, {"age": people.hierarchies["age"]})).data
+    assert said.startswith("2 neutral attributes are published exactly, and no risk here counts what they tell")
 
 
 def test_along_one_parameter(people, tmp_path):
