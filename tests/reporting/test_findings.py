@@ -70,7 +70,7 @@ def test_who_stands_out():
         )
     )
     assert said.data == (
-        "**40% of 1,000 people** (95% interval 35% to 45%) stand alone (toy): nobody else has their values of all 3 "
+        "**40% of 1,000 people** (95% interval 35% to 45%) stand alone (toy): nobody else shares all 3 "
         "quasi-identifiers. A blind guess finds 1 record in 1,000. **Age and town** alone single out 20% of people."
     )
 

@@ -37,8 +37,8 @@ def uniqueness(results):
     whole, pairs = unique.loc[known.idxmax()], unique[known == min(2, known.max())]
     alone = Finding("", *whole[["value", "low", "high"]], f"{{:.1%}} of {records:,.0f} people")
     answer = (
-        f"{alone.text} stand alone ({whose(results)}): nobody else has their values of all {known.max()} "
-        f"quasi-identifiers. A blind guess finds 1 record in {records:,.0f}."
+        f"{alone.text} stand alone ({whose(results)}): nobody else shares all {known.max()} quasi-identifiers. "
+        f"A blind guess finds 1 record in {records:,.0f}."
     )
     for pair in pairs.loc[pairs.value.fillna(pairs.high).nlargest(1).index].itertuples():
         names = capitalized(listed(names_in(pair.knows)))
