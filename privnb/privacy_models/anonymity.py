@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from privnb.microdata import expect
 from privnb.privacy_models.base import PrivacyModel
 
+PEOPLE = (expect.whole, "k", 2, "1 protects nobody")
+
 
 def check_k(k):
     """Raise ValueError unless `k` is a whole number of at least 2."""
-    expect.whole("k", k, 2, "1 protects nobody")
+    expect.whole("k", k, *PEOPLE[2:])
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,8 @@ class KAnonymity(PrivacyModel):
     k: int
     sensitive = None
     better = "higher"
+    limits = (PEOPLE,)
     grows = True
-
-    def __post_init__(self):
-        check_k(self.k)
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1)
@@ -47,11 +47,6 @@ class AlphaKAnonymity(PrivacyModel):
         From 2.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Wong, Li, Fu, Wang, "(alpha, k)-Anonymity", KDD 2006, general form (every value).
     """
 
@@ -59,11 +54,7 @@ class AlphaKAnonymity(PrivacyModel):
     k: int
     sensitive: str
     better = "lower"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.share("alpha", self.alpha)
-        check_k(self.k)
+    limits = ((expect.share, "alpha"), PEOPLE)
 
     def level(self, counts, whole=None):
         return counts.max(axis=1) / counts.sum(axis=1)
@@ -85,11 +76,6 @@ class PSensitiveKAnonymity(PrivacyModel):
         From 2.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Truta and Vinay, "Privacy Protection: p-Sensitive k-Anonymity Property", ICDE Workshops 2006.
     """
 
@@ -97,12 +83,8 @@ class PSensitiveKAnonymity(PrivacyModel):
     k: int
     sensitive: str
     better = "higher"
+    limits = (PEOPLE, (expect.whole, "p", 2, "1 asks for nothing"))
     grows = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_k(self.k)
-        expect.whole("p", self.p, 2, "1 asks for nothing")
 
     def level(self, counts, whole=None):
         return (counts > 0).sum(axis=1)

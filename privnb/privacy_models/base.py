@@ -29,13 +29,16 @@ class PrivacyModel(ABC):
 
     better: str
     sensitive: str | None  # the attribute whose values are counted
+    limits = ()  # of each bound what refuses others: (function of `expect`, name, what else that takes)
     grows = False
     kind = ""  # what tells it from another model with the same letters, in a word
 
     def __post_init__(self):
-        """Where a model refuses what it cannot keep: each checks its own bounds, too."""
+        """Where a model refuses what it cannot keep: a ValueError for a bound outside its `limits`."""
         if "sensitive" in (field.name for field in fields(self)):
             expect.text("sensitive", self.sensitive, "the attribute whose values are counted")
+        for check, name, *more in self.limits:
+            check(name, getattr(self, name), *more)
 
     @abstractmethod
     def level(self, counts, whole):

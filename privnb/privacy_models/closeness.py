@@ -43,10 +43,10 @@ class TCloseness(PrivacyModel):
     sensitive: str
     distance: str | Taxonomy = "equal"
     better = "lower"
+    limits = ((expect.between, "t", 0, 1 - ROUNDING, "every class lies within 1"),)
 
     def __post_init__(self):
         super().__post_init__()
-        expect.between("t", self.t, 0, 1 - ROUNDING, "every class lies within 1")
         named = isinstance(self.distance, str) and self.distance in ("equal", "ordered")
         if not (named or isinstance(self.distance, Taxonomy)):
             raise ValueError(f'distance must be "equal", "ordered" or a Taxonomy, got {expect.found(self.distance)}.')
@@ -101,11 +101,6 @@ class JensenShannonCloseness(PrivacyModel):
         Above 0 and below ln 2: every class lies within that. In nats.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Li and Li, KDD 2009, section 4.1 (natural logarithm, as their 0.692 shows).
     """
 
@@ -113,10 +108,7 @@ class JensenShannonCloseness(PrivacyModel):
     sensitive: str
     better = "lower"
     kind = "Jensen-Shannon"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.between("t", self.t, 0, math.log(2) - ROUNDING, "every class lies within ln 2")
+    limits = ((expect.between, "t", 0, math.log(2) - ROUNDING, "every class lies within ln 2"),)
 
     def level(self, counts, whole):
         return jensen_shannon(*shares(counts, whole))
@@ -146,21 +138,13 @@ class DeltaDisclosure(PrivacyModel):
         Above 0.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Brickell and Shmatikov, KDD 2008, definition 1 (natural logarithm: see their lemma 1 and table 3).
     """
 
     delta: float
     sensitive: str
     better = "lower"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.positive("delta", self.delta)
+    limits = ((expect.positive, "delta"),)
 
     def level(self, counts, whole):
         occurs = whole > 0
@@ -184,21 +168,13 @@ class BasicBetaLikeness(PrivacyModel):
         Above 0; 1: at most twice as common.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Cao and Karras, "Publishing Microdata with a Robust Privacy Guarantee", VLDB 2012, definition 2.
     """
 
     beta: float
     sensitive: str
     better = "lower"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.positive("beta", self.beta)
+    limits = ((expect.positive, "beta"),)
 
     def level(self, counts, whole):
         return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
@@ -217,11 +193,6 @@ class EnhancedBetaLikeness(PrivacyModel):
         Above 0.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Cao and Karras, VLDB 2012, definition 3: relative gain <= min(beta, -ln q).
     """
 
@@ -229,10 +200,7 @@ class EnhancedBetaLikeness(PrivacyModel):
     sensitive: str
     better = "lower"
     kind = "enhanced"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.positive("beta", self.beta)
+    limits = ((expect.positive, "beta"),)
 
     def level(self, counts, whole):
         gain, q = _gain(counts, whole)

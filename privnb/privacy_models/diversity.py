@@ -8,6 +8,7 @@ from privnb.microdata import expect
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 NOTHING = "every class keeps 1"
+OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model where it is not"
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,6 @@ class DistinctDiversity(PrivacyModel):
         From 2.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, "l-Diversity", ICDE 2006, section 4.
     """
 
@@ -36,10 +32,7 @@ class DistinctDiversity(PrivacyModel):
     better = "higher"
     kind = "distinct"
     grows = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.whole("l", self.l, 2, NOTHING)
+    limits = ((expect.whole, "l", 2, NOTHING),)
 
     def level(self, counts, whole=None):
         return (counts > 0).sum(axis=1)
@@ -58,11 +51,6 @@ class EntropyDiversity(PrivacyModel):
         Above 1.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Machanavajjhala et al., ICDE 2006, definition 4.1: entropy >= log l.
     """
 
@@ -70,10 +58,7 @@ class EntropyDiversity(PrivacyModel):
     sensitive: str
     better = "higher"
     kind = "entropy"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.above("l", self.l, 1 + 2 * ROUNDING, NOTHING)
+    limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
 
     def level(self, counts, whole=None):
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -95,11 +80,6 @@ class RecursiveDiversity(PrivacyModel):
         From 2.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Machanavajjhala et al., ICDE 2006, definition 4.2: recursive (c, l)-diversity, r1 < c (rl + ... + rm).
     """
 
@@ -107,16 +87,7 @@ class RecursiveDiversity(PrivacyModel):
     l: int  # noqa: E741
     sensitive: str
     better = "lower"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.positive("c", self.c)
-        expect.whole(
-            "l",
-            self.l,
-            2,
-            "every class keeps 1 where c is above 1, and FrequencyDiversity is the model where it is not",
-        )
+    limits = ((expect.positive, "c"), (expect.whole, "l", 2, OTHERWISE))
 
     def level(self, counts, whole=None):
         ordered = np.sort(counts, axis=1)[:, ::-1]
@@ -140,11 +111,6 @@ class FrequencyDiversity(PrivacyModel):
         Above 1.
     sensitive : str
 
-    Raises
-    ------
-    ValueError
-        For a bound outside its range.
-
     Source: Li and Li, KDD 2009, section 2; Xiao and Tao, "Anatomy", VLDB 2006.
     """
 
@@ -152,10 +118,7 @@ class FrequencyDiversity(PrivacyModel):
     sensitive: str
     better = "higher"
     kind = "frequency"
-
-    def __post_init__(self):
-        super().__post_init__()
-        expect.above("l", self.l, 1 + 2 * ROUNDING, NOTHING)
+    limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)
@@ -191,10 +154,10 @@ class ConfidenceBound(PrivacyModel):
     sensitive: str
     value: object
     better = "lower"
+    limits = ((expect.between, "h", 0, 1 - ROUNDING, "every share is at most 1"),)
 
     def __post_init__(self):
         super().__post_init__()
-        expect.between("h", self.h, 0, 1 - ROUNDING, "every share is at most 1")
         if not (isinstance(self.value, str) or expect.is_number(self.value)):
             raise ValueError(f"value must be text or a number, a value of the domain, got {expect.found(self.value)}.")
 

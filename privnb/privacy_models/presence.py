@@ -8,7 +8,7 @@ import pandas as pd
 from privnb.microdata import expect
 from privnb.microdata.hierarchy.generalization import text
 from privnb.microdata.schema import numbers
-from privnb.privacy_models.anonymity import check_k
+from privnb.privacy_models.anonymity import PEOPLE
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 
@@ -87,11 +87,8 @@ class KMap(_Against):
 
     k: int
     better = "higher"
+    limits = (PEOPLE,)
     grows = True
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_k(self.k)
 
     def __str__(self):
         return f"k-map k={self.k}"
