@@ -44,16 +44,7 @@ state(
 
 
 def anti_utility(
-    dataset,
-    sanitizer,
-    *,
-    miners="five",
-    target=None,
-    c=0,
-    share=0.05,
-    weights="",
-    seed=1,
-    fewest=withholding.LIMIT,
+    dataset, sanitizer, *, miners="five", target=None, c=0, share=0.05, weights="", seed=1, fewest=withholding.LIMIT
 ):
     """People for whom a prediction of `target` is nearer to the truth than what was released (Table 2).
 

@@ -22,15 +22,7 @@ FIRST = "with predictions"  # those of the first record of each distinct release
 
 
 def gains_with_predictions(
-    dataset,
-    sanitizer,
-    *,
-    miners="five",
-    target=None,
-    sensitive=None,
-    seed=1,
-    miner_set="",
-    fewest=withholding.LIMIT,
+    dataset, sanitizer, *, miners="five", target=None, sensitive=None, seed=1, miner_set="", fewest=withholding.LIMIT
 ):
     """Brickell and Shmatikov's gains before and after the worst miner's nearer predictions of `target` are put into the
     release (Table 3).

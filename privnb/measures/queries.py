@@ -145,15 +145,12 @@ def relative_errors(queries, release):
     return np.abs(queries.answers(release)[counted] - actual) / actual
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    unit="share of the true count",
-    format="{:%} of the true count",
-    baseline="trivial release",
-    varies=True,
-)
+# What both measures of `relative_errors` state.
+OF_ERRORS = {"kind": "utility", "better": "lower", "bounds": (0, math.inf), "baseline": "trivial release"}
+OF_ERRORS |= {"unit": "share of the true count", "format": "{:%} of the true count", "varies": True}
+
+
+@measure(**OF_ERRORS)
 def average_relative_error(queries, release):
     """How far off the release answers a COUNT query on average, as a share of the true count.
 
@@ -165,15 +162,7 @@ def average_relative_error(queries, release):
     return float(relative_errors(queries, release).mean())
 
 
-@measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.inf),
-    unit="share of the true count",
-    format="{:%} of the true count",
-    baseline="trivial release",
-    varies=True,
-)
+@measure(**OF_ERRORS)
 def median_relative_error(queries, release):
     """Half of the COUNT queries are answered at least as well, as a share of the true count.
 

@@ -188,12 +188,7 @@ def utility_losses(populations, release):
 
 
 @measure(
-    kind="utility",
-    better="lower",
-    bounds=(0, math.log(2)),
-    unit="nats",
-    format="{:g} nats",
-    baseline="trivial release",
+    kind="utility", better="lower", bounds=(0, math.log(2)), unit="nats", format="{:g} nats", baseline="trivial release"
 )
 def utility_loss(populations, release):
     """How wrong the release is about large groups of people.

@@ -138,11 +138,7 @@ def _miners():
             DecisionTreeClassifier(min_samples_leaf=2, ccp_alpha=5e-5, random_state=0),
             DecisionTreeRegressor(min_samples_leaf=50, random_state=0),
         ),
-        Miner(
-            "random forest",
-            RandomForestClassifier(**forest),
-            RandomForestRegressor(min_samples_leaf=50, **forest),
-        ),
+        Miner("random forest", RandomForestClassifier(**forest), RandomForestRegressor(min_samples_leaf=50, **forest)),
         Miner("naive Bayes (discretised)", Discretised(NaiveBayes()), view="labels"),
         Miner("one rule", Discretised(DecisionTable(1)), Discretised(DecisionTable(1, fewest=50)), "labels"),
         Miner("decision table", Discretised(DecisionTable()), Discretised(DecisionTable(fewest=50)), "labels"),

@@ -84,11 +84,7 @@ WORDS = (
         "The same attack where it can learn nothing, on shuffled values or by a fixed guess: what it reaches there is "
         "chance.",
     ),
-    Term(
-        "95% interval",
-        "Where the number may lie: 95 of 100 such intervals hold the true one.",
-        "95 ?% intervals?",
-    ),
+    Term("95% interval", "Where the number may lie: 95 of 100 such intervals hold the true one.", "95 ?% intervals?"),
     Term("adversary", "Somebody who tries to learn from the release what they should not.", "adversar(?:y|ies)"),
     Term("linkage", "An adversary who knows a person's quasi-identifiers looks for the row that is theirs."),
     Term("miner", "A program that learns from a table to predict one attribute from the others.", "(?:data )?miners?"),
@@ -116,12 +112,7 @@ WORDS = (
     Term("withheld", "Not shown, because it would tell a number of fewer people than the limit."),
     Term("seed", "The number that makes the same chance draws again. What has one is a simulation.", None),
     _model("k", r"k-anonym(?:ity|ous)|k(?= ?= ?\d)", privacy_models.KAnonymity),
-    _model(
-        "l",
-        r"l-divers(?:ity|e)|l(?= ?= ?\d)",
-        privacy_models.DistinctDiversity,
-        privacy_models.EntropyDiversity,
-    ),
+    _model("l", r"l-divers(?:ity|e)|l(?= ?= ?\d)", privacy_models.DistinctDiversity, privacy_models.EntropyDiversity),
     _model("t", r"t-close(?:ness)?|t(?= ?= ?\d)", privacy_models.TCloseness),
     _model("delta", r"delta(?:-disclosure privacy)?", privacy_models.DeltaDisclosure),
 )

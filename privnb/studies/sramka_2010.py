@@ -16,17 +16,7 @@ from privnb.sanitizers import Suppress
 from privnb.studies.profiles import able, evaluated, profile_of, sets_of, together
 
 
-def users(
-    dataset,
-    sanitizers,
-    *,
-    profile="quick",
-    miners="",
-    target="",
-    seeds=0,
-    fewest=withholding.LIMIT,
-    store="",
-):
+def users(dataset, sanitizers, *, profile="quick", miners="", target="", seeds=0, fewest=withholding.LIMIT, store=""):
     """Table 1: `evaluation.good_utility` of each miner and seed, and `worst`, the largest decline of each set.
 
     Beside the sanitizers stands `absent`, for comparison. Fusions are an adversary's, and left out.
@@ -113,17 +103,8 @@ def adversaries(
     DataFrame
         Tidy results.
     """
-    expect.these(
-        dataset=dataset,
-        sanitizers=sanitizers,
-        profile=profile,
-        miners=miners,
-        target=target,
-        share=share,
-        seeds=seeds,
-        fewest=fewest,
-        store=store,
-    )
+    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, share=share)
+    expect.these(seeds=seeds, fewest=fewest, store=store)
     check_adversaries(dataset, target=target, c=c, share=share, weights=weights)  # an hour later is too late
     attack = partial(anti_utility, target=target or None, c=c, share=share, weights=weights, fewest=fewest)
     tasks = {}
@@ -178,16 +159,8 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
     DataFrame
         Tidy results.
     """
-    expect.these(
-        dataset=dataset,
-        sanitizers=sanitizers,
-        profile=profile,
-        miners=miners,
-        target=target,
-        sensitive=sensitive,
-        seeds=seeds,
-        store=store,
-    )
+    expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds)
+    expect.these(sensitive=sensitive, store=store)
     published_name(dataset, target or first_number(dataset))
     sensitive_name(dataset, sensitive or None)
     gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)

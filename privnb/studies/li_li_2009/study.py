@@ -312,11 +312,7 @@ def asked(results, by="", form="Bucketize"):
     kinds = queries_of(results)
     common = kinds[plain].iloc[0]  # what all are asked, and so first
     same, close = kinds == common, results.parameter == "t"
-    chosen = {
-        "": same.all(axis=1),
-        "selectivity": same.dimension & close,
-        "dimension": same.selectivity & close,
-    }[by]
+    chosen = {"": same.all(axis=1), "selectivity": same.dimension & close, "dimension": same.selectivity & close}[by]
     return results[~errors | (plain & chosen)]
 
 
