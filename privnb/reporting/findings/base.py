@@ -109,6 +109,7 @@ def of_results(*measures, otherwise="", **checks):
             said.found = [each for part in many for each in part if isinstance(each, Finding)]
             return said
 
+        call.__doc__ = f"{inspect.getdoc(function)}\n\nReturns\n-------\nSentences\n"
         return call
 
     return decorate

@@ -23,10 +23,6 @@ def publication(results, releases, policy):
         Tidy results, and `frontier.points` of these with the policy's floor.
     policy : Policy
         What the owner accepts.
-
-    Returns
-    -------
-    Sentences
     """
     caps = policy.caps(releases)
     table = decision.choices(releases, **caps)
@@ -78,10 +74,6 @@ def search(tuned, cap, whole=None, *, floor=decision.Policy.floor, **axes):
         Results of the whole grid.
     floor, **axes : int, and Loss or str
         As of `frontier.points`: `privacy` and `utility`.
-
-    Returns
-    -------
-    Sentences
     """
     if tuned is None:
         yield "Nothing was searched: that takes a PRIVACY_CAP above 0 and a TUNED parameter."

@@ -25,10 +25,6 @@ def owner_choice(chosen, links, floor=FLOOR):
         Rows `reidentification_rate` of `evaluation.linked`, and those of `evaluation.combinations`.
     floor : int
         So many people are to share every published combination of quasi-identifiers.
-
-    Returns
-    -------
-    Sentences
     """
     chosen, links, picks = named(chosen), over_seeds(links), {}
     for feared, part in most_often(of(chosen, "chosen")).groupby("scenario", sort=False):

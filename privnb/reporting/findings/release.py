@@ -75,10 +75,6 @@ def one_setting(results, refused=""):
         Tidy results.
     refused : str
         Why there is no release, or empty.
-
-    Returns
-    -------
-    Sentences
     """
     if refused:
         yield f"{B}There is no such release.{B} {refused}"
@@ -104,10 +100,6 @@ def every_setting(steps, results, releases):
         One row per setting, with `series`, `setting`, `sanitizer` and `parameters`, each series from loose to strict.
     results, releases : DataFrame
         Their numbers, and `frontier.points` of those.
-
-    Returns
-    -------
-    Sentences
     """
     there = pd.MultiIndex.from_frame(steps[SETTING]).isin(pd.MultiIndex.from_frame(results[SETTING]))
     yield _along(steps[there], releases, whose(results))
