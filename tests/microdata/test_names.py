@@ -160,7 +160,7 @@ def test_results_and_sentences_count_a_name_with_a_comma_as_one(cities):
     unique = evaluation.uniqueness(cities)
     assert set(unique.knows.map(names_in).map(len)) == {1, 2, 3}
     said = findings.uniqueness(evaluation.join(evaluation.describe(cities), unique)).data
-    assert "their values of all 3 quasi-identifiers" in said
+    assert "nobody else shares all 3 quasi-identifiers" in said
     assert charts.uniqueness(unique).to_dict()["title"]["text"][0].startswith("One known attribute")
     known = leakage.known_subsets(cities, [Identity()])
     assert "all 3 attributes" in " ".join(charts.known_attributes(known).to_dict()["title"]["text"])
