@@ -1,5 +1,6 @@
 """Local recoding: valid classes, the least cost where it can be known, and nothing that depends on record order."""
 
+import hashlib
 import os
 from itertools import product
 from pathlib import Path
@@ -163,6 +164,18 @@ def test_refuses_k_outside_the_table(k):
     codes = np.array([(leaf, 0, 0) for leaf in range(6)])
     with pytest.raises(ValueError, match="Give k from 1"):
         local_recoding(codes, np.ones(6, int), LINES, k)
+
+
+FOUND = {3: "33deed2d7441d34a", 12: "b9756717cbd1d513", 25: "4493e2d140cc4ab1"}
+
+
+@pytest.mark.parametrize("k", FOUND)
+def test_the_classes_are_those_of_a_search_that_asks_everybody_anew_after_each_move(k):
+    lines = [TREE, SEX, 40, TREE]
+    shape = [line if isinstance(line, int) else len(line[0]) for line in lines]
+    codes = np.column_stack(np.unravel_index(np.arange(1200) * 1009 % np.prod(shape), shape))
+    classes = local_recoding(codes, 1 + np.arange(1200) % 3, lines, k)
+    assert hashlib.sha256(classes.astype("<i8").tobytes()).hexdigest()[:16] == FOUND[k], "what that search found"
 
 
 def test_refuses_rows_that_are_not_distinct():

@@ -6,17 +6,24 @@ import numpy as np
 from numba import njit
 
 from privnb.sanitizers.algorithms.recoding.label_costs import NEVER, box_cost, divide, empty, widen
-from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put
+from privnb.sanitizers.algorithms.recoding.nearest_class import nearest, plant, put, rise_in
 
 
 class _Places(NamedTuple):
-    """Who is where. classes: integer array (m,). first: of each leaf the first point, following: of each point the next
-    one in its class, -1 for none. changed: bool array (m,), whether the point has moved."""
+    """Who is where, and what is known of where they would go.
+
+    classes: integer array (m,). first: of each leaf the first point, following: of each point the next one in its
+    class, -1 for none. changed: bool array (m,), whether the point has moved. near: of each point the leaf that it
+    joins at the least rise, -1 if it was not asked since it moved. rise: that rise in units; or the limit that it
+    passed, with the point's own leaf in `near`.
+    """
 
     classes: np.ndarray
     first: np.ndarray
     following: np.ndarray
     changed: np.ndarray
+    near: np.ndarray
+    rise: np.ndarray
 
 
 @njit(cache=True)
@@ -28,7 +35,8 @@ def move(table, classes, k, changed):
     """
     tree = plant(table, classes)
     leaves = len(tree.cost) // 2
-    places = _Places(classes, np.full(2 * leaves, -1), np.full(len(classes), -1), changed)
+    first, following, near = np.full(2 * leaves, -1), np.full(len(classes), -1), np.full(len(classes), -1)
+    places = _Places(classes, first, following, changed, near, np.empty(len(classes), np.int64))
     tries = np.zeros(2 * leaves, np.bool_)
     for x in range(len(classes) - 1, -1, -1):
         leaf = leaves + classes[x]
@@ -36,20 +44,24 @@ def move(table, classes, k, changed):
         tries[leaf] |= changed[x]
         changed[x] = False
     for leaf in range(leaves, 2 * leaves):
-        while tries[leaf] and _relieve(table, tree, places, leaf, k):
-            pass
+        joined = np.empty(0, np.int64)
+        while tries[leaf]:
+            joined = _relieve(table, tree, places, leaf, k, joined)
+            tries[leaf] = len(joined) > 0
 
 
 @njit(cache=True)
-def _relieve(table, tree, places, leaf, k):
-    """Make the first move out of a class that lowers the total; returns whether there is one.
+def _relieve(table, tree, places, leaf, k, joined):
+    """Make the first move out of a class that lowers the total; returns the leaves that were joined by it, integer
+    array, empty if there is none.
 
     Who leaves: everybody; those under one child of the label on one attribute, or all but those; a single point whose
-    own label gets cheaper. k records stay, or none.
+    own label gets cheaper. k records stay, or none. joined: the leaves that the class's last move joined.
     """
+    nowhere = np.empty(0, np.int64)
     everybody = tree.weight[leaf]
     if everybody == NEVER or not tree.cost[leaf]:
-        return False
+        return nowhere
     size, x = 0, places.first[leaf]
     while x >= 0:
         size, x = size + 1, places.following[x]
@@ -59,33 +71,59 @@ def _relieve(table, tree, places, leaf, k):
         members[i] = x
         # Who would cost more than twice what it costs now is looked up only when a set that it is in may gain.
         limit = min(everybody, 2 * table.weights[x]) * tree.cost[leaf]
-        alone[i] = nearest(table, tree, table.points[x], table.points[x], table.weights[x], leaf, limit)[1]
+        alone[i] = _rise_alone(table, tree, places, x, leaf, limit, joined)
         x = places.following[x]
-    if _leave(table, tree, places, leaf, members, np.ones(size, np.bool_), alone):
-        return True
+    left = _leave(table, tree, places, leaf, members, np.ones(size, np.bool_), alone)
+    if len(left):
+        return left
     for a in range(table.points.shape[1]):
         records = divide(table, members, a, tree.low[leaf, a], tree.high[leaf, a], np.int64(1), child)
         for c in range(len(records)):
             under = records[c]
-            if 0 < under <= everybody - k and _leave(table, tree, places, leaf, members, child == c, alone):
-                return True
-            if under >= k and _leave(table, tree, places, leaf, members, child != c, alone):
-                return True
+            if 0 < under <= everybody - k:
+                left = _leave(table, tree, places, leaf, members, child == c, alone)
+                if len(left):
+                    return left
+            if under >= k:
+                left = _leave(table, tree, places, leaf, members, child != c, alone)
+                if len(left):
+                    return left
     for i in range(size):
         weight = table.weights[members[i]]
-        if (
-            everybody - weight >= k
-            and alone[i] < weight * tree.cost[leaf]
-            and _leave(table, tree, places, leaf, members, np.arange(size) == i, alone)
-        ):
-            return True
-    return False
+        if everybody - weight >= k and alone[i] < weight * tree.cost[leaf]:
+            left = _leave(table, tree, places, leaf, members, np.arange(size) == i, alone)
+            if len(left):
+                return left
+    return nowhere
+
+
+@njit(cache=True)
+def _rise_alone(table, tree, places, x, leaf, limit, joined):
+    """The units by which the total rises when point x of a class joins another one, or the limit if they pass it.
+
+    joined: the leaves that have changed since x was asked last; the others cost what they did, and the limit of a class
+    falls with each move out of it.
+    """
+    point, weight, near = table.points[x], table.weights[x], places.near[x]
+    known = near >= 0
+    for i in range(len(joined) if known else 0):
+        other = joined[i]
+        rise = rise_in(table, tree, other, point, point, weight)
+        if rise <= places.rise[x]:
+            places.near[x], places.rise[x] = other, rise
+        elif other == near:
+            known = False
+    if not known:
+        other, rise = nearest(table, tree, point, point, weight, leaf, limit)
+        places.near[x], places.rise[x] = leaf if other < 0 else other, rise
+    return min(places.rise[x], limit)
 
 
 @njit(cache=True)
 def _leave(table, tree, places, leaf, members, goes, alone):
-    """Let those of a class's members who go, bool array (members,), leave if that lowers the total; returns whether it
-    did. alone: units, the least by which the total rises when each goes alone."""
+    """Let those of a class's members who go, bool array (members,), leave if that lowers the total; returns the leaves
+    that they join, integer array, empty if they stay. alone: units, the least by which the total rises when each goes
+    alone."""
     # What is saved where they leave, and the least that is lost where they go.
     attributes = table.points.shape[1]
     low, high = np.empty(attributes, np.int64), np.empty(attributes, np.int64)
@@ -101,7 +139,7 @@ def _leave(table, tree, places, leaf, members, goes, alone):
     if stay:
         gain -= stay * box_cost(table, low, high)
     if least >= gain:
-        return False
+        return np.empty(0, np.int64)
     # What is lost when they go one after another; what their targets were before takes the moves back.
     going = members[goes]
     target, weight = np.empty(len(going), np.int64), np.empty(len(going), np.int64)
@@ -112,7 +150,7 @@ def _leave(table, tree, places, leaf, members, goes, alone):
         if other < 0:
             for j in range(i - 1, -1, -1):
                 put(table, tree, target[j], lows[j], highs[j], weight[j])
-            return False
+            return np.empty(0, np.int64)
         gain -= rise
         target[i], weight[i] = other, tree.weight[other]
         widen(lows[i], highs[i], tree.low[other], tree.high[other])
@@ -127,5 +165,5 @@ def _leave(table, tree, places, leaf, members, goes, alone):
     for i in range(len(going)):
         x = going[i]
         places.following[x], places.first[target[i]] = places.first[target[i]], x
-        places.classes[x], places.changed[x] = target[i] - len(tree.cost) // 2, True
-    return True
+        places.classes[x], places.changed[x], places.near[x] = target[i] - len(tree.cost) // 2, True, -1
+    return target

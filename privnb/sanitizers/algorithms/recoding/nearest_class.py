@@ -104,6 +104,13 @@ def _rise(table, tree, node, low, high, weight, limit):
 
 
 @njit(cache=True)
+def rise_in(table, tree, leaf, low, high, weight):
+    """Units by which the total rises when a box, arrays (attributes,), of some records joins a leaf; `NEVER` where
+    there is no class."""
+    return _rise(table, tree, leaf, low, high, weight, np.int64(NEVER))
+
+
+@njit(cache=True)
 def nearest(table, tree, low, high, weight, own, limit):
     """The leaf other than `own` that a box, arrays (attributes,), of some records joins at the least rise of the total,
     and that rise in units; -1 and the limit if none is below it."""
