@@ -23,13 +23,14 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, description, expect, reading
-from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy
+from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, taxonomies
 from privnb.microdata.names import offered, refused
-from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 
 KEY = re.compile(
     r"(^|[\W_])(id|key|nr|no|num|number|index|case|record|person|patient|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)", re.IGNORECASE
 )
+POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
 STEPS = 10**8  # a column with more different possible whole numbers is treated as text
 GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
@@ -181,6 +182,10 @@ def _column(name, values):
     records, different, missing = int(values.counts.sum()), len(values.texts), values.missing
     if not records:
         return Column(name, Role.UNUSED, "every value is missing")
+    if values.texts.map(taxonomies.is_day).all():
+        return _category(name, values, "days", taxonomies.dates)
+    if _are_codes(name, values.texts):
+        return _category(name, values, "codes", taxonomies.prefixes)
     numbers = _numbers(values.texts)
     if different > records / 2 and (numbers is None or (numbers.step == 1 and _names_people(name, values.texts))):
         return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
@@ -194,13 +199,30 @@ def _column(name, values):
         if not numbers.has(values.texts).all():
             reason = f"a number, {different} different, which loading rounds to the domain's step of {numbers.step:g}"
         return Column(name, Role.QUASI_IDENTIFIER, reason, numbers, _tree(name, numbers))
-    domain = Categories(tuple(sorted({*values.texts, *[values.mark] * (missing > 0)})))
-    reason = f"{different} values"
-    if missing:
-        reason += f" and {missing} missing, which count as the value {values.mark!r}"
-    return Column(
-        name, Role.QUASI_IDENTIFIER, reason, domain, Taxonomy(name, tuple((v, SUPPRESSED) for v in domain.values))
-    )
+    return _category(name, values, "values", _flat)
+
+
+def _category(name, values, what, tree):
+    """A column of categories. `what` they are, and the tree of an attribute whose values `apart` are not so."""
+    marks = [values.mark] * (values.missing > 0)
+    domain = Categories(tuple(sorted({*values.texts, *marks})))
+    reason = f"{len(values.texts)} {what}"
+    if marks:
+        reason += f" and {values.missing} missing, which count as the value {values.mark!r}"
+    attribute = Attribute(name, Role.QUASI_IDENTIFIER, domain)
+    return Column(name, attribute.role, reason, domain, tree(attribute, apart=marks))
+
+
+def _flat(attribute, apart):
+    return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))
+
+
+def _are_codes(name, values):
+    """Whether these are codes of one length, such as post codes: by their name, or as digits that may begin with 0."""
+    lengths = values.str.len()
+    one_length = lengths.min() == lengths.max() in range(3, 9)
+    digits = one_length and values.str.fullmatch(r"\d+").all() and values.str.startswith("0").any()
+    return bool(len(values) > 2 and (digits or (one_length and POST.search(name))))
 
 
 def _names_people(name, values):

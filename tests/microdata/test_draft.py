@@ -109,7 +109,7 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     }
     assert reason["name"].endswith("# 40 values in 40 records: nearly the name of a person")
     assert reason["age"].endswith("# a number, 13 different; if these are codes, list them as text")
-    assert reason["area"].endswith("# 4 values")  # 001, 011: numbers do not start with 0
+    assert reason["area"].endswith("# 4 codes")  # 001, 011: numbers do not start with 0
     assert reason["region"].endswith("# 1 values and 5 missing, which count as the value '?'")
     assert reason["visits"].startswith('role = "unused" # 3 values are missing, which a number cannot be')
 
@@ -178,6 +178,22 @@ def test_what_nearly_names_a_person(here, column, values, role):
     ).schema
     assert schema[column].role is role
     assert schema[column].numeric or role is Role.IDENTIFIER
+
+
+def test_days_and_codes_have_trees(here):
+    """A birth date is no identifier, though nearly everybody has another one, nor is a post code a number."""
+    rows = "".join(
+        f"{1950 + n % 50}-{n % 12 + 1:02}-{n % 28 + 1:02},{n * 1709 % 9999:05},{10_000 + n * 7},{n % 2}\n"
+        for n in range(60)
+    )
+    path = drafted("born,area,zip,sex\n?,?,?,1\n" + rows)
+    schema, trees = (dataset := confirmed(path)).schema, dataset.hierarchies
+    assert schema.quasi_identifiers == ["born", "area", "zip", "sex"]
+    assert trees["born"].rows[0] == ("1950-01-01", "1950-01", "1950-Q1", "1950", "1950-1959", "*")
+    assert trees["born"].rows[-1] == ("?", "?", "?", "?", "?", "*")
+    assert trees["area"].rows[0] == ("00000", "0000*", "000**", "00***", "0****", "*")
+    assert trees["zip"].rows[0][-2:] == ("1****", "*")
+    assert "60 days and 1 missing, which count as the value '?'" in path.read_text()
 
 
 def test_decimals_of_many_digits_are_rounded_and_the_draft_says_so(here):

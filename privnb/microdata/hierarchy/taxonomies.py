@@ -168,7 +168,7 @@ def _sampled(sample, domain):
 
 
 def dates(attribute, apart=()):
-    """Days as ISO writes them, 2024-02-29, by month, year and decade.
+    """Days as ISO writes them, 2024-02-29, by month, quarter, year and decade.
 
     Parameters
     ----------
@@ -186,18 +186,20 @@ def dates(attribute, apart=()):
        level  groups  largest                            examples
     0      0       3        1  1999-12-31, 2000-01-01, 2000-01-02
     1      1       2        2                    1999-12, 2000-01
-    2      2       2        2                          1999, 2000
-    3      3       2        2                1990-1999, 2000-2009
-    4      4       1        3                                   *
+    2      2       2        2                    1999-Q4, 2000-Q1
+    3      3       2        2                          1999, 2000
+    4      4       2        2                1990-1999, 2000-2009
+    5      5       1        3                                   *
     """
     values = _without(attribute, apart)
-    wrong = [value for value in values if not _is_day(value)]
+    wrong = [value for value in values if not is_day(value)]
     if wrong:
         raise SchemaError(
             f"'{attribute.name}': {wrong[:3]} are no days like 2024-02-29 ({len(wrong)} in all). Correct them, or name "
             "them in `apart`."
         )
-    return _shortened(attribute, values, [lambda v: v[:7], lambda v: v[:4], lambda v: f"{v[:3]}0-{v[:3]}9"])
+    quarter = lambda v: f"{v[:4]}-Q{(int(v[5:7]) + 2) // 3}"  # noqa: E731
+    return _shortened(attribute, values, [lambda v: v[:7], quarter, lambda v: v[:4], lambda v: f"{v[:3]}0-{v[:3]}9"])
 
 
 def prefixes(attribute, keep=None, apart=()):
@@ -323,7 +325,7 @@ def _without(attribute, apart):
     return [value for value in values if value not in apart]
 
 
-def _is_day(value):
+def is_day(value):
     try:
         return date.fromisoformat(value).isoformat() == value
     except ValueError:

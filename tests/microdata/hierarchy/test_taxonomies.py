@@ -143,7 +143,7 @@ def test_groups_that_do_not_nest_are_refused(groups):
 
 def test_days_generalize_to_decades():
     tree = taxonomies.dates(texts("2024-02-29", "2020-12-31", "2019-12-31"))
-    assert labels(tree, "2024-02-29") == ("2024-02-29", "2024-02", "2024", "2020-2029", "*")
+    assert labels(tree, "2024-02-29") == ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2029", "*")
     assert labels(tree, "2019-12-31")[3] == "2010-2019"
     assert sizes(tree) == [3, 3, 3, 2, 1]
 
@@ -151,7 +151,7 @@ def test_days_generalize_to_decades():
 def test_a_missing_date_stays_apart_if_it_is_named():
     attribute = texts("2024-02-29", "?")
     for apart in ("?", ("?",)):
-        assert labels(taxonomies.dates(attribute, apart), "?") == ("?", "?", "?", "?", "*")
+        assert labels(taxonomies.dates(attribute, apart), "?") == ("?", "?", "?", "?", "?", "*")
     with pytest.raises(SchemaError, match=r"\['\?'\] are no days like 2024-02-29 \(1 in all\)"):
         taxonomies.dates(attribute)
     with pytest.raises(SchemaError, match=r"\['unknown'\] should stay apart and are not in its domain"):
