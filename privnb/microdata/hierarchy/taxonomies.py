@@ -192,7 +192,7 @@ def dates(attribute, apart=()):
     5      5       1        3                                   *
     """
     values = _without(attribute, apart)
-    wrong = [value for value in values if not is_day(value)]
+    wrong = [value for value in values if not _is_day(value)]
     if wrong:
         raise SchemaError(
             f"'{attribute.name}': {wrong[:3]} are no days like 2024-02-29 ({len(wrong)} in all). Correct them, or name "
@@ -325,7 +325,7 @@ def _without(attribute, apart):
     return [value for value in values if value not in apart]
 
 
-def is_day(value):
+def _is_day(value):
     try:
         return date.fromisoformat(value).isoformat() == value
     except ValueError:
