@@ -145,7 +145,7 @@ def test_days_generalize_to_decades():
     tree = taxonomies.dates(texts("2024-02-29", "2020-12-31", "2019-12-31"))
     assert labels(tree, "2024-02-29") == ("2024-02-29", "2024-02", "2024-Q1", "2024", "2020-2029", "*")
     assert labels(tree, "2019-12-31")[4] == "2010-2019"
-    assert sizes(tree) == [3, 3, 3, 2, 1]
+    assert sizes(tree) == [3, 3, 3, 3, 2, 1]
 
 
 def test_a_missing_date_stays_apart_if_it_is_named():
