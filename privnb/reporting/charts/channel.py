@@ -11,7 +11,6 @@ from privnb.reporting.charts.base import (
     GREY,
     INK,
     WIDTH,
-    Aggregate,
     alt,
     finish,
     none,
@@ -111,10 +110,10 @@ def leaks(results, attribute=""):
         "value:Q", title=f"{RIGHT} (logarithmic; twice as likely is 1 bit of leakage)",
         scale=alt.Scale(type="log", domain=[low, 1], nice=False), axis=alt.Axis(format="~%", values=_powers(low)),
     )  # fmt: skip
-    columns = dict.fromkeys(["setting", "value", "low", "high", "baseline", "kind", "said"], "")
+    columns = ["setting", "value", "low", "high", "baseline", "kind", "said"]
     panels = []
     for title, part in rows.groupby("panel", sort=False):
-        base = alt.Chart(Aggregate(part, columns).rows).encode(y=alt.Y("setting:N", sort=None, title=None))
+        base = of_columns(part, columns).encode(y=alt.Y("setting:N", sort=None, title=None))
         panel = base.mark_tick(color=INK, thickness=2, size=13).encode(x="baseline:Q")
         panel += base.mark_rule(color=GREY, strokeWidth=1).encode(x="baseline:Q", x2="value:Q")
         if part.low.notna().any():

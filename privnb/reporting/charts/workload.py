@@ -4,7 +4,7 @@ import pandas as pd
 
 from privnb.evaluation.results import check_results, setting_name
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, Aggregate, alt, finish, intervals, none
+from privnb.reporting.charts.base import COLOURS, GREY, INK, WIDTH, alt, finish, intervals, none, of_columns
 from privnb.reporting.findings.workload import ahead, best_adversary, both_sides, gains
 from privnb.studies import ledger
 from privnb.studies.brickell_shmatikov_2008 import judged
@@ -68,8 +68,7 @@ def _marks(results):
 
 
 def _panel(rows, settings, order, named):
-    columns = dict.fromkeys(["setting", "who", "value", "low", "high", "chance"], "")
-    base = alt.Chart(Aggregate(rows, columns).rows).encode(
+    base = of_columns(rows, ["setting", "who", "value", "low", "high", "chance"]).encode(
         y=alt.Y("setting:N", title=None, scale=alt.Scale(domain=settings), axis=alt.Axis(grid=True, labels=named)),
         yOffset=alt.YOffset("who:N", sort=order, scale=alt.Scale(domain=order)),
     )

@@ -132,7 +132,7 @@ def mined_predictions(results):
     for variant, subject in READINGS.items():
         rows = gains[gains.variant == variant]
         mined, drawn = rows[rows.control == ""], rows[rows.control != ""]
-        both = mined.merge(drawn, on=[*SETTING, "seed", "measure", "miner_set"], suffixes=("", "_drawn"))
+        both = mined.merge(drawn, on=[*SETTING, "seed", "measure", "miner_set", "target"], suffixes=("", "_drawn"))
         both = both.dropna(subset=["value", "low_drawn", "high_drawn"])
         if len(both):
             above, below = both.value > both.high_drawn + CLOSE, both.value < both.low_drawn - CLOSE
