@@ -87,11 +87,6 @@ class Store:
         given.apply_defaults()
         return sealed(fingerprint(), content(function), content(given.arguments)).hex()
 
-    def forget(self):
-        """Remove every result, and what killed runs left half-written; not while others use the folder."""
-        for path in [*self.folder.glob(f"*{ENTRY}"), *self.folder.glob(f"*{PARTIAL}")]:
-            path.unlink(missing_ok=True)
-
     def _read(self, key):
         """The result of an entry; None where there is none, or one that is damaged."""
         try:

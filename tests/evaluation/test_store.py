@@ -444,15 +444,9 @@ def test_jobs_must_be_a_number_from_one(store):
         run([], store, jobs=0)
 
 
-def test_the_folder_keeps_itself_out_of_git_and_forgets(calls, store):
-    store.call(value, 1)
-    (store.folder / "abc.partial").write_text("half", encoding="utf-8")
-    (store.folder / "mine.txt").write_text("kept", encoding="utf-8")
+def test_the_folder_keeps_itself_out_of_git(store):
     assert (store.folder / ".gitignore").read_text(encoding="utf-8") == "*\n"
-    store.forget()
-    assert {path.name for path in store.folder.iterdir()} == {"CACHEDIR.TAG", ".gitignore", "mine.txt"}
-    Store(store.folder).call(value, 1)
-    assert len(calls()) == 2
+    assert {path.name for path in store.folder.iterdir()} == {"CACHEDIR.TAG", ".gitignore"}
 
 
 def test_a_folder_of_other_things_is_refused_and_left_alone(tmp_path):
