@@ -154,7 +154,7 @@ def code(dataset, setting, source=""):
     ValueError
         For a setting that means nothing.
     """
-    expect.these(dataset=dataset, setting=setting, source=source)
+    expect.these(source=source)
     setting = checked(setting, dataset)
     made, own = sanitizer(setting, dataset), _roles(setting, dataset)
     name, study, records = _origin(dataset, source)
@@ -198,7 +198,7 @@ def command(dataset, setting, source=""):
     ValueError
         For a setting that means nothing.
     """
-    expect.these(dataset=dataset, setting=setting, source=source)
+    expect.these(source=source)
     setting = checked(setting, dataset)
     name, study, records = _origin(dataset, source)
     given = {"STUDY": study} if study else {}

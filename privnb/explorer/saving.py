@@ -167,7 +167,7 @@ def save(dataset, setting, folder, format="CSV"):
         of the dataset as they are, because the setting does not count them among what is known, and one in which
         somebody stands alone by the rule of `terms`.
     """
-    expect.these(dataset=dataset, setting=setting, folder=folder)
+    expect.these(folder=folder)
     setting = checked(setting, dataset)
     if not (isinstance(format, str) and format in FORMATS):
         raise ValueError(f"a release is saved as {' or '.join(FORMATS)}, got {expect.found(format)}.")

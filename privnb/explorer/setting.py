@@ -147,7 +147,6 @@ def idle(setting, dataset):
     dict of str to str
         By control the reason, a sentence.
     """
-    expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     kind, letters = setting.sanitizer, setting.kind.letters
     reads = f"it reads {', '.join(letters)}" if letters else "it has no parameter"
@@ -173,7 +172,6 @@ def unmined(setting, dataset):
     dict of str to str
         By "user" or "adversary" why not.
     """
-    expect.these(setting=setting, dataset=dataset)
     setting, treatment, reasons = checked(setting, dataset), setting.kind.treatment, {}
     if treatment == "bucketized":
         why = "Miners do not read buckets, which hide whose a sensitive value is."
@@ -202,7 +200,6 @@ def attacked(setting, dataset):
     -------
     str
     """
-    expect.these(setting=setting, dataset=dataset)
     chosen = of_roles(dataset, setting)
     if setting.kind.changes == "categories":
         names = chosen.schema.quasi_identifiers
@@ -277,7 +274,6 @@ def of_roles(dataset, setting):
     -------
     Dataset
     """
-    expect.these(dataset=dataset, setting=setting)
     return _of_roles(dataset, *checked(setting, dataset).roles)
 
 
@@ -307,7 +303,6 @@ def exposed(setting, dataset):
     -------
     list of str
     """
-    expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     known = names_in(setting.quasi_identifiers) + [setting.sensitive] * (setting.kind.treatment == "bucketized")
     return [name for name in dataset.schema.quasi_identifiers if name not in known]
@@ -330,7 +325,6 @@ def sanitizer(setting, dataset):
     ValueError
         For an Anatomy without a whole l of 2 or more.
     """
-    expect.these(setting=setting, dataset=dataset)
     setting = checked(setting, dataset)
     required = {letter: getattr(setting, letter) for letter in setting.kind.requires}
     return setting.kind.at(required | setting.asked, setting.sensitive)
