@@ -38,6 +38,7 @@ def test_a_report_of_every_kind_of_table(reports, kind):
     for name in PAGES:
         html = (out / f"{name}.html").read_text(encoding="utf-8")
         assert ("This page has nothing to say about this table" in html) is (name in silent), name
+        assert not re.search(r"\d %", html), name
         if name in silent:
             reason = "sensitive attribute" if kind == "no-sensitive" else "quasi-identifier"
             assert re.search(f"has no {reason}.*column", re.sub("<[^>]*>", "", html)), name

@@ -42,6 +42,14 @@ def test_there_are_commands_to_copy():
     assert {command.split()[0] for command in COMMANDS} >= {"new", "check", "report"}
 
 
+def test_per_cent_stands_right_behind_its_number():
+    """One way everywhere, as `numerals` writes it: a line does not end between the two."""
+    texts = {ROOT / "README.md", ROOT / "privnb" / "studies" / "published.csv", *(ROOT / "notebooks").glob("*.ipynb")}
+    assert {path.name: re.findall(r".{20}\d %(?! \d)", path.read_text(encoding="utf-8")) for path in texts} == {
+        path.name: [] for path in texts
+    }
+
+
 def test_ten_lines():
     code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)[1]
     statements = [line for line in code.splitlines() if line and not line.startswith(("from ", "import "))]

@@ -249,7 +249,7 @@ def _interval(row, axis):
     if pd.isna(value):
         return f"withheld (at most {_formatted(high)})"
     baseline = getattr(row, f"{axis}_baseline")
-    said = [f"95 % interval {_formatted(low)} to {_formatted(high)}"] if low < high else []
+    said = [f"95% interval {_formatted(low)} to {_formatted(high)}"] if low < high else []
     said += [f"baseline {_formatted(baseline)}"] if pd.notna(baseline) else []
     return _formatted(value) + (f" ({', '.join(said)})" if said else "")
 

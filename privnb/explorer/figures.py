@@ -79,7 +79,7 @@ def beside(row):
     elif pd.notna(row.baseline):
         yield f"{of.baseline}: {of.written(row.baseline)}"
     if pd.notna(row.value) and pd.notna(row.low):
-        yield f"95 %: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
+        yield f"95%: {of.bare(row.low)} to {'more' if np.isposinf(row.high) else of.written(row.high)}"
     if of.unit == "nats":
         yield "to learn how a coin fell is 0.69 nats"
     if row.better:

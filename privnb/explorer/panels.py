@@ -256,7 +256,7 @@ def _hit(mined):
         for row in groups.head(5).itertuples()
     ]
     return Markup("<h4>Who is hit most: share of the group</h4>") + table(
-        ["group", "hit", "95 %", "without it"], rows, "Who is hit most", right=(1, 2, 3)
+        ["group", "hit", "95%", "without it"], rows, "Who is hit most", right=(1, 2, 3)
     )
 
 

@@ -84,7 +84,7 @@ WORDS = (
         "The same attack where it can learn nothing, on shuffled values or by a fixed guess: what it reaches there is "
         "chance.",
     ),
-    Term("95% interval", "Where the number may lie: 95 of 100 such intervals hold the true one.", "95 ?% intervals?"),
+    Term("95% interval", "Where the number may lie: 95 of 100 such intervals hold the true one.", "95% intervals?"),
     Term("adversary", "Somebody who tries to learn from the release what they should not.", "adversar(?:y|ies)"),
     Term("linkage", "An adversary who knows a person's quasi-identifiers looks for the row that is theirs."),
     Term("miner", "A program that learns from a table to predict one attribute from the others.", "(?:data )?miners?"),

@@ -156,7 +156,7 @@ def _measured(row):
 def _number(digits, unit):
     """Digits with thousands separators, and the unit."""
     whole, point, part = digits.partition(".")
-    return f"{int(whole):,}{point}{part}{unit and ' ' + unit}" if whole not in ("-0", "") else f"{digits}{unit}"
+    return f"{int(whole):,}{point}{part}{unit}" if whole not in ("-0", "") else f"{digits}{unit}"
 
 
 def _notes(rows):

@@ -226,6 +226,6 @@ def test_sentences_with_intervals_withheld_numbers_and_no_choice():
     assert said[1].startswith(
         f"The least utility loss with a privacy loss of at most 0.1: {B}none{B}; no release keeps"
     )
-    assert "privacy loss 0.3 (95 % interval 0.2" in said[2]
+    assert "privacy loss 0.3 (95% interval 0.2" in said[2]
     table = points({"KMember k=2": ((None, 1, 9), 0.2)})
     assert "privacy loss withheld (at most 9)" in sentences(choices(table, privacy_cap=10), table)[1]

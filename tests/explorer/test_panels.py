@@ -81,8 +81,8 @@ def test_a_level_that_is_asked_for_is_said_to_be_kept_or_not(clinic):
         ({"measure": "suppressed_records", "low": 1, "high": 9}, "fewer than 10 people"),
         ({"measure": "privacy_loss"}, "withheld"),
         ({"measure": "delta_achieved", "value": np.inf}, "unbounded"),
-        ({"measure": "good_utility", "value": 1234.0, "low": 1200.0, "high": 1300.0}, "95 %: 1,200 to 1,300 people"),
-        ({"measure": "accuracy_gain", "value": 0.02, "low": 0.01, "high": np.inf}, "95 %: +1% to more"),
+        ({"measure": "good_utility", "value": 1234.0, "low": 1200.0, "high": 1300.0}, "95%: 1,200 to 1,300 people"),
+        ({"measure": "accuracy_gain", "value": 0.02, "low": 0.01, "high": np.inf}, "95%: +1% to more"),
     ],
 )
 def test_withheld_unbounded_and_random_numbers(columns, said):

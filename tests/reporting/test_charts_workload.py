@@ -12,7 +12,7 @@ from privnb.reporting import charts
 from privnb.reporting.charts.base import render
 from privnb.studies.ledger import read_published
 
-MORE = "The adversary gains more than the researcher, beyond the 95 % interval"
+MORE = "The adversary gains more than the researcher, beyond the 95% interval"
 
 
 def said(chart):

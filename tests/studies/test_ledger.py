@@ -522,7 +522,7 @@ def test_the_selector_of_a_cell_of_sramkas_is_what_its_item_says():
 
 def test_what_is_not_recoverable_says_so():
     rows = PUBLISHED[PUBLISHED["source"] == "sramka-2010"].set_index("item")
-    assert rows.loc[rows.index.str.startswith("table2/C"), "obstacle"].str.contains("selected 5 % are not stated").all()
+    assert rows.loc[rows.index.str.startswith("table2/C"), "obstacle"].str.contains("selected 5% are not stated").all()
     beyond = rows[rows.index.str.match(r"table2/A/eps=0\.5/worst")]
     assert len(beyond) == 2
     assert beyond["obstacle"].str.contains("36 standard deviations").all()

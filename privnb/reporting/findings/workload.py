@@ -60,7 +60,7 @@ def sanitized(sides):
 
 def ahead(sides):
     """In how many releases of `both_sides` either side gains more than the other: a `Finding`."""
-    known, subject = sanitized(sides), "The adversary gains more than the researcher, beyond the 95 % interval"
+    known, subject = sanitized(sides), "The adversary gains more than the researcher, beyond the 95% interval"
     return Finding.count(subject, known.more, "releases", beside={"less": f"{known.less.sum()}"})
 
 
