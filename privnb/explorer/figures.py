@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.evaluation.results import measured
+from privnb.evaluation.results import full_name, measured
 from privnb.explorer.controls import attribute, together
 from privnb.explorer.counting import IN_WORDS
 from privnb.measures.base import facts
@@ -50,7 +50,7 @@ def listed(results):
     table = pd.DataFrame(
         {
             "number": [_titled(row) for row in rows],
-            "release": [f"{row.sanitizer} {row.parameters}".strip() for row in rows],
+            "release": [full_name(row) for row in rows],
             "value": [value(row) for row in rows],
             "beside it": ["; ".join(beside(row)) for row in rows],
             "what it means": [meaning(row) for row in rows],

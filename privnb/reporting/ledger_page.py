@@ -32,7 +32,7 @@ HERE, FULL, NOT_RUN, OUT = "measured here", "measured by the full profile", "not
 GROUPS = {
     HERE: "this run measured it",
     FULL: "the full profile measured it before, in hours; its numbers are shipped",
-    NOT_RUN: "this run left it out; the full profile measures it: make ledger",
+    NOT_RUN: "this run left it out; the full profile measures it: privnb report -p PROFILE full",
     OUT: "it cannot be measured, and the note says why",
 }
 MEASURED = "measured"  # how the first reading of a cell is called

@@ -186,7 +186,7 @@ def _circumstances(found, case, who, cases):
     if found is None:
         if miner in failed:
             return [f"no result: {failed[miner]}"]
-        return ["needs the real Weka: make report PROFILE=full"] if real else []
+        return ["needs the real Weka: privnb report -p PROFILE full"] if real else []
 
     notes = [f"measured with Weka {found['version'].iloc[0]}"] if real else []
     if found["value"].isna().any():

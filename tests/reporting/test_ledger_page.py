@@ -79,8 +79,8 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
     html = page(cells())
     assert "4 of 7 printed numbers are measured here: 1 exact, 1 within, 1 differs, 1 withheld." in words(html)
     assert (
-        "Of the others, 1 were left out of this run: the full profile measures it ( make ledger , for hours)"
-        in words(html)
+        "Of the others, 1 were left out of this run: the full profile measures it ( privnb report -p PROFILE full , "
+        "for hours)" in words(html)
     )
     assert "and 2 are out of reach: the notes say why." in words(html)
     choices = set(re.findall(r'id="show-([\w-]+)"', html)) - {"all"}
