@@ -17,7 +17,7 @@ from privnb.evaluation.store import Store
 from privnb.explorer.counting import class_sizes, rows
 from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
-from privnb.measures import facts, stated
+from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT
@@ -122,8 +122,9 @@ def measured(dataset, setting, store=""):
 
 def axes(kind, readings):
     """The measures that can be an axis of the plane: those of a kind that the readings have numbers of."""
-    there = {name for each in readings for name in each.results.measure[each.results.variant == ""]}
-    return [each for each in stated(kind) if each.axis and each.name in there]
+    # Not of all that are stated anywhere: to import every module that states some takes a second.
+    there = dict.fromkeys(name for each in readings for name in each.results.measure[each.results.variant == ""])
+    return [of for of in map(facts, there) if of.kind == kind and of.axis]
 
 
 def plane(dataset, settings, privacy, utility):
