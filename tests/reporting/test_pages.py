@@ -192,3 +192,21 @@ def test_names_of_a_table_stay_text_where_words_are_explained():
     html = glossary.FirstUses()(said)
     assert rendering.plain(html) == rendering.plain(said)
     assert "<b>" not in html
+
+
+def test_a_tall_chart_is_whole_on_a_phone_and_on_a_sheet_of_paper(tmp_path, browser):
+    """On paper it stands below its answer; a phone does not squeeze a chart into the height that a wide screen has."""
+    tall = SVG.replace(
+        'width="200" height="100" viewBox="0 0 200 100"', 'width="300" height="900" viewBox="0 0 300 900"'
+    )
+    chart = cell(None, "key", "summary", **{"image/svg+xml": tall})
+    for name, text in made(chart, cell(ANSWER, "answer"), summary=SUMMARY).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    height = "() => document.querySelector('figure svg').getBoundingClientRect().height"
+    page.goto((tmp_path / "index.html").as_uri())
+    assert page.evaluate(height) > 600
+    page.goto((tmp_path / "01_a.html").as_uri())
+    page.emulate_media(media="print")
+    assert page.evaluate(height) < 620  # 160 mm
+    page.close()
