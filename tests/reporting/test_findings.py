@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from answers import words
 from rows import finding, frame
 
 from privnb.evaluation.results import join
@@ -215,7 +216,7 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
 def test_the_worst_miner_stands_beside_its_controls():
     said = findings.adversary_gains(join(attack(), LINKS))
     assert said.data.startswith(
-        "The worst miner approaches the true age of **500 people** (95% interval 480 to 520; guess: 200) under "
+        "One miner nears the age of **500 people** (95% interval 480 to 520; guess: 200) under "
         "k-member clustering, k = 2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) "
         "there."
     )
@@ -225,10 +226,18 @@ def test_the_worst_miner_stands_beside_its_controls():
     assert finding(said, "beyond what it reaches for people whose rows it did not see (480)").value == 20
 
 
+def test_the_longest_answer_has_forty_words():
+    """All of Adult: two releases, two intervals, and a chance of one person."""
+    noise = mined(("LaplaceNoise", "epsilon=0.5", "worst", 42836, 42595, 43078, 39932))
+    said = findings.adversary_gains(join(noise, LINKS.assign(baseline=1 / 45222))).data.split("\n\n")[0]
+    assert "1 in 45,000" in said
+    assert words(said) == 40
+
+
 def test_the_answer_is_of_a_number_that_may_be_told():
     few = mined(("LaplaceNoise", "epsilon=0.5", "worst", NONE, 991, 999, NONE))
     text = findings.adversary_gains(join(pd.concat([few, attack()]), LINKS)).data
-    assert "approaches the true age of **500 people**" in text.split("\n\n")[0]
+    assert "nears the age of **500 people**" in text.split("\n\n")[0]
 
 
 def test_nothing_is_left_where_chance_gives_as_much():
