@@ -110,7 +110,8 @@ class Dataset:
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
 
     def _repr_html_(self):
-        return f"<p>{html.escape(repr(self))}</p>" + self.schema.described().to_html(index=False, border=0)
+        told = f"{self.name}: {len(self):,} records, {len(self.schema.attributes)} attributes"
+        return f"<p>{html.escape(told)}</p>" + self.schema.described().to_html(index=False, border=0)
 
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so.

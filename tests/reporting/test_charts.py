@@ -256,17 +256,20 @@ def unique(shares):
 def test_who_is_unique_is_said_as_far_as_it_is_known():
     nan = float("nan")
     neither = charts.uniqueness(unique({"a": nan, "b": nan, "a, b": 0.875}))
-    assert "One known attribute singles out a withheld share of all people, all 2 together single out 88%" in title(
-        neither
+    assert title(neither) == (
+        "One known attribute singles out a withheld share of people on average, all 2 together 88% of people"
     )
     bounds = charts.uniqueness(unique({"a": (0.01, 0.1), "b": 0.3, "a, b": (0.9, 0.99)}))
-    assert "One known attribute singles out at most 20% of all people" in title(bounds)
-    assert "all 2 together single out at most 99%" in title(bounds)
+    assert title(bounds) == (
+        "One known attribute singles out at most 20% of people on average, all 2 together at most 99% of people"
+    )
+    rare = charts.uniqueness(unique({"a": (1e-5, 1e-4), "b": 0, "a, b": 0.5}))
+    assert "singles out at most 1 in 20,000 people on average" in title(rare), "a bound, however small"
     assert "Of what is withheld the upper bound is drawn" in subtitle(bounds)
     (drawn,) = charts.uniqueness(unique({"a": 0.2, "b": nan, "a, b": 0.5})).to_dict()["datasets"].values()
     assert [each["mean"] for each in drawn] == [None, 0.5], "some of a mean is no mean"
     shown = charts.uniqueness(unique({"a": 0.2, "b": 0.4, "a, b": 0.5}))
-    assert "singles out 30% of all people, all 2 together single out 50%" in title(shown)
+    assert title(shown) == "One known attribute singles out 30% of people on average, all 2 together 50% of people"
     assert "withheld" not in subtitle(shown)
 
 

@@ -65,6 +65,7 @@ def test_the_index_says_the_decision_with_its_numbers_beside_original_and_baseli
     ):
         assert part in said, part
     assert html.count("<figure") == 1
+    assert "Withheld: it would tell of few people." in said
     assert "<text>" in html[: html.index("Questions")]
     assert "<text>" not in html[html.index("Questions") :], "a small chart has no words"
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privnb.microdata import expect, withholding
+from privnb.microdata import expect, numerals, withholding
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import say
 from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns, percent
@@ -63,8 +63,8 @@ def uniqueness(results):
             y=alt.Y("min:Q", title="share of people who are unique", axis=share), y2="max:Q"
         )
         + base.mark_point(color=COLOURS[1], filled=True, size=80, shape="diamond", opacity=1).encode(y="mean:Q"),
-        f"One known attribute singles out {_mean(spread.iloc[0])} of all people, "
-        f"all {spread.known.iloc[-1]} together single out {_mean(spread.iloc[-1])}",
+        f"One known attribute singles out {_mean(spread.iloc[0])} on average, "
+        f"all {spread.known.iloc[-1]} together {_mean(spread.iloc[-1])}",
         "Bars: range over all sets of as many quasi-identifiers; diamonds: their mean."
         + " Of what is withheld the upper bound is drawn, if there is one." * (not spread.exact.all()),
     )
@@ -73,6 +73,6 @@ def uniqueness(results):
 def _mean(sets):
     """The mean of a row of `spread`, in words: of bounds it is one itself."""
     if np.isnan(sets["mean"]):
-        return "a withheld share"
-    share = percent(sets["mean"])
-    return share if sets.exact or share.startswith("1 in") else f"at most {share}"
+        return "a withheld share of people"
+    share = numerals.written("{:%} of people", sets["mean"])
+    return share if sets.exact else f"at most {share}"
