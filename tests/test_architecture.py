@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-import pytest
+from naming import naming
 
 from privnb.evaluation.content import READERS
 
@@ -12,15 +12,16 @@ ORDER = [
     "microdata", "privacy_models", "miners", "attacks", "measures", "sanitizers", "evaluation", "decision", "studies",
     "reporting", "explorer", "cli",
 ]  # fmt: skip
-FILES = sorted(PACKAGE.rglob("*.py"))
+TEXTS = {path.relative_to(PACKAGE): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {path: ast.parse(text) for path, text in TEXTS.items()}
 
 
 def module(path):
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return path.parts[0].removesuffix(".py")
 
 
-def imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imported(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "privnb":
             parts = node.module.split(".")
             yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
@@ -28,14 +29,13 @@ def imported(path):
             yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("privnb."))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path):
-    own = module(path)
-    if own == "__init__":
-        return
-    for other in imported(path):
-        assert other in ORDER, f"{other} has no place in the order"
-        assert ORDER.index(other) <= ORDER.index(own), f"{own} imports {other}, which stands below it"
+def test_imports_point_down():
+    for path, tree in TREES.items():
+        own = module(path)
+        for other in imported(tree) if own != "__init__" else ():
+            with naming(str(path)):
+                assert other in ORDER, f"{other} has no place in the order"
+                assert ORDER.index(other) <= ORDER.index(own), f"{own} imports {other}, which stands below it"
 
 
 def test_what_only_reads_results_is_no_input_of_a_stored_one():
@@ -44,17 +44,17 @@ def test_what_only_reads_results_is_no_input_of_a_stored_one():
 
 
 def test_every_module_has_its_place():
-    assert {module(path) for path in FILES} - {"__init__"} == set(ORDER)
+    assert {module(path) for path in TREES} - {"__init__"} == set(ORDER)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_module_hides_another_kind_of_code(path):
+def test_no_module_hides_another_kind_of_code():
     """No record table reaches a chart unaggregated, and nothing is printed from the package but by its command line."""
-    text = path.read_text(encoding="utf-8")
-    assert "disable_max_rows" not in text
-    if path.stem not in ("cli", "report", "progress"):
-        calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-        assert "print" not in [call.id for call in calls if isinstance(call, ast.Name)]
+    for path, tree in TREES.items():
+        with naming(str(path)):
+            assert "disable_max_rows" not in TEXTS[path]
+            if path.stem not in ("cli", "report", "progress"):
+                calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+                assert "print" not in [call.id for call in calls if isinstance(call, ast.Name)]
 
 
 COLUMNS = {"measure", "miner", "parameters", "target"}
@@ -80,15 +80,16 @@ def test_a_column_that_is_taken_apart_is_seen():
     assert [name for _, name in parsed(ast.parse(told))] == ["parameters", "parameters", "miner", "target"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_what_a_number_is_stands_in_columns_and_not_in_names(path):
+def test_what_a_number_is_stands_in_columns_and_not_in_names():
     """`results.COLUMNS` say which; the names of Weka's miners are read where they are made, in `miners.weka`."""
-    assert list(parsed(ast.parse(path.read_text(encoding="utf-8")))) == []
+    for path, tree in TREES.items():
+        with naming(str(path)):
+            assert list(parsed(tree)) == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_long_module_says_why_it_is_one(path):
-    text = path.read_text(encoding="utf-8")
-    if text.count("\n") > 250:
-        said = ast.get_docstring(ast.parse(text)) or ""
-        assert "One module" in said or "Long, since" in said, "split it, or say in its docstring why it is one"
+def test_a_long_module_says_why_it_is_one():
+    for path, text in TEXTS.items():
+        if text.count("\n") > 250:
+            said = ast.get_docstring(TREES[path]) or ""
+            with naming(str(path)):
+                assert "One module" in said or "Long, since" in said, "split it, or say in its docstring why it is one"

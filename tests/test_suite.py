@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import conftest
 import kernels
 import pytest
+from naming import naming
 
 TESTS = Path(__file__).parent
 
@@ -54,6 +55,12 @@ def test_a_cache_is_cold_until_numba_has_kept_something(tmp_path, monkeypatch):
     assert not kernels.cold()
     os.utime(kept, (0, 0))
     assert kernels.cold(), "the file with the kernel is newer"
+
+
+def test_a_fault_names_its_case():
+    with pytest.raises(AssertionError) as fault, naming("sheep", 2):
+        raise AssertionError("lost")
+    assert fault.value.__notes__ == ["in the case 'sheep', 2"]
 
 
 def test_no_test_looks_outside_the_project():
