@@ -30,7 +30,7 @@ ledger: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest
 
-# All but the tests that need a kernel, a browser or Java; properties are tried on few made-up tables.
+# All but the tests that run whole notebooks or need a browser or Java; properties are tried on few made-up tables.
 check: $(STAMP)
 	$(BIN)/python -m pytest -m 'not kernel and not browser and not java' --hypothesis-profile few
 

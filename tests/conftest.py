@@ -72,14 +72,17 @@ MARKS = "kernel", "browser", "java"
 # The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
 COMMANDS = {
     "privnb.reporting.execution": "kernel", "ipykernel_launcher": "kernel", "privnb.cli report": "kernel",
-    "privnb.cli lab": "kernel", "privnb.cli app": "kernel", "jupyterlab": "kernel", "playwright": "browser",
+    "privnb.cli lab": "kernel", "privnb.cli app": "kernel", "jupyterlab": "kernel", "one_process.py": "kernel",
+    "playwright": "browser",
 }  # fmt: skip
 _now = {"marks": MARKS}  # the marks of the test that runs, and the loop of a browser
 
 
 @pytest.fixture(scope="session")
 def kernel():
-    """For what runs notebooks in kernels of their own, be it in a report or in JupyterLab."""
+    """For what runs whole notebooks: in kernels of their own, be it in a report or in JupyterLab, or one after the other
+    in one process, which does the same work (see `one_process`).
+    """
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ SILENT = {"no-sensitive": ABOUT_SENSITIVE, "no-quasi-identifier": PAGES[1:]}
 
 
 @pytest.fixture(scope="module")
-def reports(tmp_path_factory):
+def reports(tmp_path_factory, kernel):
     """The folder of the reports of all kinds, made in one process: each by its kind."""
     folder = tmp_path_factory.mktemp("own")
     described = {kind: own_tables.write(folder / "data", kind) for kind in own_tables.KINDS}

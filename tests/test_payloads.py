@@ -61,7 +61,7 @@ def hostile(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def report(hostile):
+def report(hostile, kernel):
     """The folder of a report on the table of payloads."""
     asked = ASKED | {"DATASET": str(hostile.path)}
     return one_process.build(hostile.folder / "report", notebooks=REPORTED, parameters=asked)
