@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from jupyter_client.manager import start_new_kernel
 
 from privnb.explorer import work as module
 from privnb.explorer.work import Work
@@ -436,6 +435,8 @@ def test_a_notebook_sees_results_and_ends_with_its_processes(write_notebook, log
 
 
 def test_a_kernel_answers_widgets_in_a_subshell_and_leaves_nothing_when_killed(log, kernel):
+    from jupyter_client.manager import start_new_kernel  # each process would else import it with its tasks
+
     manager, client = start_new_kernel(kernel_name="python3")
 
     def execute(code, subshell=None):

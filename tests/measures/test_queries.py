@@ -130,7 +130,7 @@ def answered(line):
     _, bucketized = releases(line, JensenShannonCloseness(0.15, "occupation"))
     cases = [(4, 0.03), (4, 0.05), (4, 0.07), (4, 0.1), (2, 0.05), (6, 0.05)]
     return {
-        (qd, sel): average_relative_error(CountQueries.of(line, "occupation", qd, sel, rng=1), bucketized)
+        (qd, sel): average_relative_error(CountQueries.of(line, "occupation", qd, sel, rng=1, number=400), bucketized)
         for qd, sel in cases
     }
 

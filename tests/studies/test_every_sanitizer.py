@@ -55,8 +55,9 @@ def results(people, family):
 
 @pytest.fixture(scope="module")
 def everything(people):
-    """All measures, of two seeds."""
-    return studies.appraised(people, studies.family(people, profile="small"), profile="small", seeds=2)
+    """All measures, of two seeds; of each sanitizer one setting per letter."""
+    family = studies.family(people, profile="small", l="2", t="0.3")
+    return studies.appraised(people, family, profile="small", seeds=2)
 
 
 def of(results, sanitizer, measure):
