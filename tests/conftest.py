@@ -80,8 +80,8 @@ _now = {"marks": MARKS}  # the marks of the test that runs, and the loop of a br
 
 @pytest.fixture(scope="session")
 def kernel():
-    """For what runs whole notebooks: in kernels of their own, be it in a report or in JupyterLab, or one after the other
-    in one process, which does the same work (see `one_process`).
+    """For what runs whole notebooks: in kernels of their own, be it in a report or in JupyterLab, or one after
+    the other in one process, which does the same work (see `one_process`).
     """
 
 
