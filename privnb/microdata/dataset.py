@@ -110,7 +110,7 @@ class Dataset:
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
 
     def _repr_html_(self):
-        told = f"{self.name}: {len(self):,} records, {len(self.schema.attributes)} attributes"
+        told = f"{self.name}: {len(self):,} records, attributes: {len(self.schema.attributes)}"
         return f"<p>{html.escape(told)}</p>" + self.schema.described().to_html(index=False, border=0)
 
     def sample(self, records, *, rng):
