@@ -21,7 +21,7 @@ from privnb.microdata.names import name_list, names_in
 from privnb.microdata.progress import track
 from privnb.studies.parameters import numbers
 
-SOON = 0.01  # seconds in which another key press replaces this one
+SOON = 0.003  # seconds in which another key press, which waits already, replaces this one
 REST = 0.4  # seconds without a further change, before the miner takes the processor
 FAULT = "This is a fault of the explorer. Change a control, or take back the last change; all else goes on."
 RELEASES = "releases"  # the folder, beside the notebook, of what is saved

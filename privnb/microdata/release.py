@@ -127,10 +127,10 @@ class Release:
         return self._alike[1]
 
     def coded(self, name):
-        """What `counts.coded` gives of a published column; of a quasi-identifier it was read already, where people were
-        found to look alike.
+        """What `counts.coded` gives of a published column; of a quasi-identifier of classes it was read already, where
+        people were found to look alike.
         """
-        if name not in self.labels_alike:
+        if self.without_classes or name not in self.labels_alike:
             return coded(self.table[name])
         of_sets, labels = self.labels_alike[name]
         return of_sets[self.equivalence_classes], labels

@@ -12,6 +12,7 @@ One module: a row is guessed by the laws that stand before it.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -309,14 +310,11 @@ def identification(dataset, release, *, rng, rows=2000):
     noisy, exact = list(laws), release.treated("exact")
     if other := [name for name in names if name not in (*noisy, *exact)]:
         raise Unreadable(f"whose a noisy row is cannot be said where {', '.join(other)} are neither noisy nor exact.")
-    group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
+    group, members, people, true = _register(dataset, tuple(noisy))
     if len(noisy) == 1:
-        codes = dataset.schema[noisy[0]].domain.codes(dataset.table[noisy[0]])
-        return _found(laws[noisy[0]], codes, group) / len(dataset), np.nan, np.nan
-    true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
+        return _found(laws[noisy[0]], true[noisy[0]], group) / len(dataset), np.nan, np.nan
     seen = {name: _seen(dataset.schema[name], release.table[name]) for name in noisy}
     drawn = np.random.default_rng(rng).permutation(len(dataset))[:rows]
-    members, people = np.argsort(group, kind="stable"), np.bincount(group)
     sizes, starts = people[group[drawn]], (np.cumsum(people) - people)[group[drawn]]
     shares = []
     for some in np.split(np.arange(len(drawn)), _cuts(sizes)):
@@ -332,6 +330,17 @@ def identification(dataset, release, *, rng, rows=2000):
     shares = np.concatenate(shares)
     share, half = np.mean(shares), 1.96 * np.std(shares) / np.sqrt(len(shares))
     return share, max(share - half, 1 / len(dataset)), min(share + half, 1)
+
+
+@lru_cache(maxsize=8)
+def _register(dataset, noisy):
+    """What a register tells whatever the noise: the group of each record that is alike in all other quasi-identifiers,
+    integer array (n,); the records by group, (n,); the people of each group; the codes of the noisy attributes.
+    """
+    names = dataset.schema.quasi_identifiers
+    group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
+    true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
+    return group, np.argsort(group, kind="stable"), np.bincount(group), true
 
 
 def _cuts(sizes):

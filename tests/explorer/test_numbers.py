@@ -426,6 +426,12 @@ def test_every_axis_can_be_chosen():
         assert len(plane(CLINIC, settings, privacy.name, utility.name)) == 2
 
 
+def test_the_axes_wait_for_no_module_that_states_other_measures(monkeypatch):
+    reading = counted(CLINIC, Setting(k=5))
+    monkeypatch.setattr("privnb.measures.base._import_rooms", lambda rooms: pytest.fail("a second of imports"))
+    assert len(axes("privacy", [reading])) > 1
+
+
 def test_releases_about_other_attributes_are_no_alternatives():
     with pytest.raises(ValueError, match="one choice of quasi-identifiers and sensitive attribute, got 2"):
         plane(CLINIC, [Setting(), Setting(sensitive="ward")], "privacy_loss", "utility_loss")
