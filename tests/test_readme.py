@@ -42,6 +42,12 @@ def test_there_are_commands_to_copy():
     assert {command.split()[0] for command in COMMANDS} >= {"new", "check", "report"}
 
 
+def test_its_picture_recommends_what_may_be_published():
+    """No buckets of exact quasi-identifiers, whatever their losses: the policy's floor refuses them."""
+    (recommended,) = re.findall(r"cap.*?, which ([\w -]+) with \w+ = ", TEXT)
+    assert [kind.treatment for kind in kinds().values() if kind.title == recommended] == ["generalized"]
+
+
 def test_per_cent_stands_right_behind_its_number():
     """One way everywhere, as `numerals` writes it: a line does not end between the two."""
     texts = {ROOT / "README.md", ROOT / "privnb" / "studies" / "published.csv", *(ROOT / "notebooks").glob("*.ipynb")}
