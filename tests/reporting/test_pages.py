@@ -195,6 +195,19 @@ def test_names_of_a_table_stay_text_where_words_are_explained():
     assert "<b>" not in html
 
 
+def test_on_a_phone_the_second_column_of_words_is_in_sight(tmp_path, browser):
+    """Else a question fills the screen, and who reads it does not see that an answer stands beside it."""
+    words = "the least utility loss with a privacy loss of at most one half"
+    html = pd.DataFrame({"question": [words], "which": ["Local recoding"]}).to_html(index=False)
+    for name, text in made(cell(html)).items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto((tmp_path / "01_a.html").as_uri())
+    right = "() => document.querySelector('td:nth-child(2)').getBoundingClientRect().right"
+    assert page.evaluate(right) < 390
+    page.close()
+
+
 def test_a_tall_chart_is_whole_on_a_phone_and_on_a_sheet_of_paper(tmp_path, browser):
     """On paper it stands below its answer; a phone does not squeeze a chart into the height that a wide screen has."""
     tall = SVG.replace(
