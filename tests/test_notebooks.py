@@ -36,6 +36,8 @@ def test_form(path):
     assert not any(cell.outputs or cell.execution_count for cell in code), "outputs are not committed"
     assert not any(re.search(r"^\s*(def|for|while|class) ", cell.source, re.MULTILINE) for cell in code)
     assert "## Sources" in cells(path, "markdown")[-1].source
+    kept = [cell["source"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    assert all(line.endswith("\n") for lines in kept for line in lines[:-1]), "a file's diff is of lines"
 
 
 @every
