@@ -100,9 +100,21 @@ def test_only_what_is_drawn_is_explained():
     for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
         assert word not in exact
     much = subtitle(charts.frontier(points(CASES["many"]), privacy_cap=0.5))
-    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95% intervals", "Dashed", "Ring: the knee"):
+    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95% intervals", "Dashed", "Black ring: the knee"):
         assert word in much
     assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
+
+
+def test_the_choice_within_the_caps_is_ringed_and_named():
+    table = points(CASES["many"])
+    chosen = decision.choices(table, privacy_cap=0.4).setting[0]
+    chart = charts.frontier(table, privacy_cap=0.4).to_dict()
+    (ring,) = (layer for layer in chart["layer"] if layer["mark"].get("strokeWidth") == 3)
+    (at,) = chart["datasets"][ring["data"]["name"]]
+    assert at == table.set_index("setting").loc[chosen, list(decision.AXES)].to_dict()
+    assert any(row.get("text") == chosen for rows in chart["datasets"].values() for row in rows)
+    assert "Orange ring: the choice within the caps." in subtitle(charts.frontier(table, privacy_cap=0.4))
+    assert "Orange" not in subtitle(charts.frontier(table))
 
 
 def test_a_withheld_number_is_drawn_at_its_upper_bound():
@@ -133,7 +145,7 @@ def test_names_cover_no_mark_and_no_other_name():
     efficient = drawn[drawn.status == "efficient"].sort_values(["privacy", "utility"])
     domains = {axis: domain(drawn, axis, None) for axis in decision.AXES}
     caps = {"privacy": 0.4, "utility": None}
-    names = placed(drawn, efficient, decision.knee(table), caps, domains)
+    names = placed(drawn, efficient, [decision.knee(table).name], caps, domains)
     assert len(names) >= len(efficient) / 2
     assert set(names.text) <= set(efficient.setting), "a name says the sanitizer, too"
     boxes = []

@@ -134,7 +134,6 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
     named = pd.MultiIndex.from_frame(drawn[SETTING])
     here, kept = (named.isin(list(filter(None, some))) for some in ([current], pinned))
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
-    corner = drawn[here].iloc[0] if here.any() else None
     ring = {"type": "point", "shape": "circle", "size": 420, "color": CURRENT, "strokeWidth": 3, "opacity": 1}
     releases_drawn = points(drawn, ends)
     layers = [
@@ -146,7 +145,7 @@ def plane(releases, *, current=None, pinned=(), sweeps=(), between=None):
         plain(drawn[here], AXES, ring, ends),
         *_between(between, domains, ends),
         releases_drawn,
-        labels(placed(drawn, drawn[here | kept], corner, dict.fromkeys(AXES), domains), ends),
+        labels(placed(drawn, drawn[here | kept], drawn.index[here], dict.fromkeys(AXES), domains), ends),
     ]
     title, marks = _place(releases, len(drawn), current), _marks(drawn, here, sweeps, between)
     spec = {

@@ -26,6 +26,7 @@ SHAPES = [
     "M-.5,-.87L.5,-.87L1,0L.5,.87L-.5,.87L-1,0Z",  # hexagon
     "M-1,.6L-1,-.2A1,1,0,0,1,1,-.2L1,.6Z",  # dome
 ]  # fmt: skip
+RING = {"type": "point", "shape": "circle", "size": 330, "strokeWidth": 1.6, "opacity": 1}
 CROSS = "M-1,-1L1,1M-1,1L1,-1"  # over what may not be chosen
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
@@ -74,17 +75,20 @@ def frontier(releases, *, privacy_cap=None, utility_cap=None):
         for axis, channel in CHANNELS.items()
     }
     efficient = drawn[drawn.status == "efficient"].sort_values(list(AXES), kind="stable")
-    corner = knee(releases)
+    corner, best = knee(releases), _best(releases, caps)
+    chosen = drawn[drawn.setting.isin(best.setting)]
     layers = [*_caps(caps, ends), stair(efficient, ends), *intervals(drawn, ends)]
     if corner is not None:
-        ring = {"type": "point", "shape": "circle", "size": 330, "color": INK, "strokeWidth": 1.6, "opacity": 1}
-        layers.append(plain(corner.to_frame().T, AXES, ring, ends))
+        layers.append(plain(corner.to_frame().T, AXES, RING | {"color": INK}, ends))
+    if len(chosen):
+        layers.append(plain(chosen, AXES, RING | {"color": COLOURS[1], "strokeWidth": 3}, ends))
     layers += [points(drawn, ends), *crosses(drawn, ends)]
-    layers.append(labels(placed(drawn, efficient, corner, caps, domains), ends))
+    ringed = [*chosen.index, *([] if corner is None else [corner.name])]
+    layers.append(labels(placed(drawn, efficient, ringed, caps, domains), ends))
     return finish(
         alt.layer(*(layer.chart for layer in layers), height=HEIGHT),
-        _title(releases, corner, caps),
-        _explained(releases, drawn, corner, caps, least),
+        _title(releases, corner, best),
+        _explained(releases, drawn, corner, chosen, caps, least),
     )
 
 
@@ -185,9 +189,9 @@ def labels(names, ends):
     )
 
 
-def placed(drawn, efficient, corner, caps, domains):
-    """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those without
-    room have none.
+def placed(drawn, efficient, ringed, caps, domains):
+    """Where the names of efficient releases go: no name covers a mark, a line, another name or the edge. Those of
+    `ringed`, names of rows, go first; those without room have none.
 
     DataFrame: `privacy` and `utility` of the text's end, `text`, `align`.
     """
@@ -212,15 +216,14 @@ def placed(drawn, efficient, corner, caps, domains):
     ):
         taken.append((left, (low + high) / 2 - 1, right, (low + high) / 2 + 1))
         taken.append(((left + right) / 2 - 1, low, (left + right) / 2 + 1, high))
-    first = [] if corner is None else [corner.name]
     rows, short = [], drawn.setting
     alike = {}  # releases of one mark have one label
     for name in efficient.index:
         alike.setdefault(tuple(np.round(marks[name])), []).append(name)
     seen = {min(names, key=lambda name: len(drawn.parameters[name])) for names in alike.values()}
     ends = [name for name in efficient.index if name in seen]
-    for name in dict.fromkeys([*(name for name in first if name in seen), *ends[:1], *ends[-1:], *ends]):
-        ring, width = 16 if name in first else 9, LETTER * len(short[name])
+    for name in dict.fromkeys([*(name for name in ringed if name in seen), *ends[:1], *ends[-1:], *ends]):
+        ring, width = 16 if name in ringed else 9, LETTER * len(short[name])
         # Nothing lies below the stair and to its left, so names are looked for there first.
         for across, up, align in (
             (-ring, 0, "right"), (-6, -ring - 5, "right"), (0, -ring - 5, "center"), (6, ring + 5, "left"),
@@ -242,19 +245,26 @@ def overlap(a, b):
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-def _title(releases, corner, caps):
+def _best(releases, caps):
+    """The choices that the caps make: rows of `choices`, none without a cap."""
+    if all(cap is None for cap in caps.values()):
+        return pd.DataFrame(columns=["question", "setting"])
+    table = choices(releases, **{f"{axis}_cap": cap for axis, cap in caps.items()})
+    return table[table.question.str.contains("at most")]
+
+
+def _title(releases, corner, best):
     efficient = (releases.status == "efficient").sum()
     said = f"{efficient or 'None'} of {len(releases)} releases {'is' if efficient == 1 else 'are'} efficient"
-    if any(cap is not None for cap in caps.values()):
-        table = choices(releases, **{f"{axis}_cap": cap for axis, cap in caps.items()})
-        for row in table[table.question.str.contains("at most")].itertuples():
+    if len(best):
+        for row in best.itertuples():
             said += f"; {row.question}: {row.setting}"
     elif corner is not None:
         said += f"; the knee is {corner.setting}"
     return said
 
 
-def _explained(releases, drawn, corner, caps, least):
+def _explained(releases, drawn, corner, chosen, caps, least):
     there = set(drawn.status)
     said = ["Colour: the kind of release. Shape: the sanitizer."]
     if "efficient" in there:
@@ -268,8 +278,9 @@ def _explained(releases, drawn, corner, caps, least):
     if (drawn.kind == "randomised").any():
         said.append(f"Thin lines: 95% intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
     said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []
+    said += ["Orange ring: the choice within the caps."] if len(chosen) else []
     if corner is not None:
-        said.append("Ring: the knee, farthest below the line between the frontier's ends.")
+        said.append("Black ring: the knee, farthest below the line between the frontier's ends.")
     if len(drawn) < len(releases):
         said.append(f"Not drawn, for want of a loss: {len(releases) - len(drawn)}.")
     return " ".join(said)
