@@ -1,10 +1,15 @@
 """Every file of records gives the same table, whatever wrote it; one that cannot be read says where and why."""
 
+import csv
 import datetime
+import io
+import tempfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from privnb.microdata import draft, reading, text_files
 from privnb.microdata.dataset import load
@@ -53,6 +58,29 @@ def test_separators(write, separator):
 
 def test_a_cell_with_line_ends_and_one_with_marks(write):
     assert cells(read(write('a,b\n"1\n2",x\n"say ""hi""","y"\n'))) == {"a": ["1\n2", 'say "hi"'], "b": ["x", "y"]}
+
+
+marks = st.text(st.sampled_from("a b\"',;|\t\nä€0.-#\u2028"), max_size=5)
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(marks, min_size=n, max_size=n), min_size=1, max_size=6)),
+    st.sampled_from([",", ";", "\t", "|"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from(["utf-8", "utf-16"]),
+)
+def test_what_a_csv_module_wrote_is_read(records, separator, ends, encoding):
+    """The same cells as the standard library's reader gives, without spaces before them, and blank ones missing."""
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, delimiter=separator, lineterminator=ends)
+    writer.writerows([[f"n{number}" for number in range(len(records[0]))], *records])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "any.csv"
+        path.write_bytes(written.getvalue().encode(encoding))
+        found = read(path, Layout(separator, encoding))
+    given = [[cell.lstrip(" ") if cell.strip() else None for cell in row] for row in records]
+    assert [list(row) for row in zip(*cells(found).values(), strict=True)] == [row for row in given if any(row)]
 
 
 def test_blank_cells_are_missing_and_lines_of_them_are_no_records(write):
