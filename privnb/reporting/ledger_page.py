@@ -31,8 +31,8 @@ MEANINGS = {
 HERE, FULL, NOT_RUN, OUT = "measured here", "measured by the full profile", "not measured in this run", "out of reach"
 GROUPS = {
     HERE: "this run measured it",
-    FULL: "the full profile measured it before, in hours; its numbers are shipped",
-    NOT_RUN: "this run left it out; the full profile measures it: privnb report -p PROFILE full",
+    FULL: "a longer run measured it before (make ledger); its numbers are shipped",
+    NOT_RUN: "this run left it out; its note says what measures it",
     OUT: "it cannot be measured, and the note says why",
 }
 MEASURED = "measured"  # how the first reading of a cell is called
