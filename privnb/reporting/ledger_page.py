@@ -28,7 +28,7 @@ MEANINGS = {
     "not reproducible": "no reading of the paper is known that gives this number; the note says why",
     "out of scope": "nothing in the package measures it; the note says why",
 }
-HERE, FULL, NOT_RUN, OUT = "measured here", "measured by the full profile", "not measured in this run", "out of reach"
+HERE, FULL, NOT_RUN, OUT = "measured here", "measured by a longer run", "not measured in this run", "out of reach"
 GROUPS = {
     HERE: "this run measured it",
     FULL: "a longer run measured it before (make ledger); its numbers are shipped",

@@ -1,7 +1,8 @@
-"""What the full profile measured: shipped, so that nobody has to wait for hours to see it.
+"""What longer runs measured: shipped, so that nobody has to wait for hours to see it.
 
-`full_profile.csv` is made by `make ledger` alone, never by hand: it runs the notebooks that re-run papers with the
-profile `full`, goes on where an earlier run stopped, and takes the numbers from the ledgers of their reports.
+`full_profile.csv` is made by `make ledger` alone, never by hand: it runs the notebooks that re-run papers in their
+second reading, and with the profile `full`, goes on where an earlier run stopped, and takes the numbers from their
+ledgers.
 """
 
 import subprocess

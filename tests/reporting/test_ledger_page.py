@@ -84,9 +84,7 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
     )
     assert "and 2 are out of reach: the notes say why." in words(html)
     choices = set(re.findall(r'id="show-([\w-]+)"', html)) - {"all"}
-    assert choices == {re.sub(" ", "-", name) for name in [*CELL, *ledger_page.GROUPS]} - {
-        "measured-by-the-full-profile"
-    }
+    assert choices == {re.sub(" ", "-", name) for name in [*CELL, *ledger_page.GROUPS]} - {"measured-by-a-longer-run"}
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
     for name in [*CELL, *ledger_page.GROUPS]:  # each choice has its rule, or it would show everything
         assert f"main:has(#show-{name.replace(' ', '-')}:checked) td.cell:not(.{name.replace(' ', '-')})" in style
@@ -95,15 +93,14 @@ def test_groups_and_statuses_are_counted_and_can_be_chosen():
 
 def test_what_the_full_profile_measured_stands_where_this_run_measured_nothing():
     html = page(cells(), shipped())
-    assert (
-        "1 stand as the full profile measured them (2026-01-02, commit 0123456789ab ), and 2 are out of reach"
-        in words(html)
+    assert "1 stand as a longer run measured them (2026-01-02, commit 0123456789ab ), and 2 are out of reach" in words(
+        html
     )
     assert "left out of this run" not in words(html)
     assert "k = 6: mean over 20 seeds" in words(html)
-    assert "full profile</span>" in page(cells(), shipped(item="table9/4"))  # beside a number that is out of reach
+    assert "longer run</span>" in page(cells(), shipped(item="table9/4"))  # beside a number that is out of reach
     kept = page(cells(), shipped(item="table9/2", measured=0.5))
-    assert "full profile</span>" not in kept
+    assert "longer run</span>" not in kept
     assert "0.5" not in words(kept[kept.index("<main") :]).replace("0.50", "")
 
 
