@@ -34,6 +34,7 @@ POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
 STEPS = 10**8  # a column with more different possible whole numbers is treated as text
 GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
+FEW = 20  # whole numbers with gaps are categories if there are no more of them
 LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
 
 
@@ -190,13 +191,14 @@ def _column(name, values):
     numbers = _numbers(values.texts)
     if different > records / 2 and (numbers is None or (numbers.step == 1 and _names_people(name, values.texts))):
         return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
-    if numbers is not None and numbers.step == 1 and different == 2:  # 0 and 1, say: as good as two categories
+    # 0 and 1 are as good as two categories; and among few values, a missing one is a value of its own.
+    if numbers is not None and numbers.step == 1 and 1 < different <= (FEW if missing else 2):
         numbers = None
     if numbers is not None and missing:
         reason = f"{missing} values are missing, which a number cannot be: set records_with_missing, or fill them in"
         return Column(name, Role.UNUSED, reason, numbers)
     if numbers is not None:
-        reason = f"a number, {different} different; if these are codes, list them as text"
+        reason = f"a number, {different} different" + "; if these are codes, list them as text" * (numbers.step == 1)
         if not numbers.has(values.texts).all():
             reason = f"a number, {different} different, which loading rounds to the domain's step of {numbers.step:g}"
         return Column(name, Role.QUASI_IDENTIFIER, reason, numbers, _tree(name, numbers))
@@ -206,7 +208,8 @@ def _column(name, values):
 def _category(name, values, what, tree):
     """A column of categories. `what` they are, and the tree of an attribute whose values `apart` are not so."""
     marks = [values.mark] * (values.missing > 0)
-    domain = Categories(tuple(sorted({*values.texts, *marks})))
+    by_size = values.texts.str.fullmatch(r"-?\d{1,9}").all()
+    domain = Categories((*sorted(set(values.texts), key=int if by_size else str), *marks))
     reason = f"{len(values.texts)} {what}"
     if marks:
         reason += f" and {values.missing} missing, which count as the value {values.mark!r}"
@@ -292,7 +295,6 @@ description = ""
 source = ""
 licence = ""
 citation = ""
-
 """
 
 

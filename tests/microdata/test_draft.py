@@ -27,7 +27,7 @@ ROWS = [
         "FM"[i % 2],
         f"0{i % 4}1",
         "north" if i % 9 else "",
-        i % 5 if i > 2 else "",
+        3 * (i % 25) if i > 2 else "",
     )
     for i in range(40)
 ]
@@ -129,7 +129,7 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     text = drafted().read_text()
     assert "{ low = 20, high = 56, cuts = 2 }" in text
     assert "{ low = 50, high = 58, step = 0.1, cuts = 0.5 }" in text
-    assert "# domain = { low = 0, high = 4, cuts = 2 }" in text
+    assert "# domain = { low = 0, high = 75, cuts = 5 }" in text
     assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
     schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
     assert schema["age"].domain.cuts == tuple(range(22, 56, 2)) == Numbers(20, 56).cuts
@@ -210,6 +210,13 @@ def test_missing_text_is_a_value_of_its_own(here, mark):
     dataset = confirmed(drafted("sex,town\n" + f"F,a\nM,b\n{mark},a\nF,{mark}\n" * 3))
     assert (dataset.table == (mark or "?")).sum().tolist() == [3, 3]
     assert (mark or "?") in dataset.schema["sex"].domain.values
+
+
+def test_few_whole_numbers_with_gaps_are_categories_by_size(here):
+    path = drafted("children,n\n" + "".join(f"{'' if n % 9 == 0 else n % 12},{n}\n" for n in range(40)))
+    attribute = confirmed(path).schema["children"]
+    assert attribute.domain.values == (*map(str, range(12)), "?")
+    assert "12 values and 5 missing, which count as the value '?'" in path.read_text()
 
 
 def test_a_column_of_nothing(here):
