@@ -61,7 +61,7 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
     DataFrame
         Rows `chosen`, by `scenario`, `miner_set`, `miner` and `control`: the share of the seeds in which it is this
         sanitizer; and `excess_over_choice`: for how many more people the worst miner comes nearer under each other
-        acceptable sanitizer than under the one chosen most often, the mean over seeds with a 95 % interval, paired by
+        acceptable sanitizer than under the one chosen most often, the mean over seeds with a 95% interval, paired by
         seed. No rows where no sanitizer is acceptable.
     """
     check_results("kept", kept)

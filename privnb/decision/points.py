@@ -102,12 +102,12 @@ def points(results, *, privacy, utility, names=None, floor=None):
     DataFrame
         One row per release, with the columns `COLUMNS`.
 
-        - `privacy`, `utility`: the loss, a mean over seeds. With `_low` and `_high`: a 95 % interval of the mean; with
+        - `privacy`, `utility`: the loss, a mean over seeds. With `_low` and `_high`: a 95% interval of the mean; with
           `_seeds` and `_baseline`; with `_of`: what it measures, in words; with `_measure`: its name in results.
         - `kind`: "deterministic" if nothing is drawn and all seeds give the same numbers, which are then exact for this
           table; else "randomised": the release is drawn, or what is measured varies with folds or queries.
         - `status`, with its reason in `why`: "efficient": nothing here is known to dominate it. "dominated": another
-          release is as good in both losses and better in one, exactly so where both are deterministic, else with 95 %
+          release is as good in both losses and better in one, exactly so where both are deterministic, else with 95%
           intervals that do not overlap. "undecided": neither can be said, because intervals overlap, random numbers
           have fewer than 10 seeds, a number is missing or withheld (its bounds are compared), or a loss is known from
           below only (`high` is infinite). Such a release may be dominated and dominates none. Nor does another

@@ -108,7 +108,7 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
     dataset : Dataset
     sanitizers : list of Sanitizer
     attacks : list of Attack or Question
-        Of each the share of people whom it guesses right, `guessed_right`, with Wilson's 95 % interval; baseline: its
+        Of each the share of people whom it guesses right, `guessed_right`, with Wilson's 95% interval; baseline: its
         guess without the release. Of a `Linkage` the `reidentification_rate`.
     measures : list of functions or Question
         Functions marked with `@measure` that take `release`, `dataset` or `sensitive` (the first sensitive attribute)

@@ -72,7 +72,7 @@ def _original(dataset, seed, asked):
 
 
 def good_rows(row, target, scores, original, fewest):
-    """Rows of good utility and of its decline, by miner: declines with a 95 % interval, each person compared with
+    """Rows of good utility and of its decline, by miner: declines with a 95% interval, each person compared with
     themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
     """
     rows, (variant, interval) = [], unit(scores)
@@ -102,7 +102,7 @@ def good_rows(row, target, scores, original, fewest):
 
 
 def decline_interval(original, sanitized):
-    """A 95 % interval of the utility decline, by the same people's values before and after: (low, high), from 0.
+    """A 95% interval of the utility decline, by the same people's values before and after: (low, high), from 0.
 
     `original`, `sanitized`: arrays (n,). The normal approximation of a ratio of two paired means (Fieller's linear
     term); exact equality of the two gives (0, 0).

@@ -196,7 +196,7 @@ def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.L
 
         - `identity_...`: whose is a released row? For an adversary with a register of everybody's true
           quasi-identifiers who looks at one row. With noise in several attributes an estimate from 2,000 rows, with a
-          95 % interval. An adversary who matches all noisy rows together may do better.
+          95% interval. An adversary who matches all noisy rows together may do better.
         - `attribute_...`, per quasi-identifier: what is a person's own value? For an adversary who sees its released
           cell alone, so at most what the row discloses.
         - `sensitive_...`: what is a person's sensitive value? For an adversary who knows their quasi-identifiers. Of

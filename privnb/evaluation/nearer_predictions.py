@@ -229,7 +229,7 @@ def _without_few_of_a_weight(scenario, rows, scores, fewest):
 
 
 def _permuted(row, scores, worst, dealt, fewest, scenario):
-    """The control's row: the mean over deals of what they are worth, and the range that 95 % of them keep."""
+    """The control's row: the mean over deals of what they are worth, and the range that 95% of them keep."""
     variant, _ = unit(scores)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
     shown, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]

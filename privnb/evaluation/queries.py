@@ -41,7 +41,7 @@ def count_queries(
     Returns
     -------
     DataFrame
-        Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95 % interval over queries, and
+        Rows, `target` "qd=4, sel=0.05": `average_relative_error`, with a 95% interval over queries, and
         `median_relative_error`; baseline: the trivial release of the same form, without quasi-identifiers or with all
         people in one bucket. Of the original, `queries`: how many were drawn, 0 where the table has fewer
         quasi-identifiers or too many values to ask for; `empty_queries`: how many count nobody, which have no relative

@@ -12,7 +12,7 @@
 | `control` | which control it is: "ZeroR", "permuted", "held-out", "random labels"; of a choice, what is taken off |
 | `miner_set`, `miner` | "" the main set, or its name; a miner, or one of `SUMMARIES` |
 | `target`, `group` | which attribute is guessed or counted; of which people or of which value alone |
-| `value`, `low`, `high` | the number, and a 95 % interval where it could have come out otherwise |
+| `value`, `low`, `high` | the number, and a 95% interval where it could have come out otherwise |
 | `baseline`, `better` | what is reached without the release; "higher", "lower", or "" of what is no score |
 | `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
 | `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
@@ -220,7 +220,7 @@ def places_alike(results, columns):
 
 
 def over_seeds(results):
-    """One row instead of several seeds: their mean, and the 95 % interval of that mean over repeats (other noise, order
+    """One row instead of several seeds: their mean, and the 95% interval of that mean over repeats (other noise, order
     and folds).
 
     A row that has one seed only keeps its own interval, which is about people. A mean of a withheld value has none,
@@ -305,7 +305,7 @@ def bounded(low, high):
 
 
 def guessed(people, of, limit=withholding.LIMIT):
-    """A share of `of` people, (value, low, high), with Wilson's 95 % interval; withheld with its bounds alone.
+    """A share of `of` people, (value, low, high), with Wilson's 95% interval; withheld with its bounds alone.
 
     >>> guessed(3, 40)
     (nan, 0.025, 0.225)
@@ -315,6 +315,6 @@ def guessed(people, of, limit=withholding.LIMIT):
 
 
 def people_interval(people, of):
-    """Wilson's 95 % interval of a share, as people."""
+    """Wilson's 95% interval of a share, as people."""
     low, high = wilson(int(people), of)
     return low * of, high * of

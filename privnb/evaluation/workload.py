@@ -74,7 +74,7 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     Returns
     -------
     DataFrame
-        Rows `workload_utility` (0 to 1) of each miner, with a 95 % interval; baseline: the commonest value. Where a
+        Rows `workload_utility` (0 to 1) of each miner, with a 95% interval; baseline: the commonest value. Where a
         release withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or,
         in `status`, why a miner has no guess: of a bucketized release none has, for miners do not read those.
     """
@@ -164,7 +164,7 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     -------
     DataFrame
         Rows as `utility` has, for the original and both trivial sanitizations too, and `workload_gain`: a share of
-        people, with a 95 % interval, each person compared with themselves; baseline: 0, the trivial sanitization's.
+        people, with a 95% interval, each person compared with themselves; baseline: 0, the trivial sanitization's.
         That of the original is all that there is to gain.
     """
     expect.these(

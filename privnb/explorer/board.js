@@ -28,7 +28,7 @@ function children(now, next) {
   old.slice(fresh.length).forEach((child) => child.remove());
 }
 
-// A slider's handle stands between the steps 0, 1, 2, ...; what a step means is told in words, while it moves.
+// A slider's handle stands between the steps 0, 1, 2, ...; words say what a step means, while it moves.
 function tell(slider) {
   const text = JSON.parse(slider.dataset.labels)[slider.value];
   slider.setAttribute("aria-valuetext", text);

@@ -193,7 +193,7 @@ def _import_rooms(rooms):
 
 
 def wilson(successes, n):
-    """95 % interval (low, high) of a share of which `successes` of `n` were seen; both lie in 0..1, also for 0 and n.
+    """95% interval (low, high) of a share of which `successes` of `n` were seen; both lie in 0..1, also for 0 and n.
 
     It says how far the share may lie from the one seen, were the n people a random sample of many.
     Raises ValueError unless 0 <= successes <= n and n >= 1. Source: Wilson, JASA 22, 1927, pages 209-212.
@@ -213,13 +213,13 @@ def wilson(successes, n):
 
 
 def t_interval(values):
-    """95 % interval (low, high) of the mean of repeats, such as seeds: Student's t. NaN where it would say too much.
+    """95% interval (low, high) of the mean of repeats, such as seeds: Student's t. NaN where it would say too much.
 
     It supposes values that spread about their mean. Of fewer than two values nothing follows. Nor of a few repeats that
     are alike, because each gives one of few values, such as a count that follows from a rounded number: three equal
     ones would give an interval of width 0, and a fourth may lie anywhere. So of 3 to 9 repeats at least three must
     differ, and half of them; equal means equal in 12 digits. Ten that are all alike leave at most a quarter of others
-    unlike them (95 %), and keep their width of 0. Of skewed numbers the interval covers less than 95 %.
+    unlike them (95%), and keep their width of 0. Of skewed numbers the interval covers less than 95%.
 
     >>> [round(bound, 2) for bound in t_interval([9.0, 10.0, 11.0])]
     [7.52, 12.48]

@@ -110,8 +110,8 @@ class Dataset:
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
 
     def _repr_html_(self):
-        told = f"{self.name}: {len(self):,} records, attributes: {len(self.schema.attributes)}"
-        return f"<p>{html.escape(told)}</p>" + self.schema.described().to_html(index=False, border=0)
+        text = f"{self.name}: {len(self):,} records, attributes: {len(self.schema.attributes)}"
+        return f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0)
 
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so.
@@ -138,9 +138,21 @@ class Dataset:
         return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
 
     def in_bands(self, *names):
-        """The same records with the numbers `names` as categories, see `bands`: a Dataset.
+        """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
 
-        No quasi-identifiers, which generalize as their hierarchies say. Those that are no numbers stay as they are.
+        Parameters
+        ----------
+        names : str, any number of them
+            No quasi-identifiers, which generalize as their hierarchies say.
+
+        Returns
+        -------
+        Dataset
+
+        Raises
+        ------
+        ValueError
+            For a quasi-identifier.
         """
         bands = {name: Bands.of(self.schema[name].domain) for name in names if self.schema[name].numeric}
         known = [name for name in bands if name in self.schema.quasi_identifiers]

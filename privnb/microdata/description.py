@@ -171,12 +171,15 @@ KEYS = Table(
 def read(path):
     """The description in the file at `path`, as TOML reads it, every key of it checked.
 
-    Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be.
+    Raises SchemaError for what is no TOML in UTF-8, a key that is unknown or missing, and a value that cannot be, and
+    OSError, which names the file.
     """
     try:
-        whole = content(path)
+        whole = path.read_bytes()
         progress.seen(path.resolve(), hashlib.sha256(whole).hexdigest())
         text = tomllib.loads(whole.decode("utf-8"))
+    except OSError as error:
+        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError:
         raise SchemaError(f"{path.name} is not UTF-8 text. Save it as TOML in UTF-8.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -188,14 +191,6 @@ def read(path):
         )
     _check(path.name, "", text, KEYS)
     return text
-
-
-def content(path):
-    """The bytes of a file. Raises OSError, which names it."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise OSError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def checksum(path):

@@ -54,14 +54,14 @@ def note(**state):
         file.write(json.dumps(state) + "\n")
 
 
-_told = set()
+_said = set()
 
 
 def say(text):
     """Tell people of a trouble that stops nothing, once: on stderr, or in a run of the report on its stderr."""
-    if not text or text in _told:
+    if not text or text in _said:
         return
-    _told.add(text)
+    _said.add(text)
     if os.environ.get(FILE):
         note(said=text)
     else:

@@ -175,9 +175,9 @@ def _where(cells, rows):
     """Which cells these are, in words: the rows, columns and readings that tell them apart."""
     names = ["row", "column", "reading"]
     chosen = {name: list(dict.fromkeys(cell[name] for cell in cells)) for name in names}
-    told = [name for name in names if set(chosen[name]) != set(rows[name])]
+    differing = [name for name in names if set(chosen[name]) != set(rows[name])]
     if len(rows[rows[names].isin(chosen).all(axis=1)]) == len(cells):
-        return "; ".join(_listed(chosen[name]) for name in told)
+        return "; ".join(_listed(chosen[name]) for name in differing)
     lines = {}
     for cell in cells:
         line = _listed([cell[name] for name in ("row", "reading") if cell[name]])

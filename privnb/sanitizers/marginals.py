@@ -233,7 +233,7 @@ def probabilities(marginals, rows):
     """How likely somebody drawn from the table has these values, as far as the marginals tell.
 
     The distribution of maximum entropy that agrees with all counts: in closed form for decomposable tables, else
-    fitted; values that are not told apart are equally likely.
+    fitted; values of one group are equally likely.
 
     Parameters
     ----------

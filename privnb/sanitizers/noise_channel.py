@@ -296,7 +296,7 @@ def identification(dataset, release, *, rng, rows=2000):
     -------
     share, low, high : float
         1 / n to 1; lower protects more. Exact where one attribute has noise, and then the bounds are NaN; else the mean
-        over rows with a 95 % interval.
+        over rows with a 95% interval.
 
     Raises
     ------

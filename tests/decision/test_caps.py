@@ -125,7 +125,7 @@ def test_too_few_seeds_keep_no_cap():
     assert "1 cannot be chosen whatever the caps" in found.why
 
 
-def test_random_costs_that_cannot_be_told_apart_are_named():
+def test_random_costs_that_cannot_be_distinguished_are_named():
     losses = {f"LaplaceNoise epsilon={e}": (noise(0.1), noise(0.3 + e / 100)) for e in (1, 2, 20)}
     found = row(choices(points(losses), privacy_cap=0.2), "at most")
     assert found.setting == "LaplaceNoise epsilon=1"

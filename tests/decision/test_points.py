@@ -183,7 +183,7 @@ def test_the_interval_is_of_the_mean():
     assert table.privacy_seeds[0] == 3
 
 
-def test_two_alike_releases_are_seldom_told_apart():
+def test_two_alike_releases_are_seldom_distinguished():
     """What the docstring says: about one pair in a hundred."""
     random, pairs, wrong = np.random.default_rng(1), 0, 0
     for _ in range(25):

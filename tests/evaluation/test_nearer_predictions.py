@@ -504,7 +504,7 @@ def test_withheld_groups_keep_their_bounds(crowd):
     assert found.baseline.loc[["sex F", "sex M"]].eq(0).all(), "the guess hits nobody"
 
 
-def test_people_are_told_apart_by_the_first_number_and_short_lists(adult):
+def test_people_are_distinguished_by_the_first_number_and_short_lists(adult):
     assert nearer_predictions.grouping(adult) == ["age", "race", "sex"]
     assert nearer_predictions.grouping(town([1, 2], "FF")) == ["age", "sex"]
 

@@ -103,7 +103,7 @@ ATTRIBUTES = tuple(Attribute(f"q{a}", Role.QUASI_IDENTIFIER, Numbers(0, 15)) for
 MANY = Schema("many", (*ATTRIBUTES, Attribute("s", Role.SENSITIVE, Categories(("a", "b")))))
 
 
-def test_row_builder_many_columns_are_told_apart_whatever_integers_the_widths_are():
+def test_row_builder_many_columns_are_distinguished_whatever_integers_the_widths_are():
     """20 columns of 16 values: 16^20 is 2^80, which wraps around to 0 in 64 bits."""
     columns = np.random.default_rng(3).integers(0, 16, (20, 134))
     expected = len(np.unique(columns, axis=1).T)

@@ -19,7 +19,7 @@ def test_a_share_is_0_or_100_per_cent_only_if_it_is_exactly_that(share):
 
 
 @given(st.floats(-2, 2), st.floats(0.0001, 1), st.floats(0.0001, 1))
-def test_the_ends_of_an_interval_are_told_apart(value, below, above):
+def test_the_ends_of_an_interval_are_distinguished(value, below, above):
     _, low, high = numerals.interval("{:+%}", value, value - below, value + above)
     assert low != high
 

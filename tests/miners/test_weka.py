@@ -366,7 +366,7 @@ def test_what_weka_refuses_is_told(java):
 def test_a_miner_without_memory_is_unfinished(java):
     error = java.JClass("java.lang.RuntimeException")(java.JClass("java.lang.OutOfMemoryError")("heap"))
     with pytest.raises(Unfinished, match="ran out of memory"):
-        raise weka.java.told(java, "lazy.IBk", error)
+        raise weka.java.explained(java, "lazy.IBk", error)
 
 
 def test_one_jar_a_process(java, tmp_path, monkeypatch):

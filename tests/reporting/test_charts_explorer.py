@@ -230,7 +230,7 @@ def test_tables_hold_the_same_numbers():
         assert text in page
 
 
-def test_a_withheld_number_is_told_apart_from_one_that_is_not_counted():
+def test_a_withheld_number_is_distinguished_from_one_that_is_not_counted():
     results = tidy()
     results.loc[results.parameters == "k=5", "value"] = np.nan
     assert "<td>withheld</td>" in charts.every_number(STEPS, results, MEASURES)._repr_html_()

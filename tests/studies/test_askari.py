@@ -49,7 +49,7 @@ def of(results, measure, **where):
 # Small tables
 
 
-def test_rows_are_told_apart(small):
+def test_rows_are_distinguished(small):
     assert list(small.columns) == COLUMNS
     assert not small.duplicated(KEY).any()
     assert small.dataset.str.startswith("askari: ").all()

@@ -140,7 +140,7 @@ def limited(java, miner, *call):
     try:
         task.get()
     except java.JException as error:
-        raise told(java, miner.scheme, error) from None
+        raise explained(java, miner.scheme, error) from None
     return call.getValue(), spent
 
 
@@ -154,10 +154,10 @@ def _stop(java, thread):
         thread.join(500)
         if not thread.isAlive():
             return "."
-    return ", nor stop when told to: it runs on until Python ends."
+    return ", nor stop early: it runs on until Python ends."
 
 
-def told(java, name, error):
+def explained(java, name, error):
     """A Java error, inside those of the calls around it, as the Python one to raise."""
     while error.getCause() is not None:
         error = error.getCause()

@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.miners.equivalents import WEKA
 from privnb.miners.weka.header import Header
-from privnb.miners.weka.java import Unavailable, find_jar, limited, machine, read, told, version
+from privnb.miners.weka.java import Unavailable, explained, find_jar, limited, machine, read, version
 
 # Sramka et al. 2010, section 4.4, the reference sets of miners for released intervals and for noisy numbers.
 CATEGORICAL, NUMERICAL = (
@@ -118,7 +118,7 @@ class WekaMiner:
                 "whether a jar has them; leave it out, and say so beside the result."
             ) from None
         except java.JException as error:
-            raise told(java, self.scheme, error) from None
+            raise explained(java, self.scheme, error) from None
         try:
             options = java.JArray(java.JString)(list(self.options))
             model.setOptions(options)  # which empties those that it takes

@@ -24,7 +24,7 @@ from privnb.reporting.findings.base import Finding, extremes
 from privnb.reporting.findings.rows import WORST
 from privnb.sanitizers import catalogue
 
-# Upright ticks; those of equal value are told apart by their height too.
+# Upright ticks; those of equal value differ in height too.
 TALL, LOW = (f"M-.22,-{h}H.22V{h}H-.22Z" for h in (1.4, 0.8))
 # What is drawn: name in the legend, shape, colour. Votes and single controls are in the tables.
 MINERS = {"average": ("average miner", "circle", COLOURS[0]), "worst": (WORST, "triangle-right", COLOURS[1])}

@@ -21,7 +21,7 @@ from privnb.microdata.sentences import say
 V5 = "application/vnd.vegalite.v5+json"  # the newest Vega-Lite type that JupyterLab 4.6 and nbformat accept
 WIDTH = 520
 INK, GREY, PALE = "#222222", "#666666", "#b5b5b5"  # text; axes, intervals and baselines; what is not in question
-# Okabe and Ito's colours, told apart by colour-blind readers; every series differs in shape as well.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; every series differs in shape as well.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 LOOKS = {
     "view": {"stroke": None},
@@ -178,7 +178,7 @@ def intervals(results):
     return text if seeds.min() == seeds.max() else f"{text}, or over people for what has one seed only"
 
 
-def told_apart(series, order):
+def distinguished(series, order):
     """Encodings that tell the members of `series` apart by colour and by shape, in one legend."""
     # The same domain stated twice makes one legend of colour and shape.
     legend = alt.Legend(columns=4 if max(map(len, order)) < 24 else 2)

@@ -12,12 +12,12 @@ from privnb.reporting.charts.base import (
     INK,
     WIDTH,
     alt,
+    distinguished,
     finish,
     none,
     of_columns,
     percent,
     settings,
-    told_apart,
 )
 from privnb.reporting.findings.channel import most_revealing
 from privnb.sanitizers.catalogue import group, groups
@@ -118,7 +118,7 @@ def leaks(results, attribute=""):
         panel += base.mark_rule(color=GREY, strokeWidth=1).encode(x="baseline:Q", x2="value:Q")
         if part.low.notna().any():
             panel += base.mark_rule(color=INK, strokeWidth=3).encode(x="low:Q", x2="high:Q")
-        panel += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart("kind", order))
+        panel += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **distinguished("kind", order))
         texts = base.mark_text(align="left", fontSize=11, dx=8, color=INK)
         panel += texts.encode(x=alt.datum(1), text="said:N")
         panels.append(panel.properties(width=WIDTH - 80, height=alt.Step(19), title=alt.Title(title, fontSize=12)))

@@ -30,12 +30,12 @@ def efficient(releases):
 
 
 def summary(found):
-    """The lines of a `decision.Summary`: each with its 95 % interval, and the baseline that needs no release."""
+    """The lines of a `decision.Summary`: each with its 95% interval, and the baseline that needs no release."""
     if found is None:
         return none("decision")
     expect.kind("found", found, Summary, instead="`decision.summary` gives it.")
     rows = [
-        (line.title, *(_told(line, each) for each in (line.original, line.release, line.baseline)))
+        (line.title, *(_with_interval(line, each) for each in (line.original, line.release, line.baseline)))
         for line in found.lines
     ]
     titles = {
@@ -47,12 +47,12 @@ def summary(found):
     return Aggregate(pd.DataFrame(rows, columns=[*titles]), titles)
 
 
-def _told(line, number):
+def _with_interval(line, number):
     """A number of a line with its interval."""
     if number is None:
         return "not measured"
-    told = Finding("", *number, format=line.format)
-    return f"{told.number} ({told.interval.removeprefix('95% interval ')})" if told.interval else told.number
+    said = Finding("", *number, format=line.format)
+    return f"{said.number} ({said.interval.removeprefix('95% interval ')})" if said.interval else said.number
 
 
 def axis_title(axis, releases):

@@ -12,12 +12,12 @@ from privnb.reporting.charts.base import (
     Aggregate,
     alt,
     axis,
+    distinguished,
     finish,
     intervals,
     none,
     of_columns,
     settings,
-    told_apart,
 )
 from privnb.reporting.findings.base import extremes
 from privnb.sanitizers import catalogue
@@ -142,7 +142,7 @@ def lines(results, measure):
         base = of_columns(part, ["sanitizer", "bound", "value"]).encode(
             x=alt.X("bound:Q", title=letter, scale=scale, axis=alt.Axis(values=sorted(set(part.bound)), format="g")),
             y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
-            **told_apart("sanitizer", order),
+            **distinguished("sanitizer", order),
         )
         panel = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1)
         panels.append(panel.properties(title=alt.Title(BOUNDS[letter], fontSize=12), width=WIDTH, height=200))
@@ -155,7 +155,7 @@ def lines(results, measure):
 
 
 def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=True):
-    """A point for each setting and member of `series`, told apart by colour and shape, with interval and baseline.
+    """A point for each setting and member of `series`, each in its colour and shape, with interval and baseline.
 
     `order`: all members that the legend lists; None: those of these rows. `labels`: whether settings are named.
     """
@@ -171,5 +171,5 @@ def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=T
         chart += base.mark_tick(color=INK, thickness=2, size=8).encode(x=alt.X("baseline:Q", title=unit))
     if rows.low.notna().any():
         chart += base.mark_rule(color=GREY).encode(x="low:Q", x2="high:Q")
-    chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **told_apart(series, order))
+    chart += base.mark_point(filled=True, size=60, opacity=1).encode(x=x, **distinguished(series, order))
     return chart.properties(height=alt.Step(max(20, 10 * len(here)), **{"for": "position"}))

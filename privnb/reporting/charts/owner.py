@@ -9,13 +9,13 @@ from privnb.reporting.charts.base import (
     PALE,
     alt,
     axis,
+    distinguished,
     finish,
     intervals,
     none,
     of_columns,
     percent,
     settings,
-    told_apart,
 )
 from privnb.reporting.findings.rows import WORST, listed, most_often, named
 from privnb.sanitizers import catalogue
@@ -98,7 +98,7 @@ def _lines(rows, order, y, letter):
             axis=alt.Axis(values=bounds, format="~g", grid=False),
         ),
         y=y,
-        **told_apart("miner", order),
+        **distinguished("miner", order),
     )
     marks = base.mark_line() + base.mark_point(filled=True, size=60, opacity=1).encode(
         tooltip=["miner", "bound", alt.Tooltip("value:Q", format=".2%")]
@@ -115,7 +115,7 @@ def _level(values, order, dash, y):
     """A horizontal line a miner across the panel."""
     rows = values.rename_axis("miner").reset_index()
     levels = of_columns(rows, ["miner", "value"])
-    return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=told_apart("miner", order)["color"])
+    return levels.mark_rule(strokeDash=dash, strokeWidth=1.5).encode(y=y, color=distinguished("miner", order)["color"])
 
 
 def choices(chosen):

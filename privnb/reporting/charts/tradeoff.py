@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb.measures import facts
 from privnb.microdata import expect, numerals
-from privnb.reporting.charts.base import GREY, INK, WIDTH, alt, finish, none, of_columns, told_apart
+from privnb.reporting.charts.base import GREY, INK, WIDTH, alt, distinguished, finish, none, of_columns
 from privnb.reporting.charts.frontier import LETTER, LINE, overlap
 from privnb.reporting.findings.tradeoff import GAINS, LOSSES, both_critiques, critiques
 from privnb.studies.li_li_2009.study import pairs, queries_of
@@ -53,7 +53,7 @@ def trade_off(results, measure="utility_loss"):
         axis=alt.Axis(format="%" if "%" in of.format else "~g", tickCount=6),
     )
     columns = ["series", "privacy", "value", "low", "high", "letter", "bound"]
-    base = of_columns(rows, columns).encode(x=x, y=y, **told_apart("series", order))
+    base = of_columns(rows, columns).encode(x=x, y=y, **distinguished("series", order))
     tip = ["series", "letter", "bound", alt.Tooltip("privacy:Q", format=".4f"), alt.Tooltip("value:Q", format=".4f")]
     chart = base.mark_line(strokeWidth=1.2)
     if rows.low.notna().any():
@@ -93,7 +93,7 @@ def two_critiques(results):
             .encode(
                 x=alt.X("value:Q", title=unit, axis=alt.Axis(format="%")),
                 y=alt.Y("setting:N", sort=list(wide.index), title=None),
-                **told_apart("series", [_called(name) for name in (*GAINS, *LOSSES)]),
+                **distinguished("series", [_called(name) for name in (*GAINS, *LOSSES)]),
             )
             .properties(width=WIDTH, height=alt.Step(18))
         )

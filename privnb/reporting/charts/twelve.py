@@ -5,7 +5,7 @@ These charts show records, which no other chart may: they are nobody's, and noth
 
 import pandas as pd
 
-from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, alt, finish, told_apart
+from privnb.reporting.charts.base import COLOURS, GREY, INK, PALE, alt, distinguished, finish
 from privnb.studies import twelve
 
 AGE, HOUSE = (18, 60), (0, 42)
@@ -38,7 +38,7 @@ def _step(people, boxes, step, title):
             x=alt.X("house_min:Q", **x), x2="house_max:Q", y=alt.Y("age_min:Q", **y), y2="age_max:Q",
             tooltip=["age_min", "age_max", "house_min", "house_max"],
         ),
-        letters.mark_point(filled=True, size=60).encode(**told_apart("illness", ["flu", "asthma", "diabetes"])),
+        letters.mark_point(filled=True, size=60).encode(**distinguished("illness", ["flu", "asthma", "diabetes"])),
         letters.mark_text(dx=9, dy=-7, fontSize=13, color=INK).encode(text="person"),
     ]  # fmt: skip
     lines = alt.Chart(_lines(boxes, step)).mark_rule(strokeDash=[4, 3], stroke=GREY)
@@ -99,14 +99,14 @@ def lattice():
     order = ["keeps it and loses least", "keeps k = 3", "does not"]
     colours = alt.Scale(domain=order, range=[COLOURS[1], COLOURS[0], PALE])
     shapes = alt.Scale(domain=order, range=["diamond", "circle", "circle"])
-    told = {"name": "levels", "said": "achieved", "lost": "penalty"}
+    titles = {"name": "levels", "said": "achieved", "lost": "penalty"}
     base = alt.Chart(nodes[["x", "y", "name", "keeps", "said", "lost"]]).encode(x=x, y=y)
     chart = alt.layer(
         alt.Chart(edges).mark_rule(stroke=PALE).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
         base.mark_point(filled=True, size=420, opacity=1).encode(
             color=alt.Color("keeps:N", scale=colours, title=None),
             shape=alt.Shape("keeps:N", scale=shapes, title=None),
-            tooltip=[alt.Tooltip(name, title=title) for name, title in told.items()],
+            tooltip=[alt.Tooltip(name, title=title) for name, title in titles.items()],
         ),
         base.mark_text(dy=-20, fontSize=12, color=INK).encode(text="name"),
         base.mark_text(dy=21, fontSize=12, color=INK).encode(text=alt.Text("label:N")).transform_calculate(

@@ -63,7 +63,7 @@ def _controls(rows, keys):
 
 
 def _answer(tops, links):
-    """Where the worst miner gains most, of the numbers that may be told, and where a neighbour finds most people."""
+    """Where the worst miner gains most, of what is not withheld, and where a neighbour finds most people."""
     said, setting = [], ""
     for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
         found = Finding.of(row, guess="guess", beside={"guess": "withheld"} if pd.isna(row.baseline) else {})
@@ -109,7 +109,7 @@ def _difference(top, subject, differences, otherwise):
 
 
 def subgroups(rows):
-    """The two groups that the worst miner hits most differently, of those whose 95 % intervals lie apart: a `Finding`,
+    """The two groups that the worst miner hits most differently, of those whose 95% intervals lie apart: a `Finding`,
     or a text where there are none.
 
     `rows`: of measure `nearer_share`, one per group and release. A withheld group stands at its upper bound.

@@ -22,7 +22,7 @@ class Finding:
 
     subject: str  # what the number is of: the beginning of the sentence
     value: float  # NaN: it was withheld, and lies between `low` and `high`
-    low: float = np.nan  # the ends of its 95 % interval
+    low: float = np.nan  # the ends of its 95% interval
     high: float = np.nan
     format: str = "{:g}"  # what the number is of, with its unit, see `numerals`
     setting: str = ""  # the release, as `setting_name` calls it
@@ -71,7 +71,7 @@ class Finding:
 
     @property
     def interval(self):
-        """The 95 % interval; empty for what is exact or withheld."""
+        """The 95% interval; empty for what is exact or withheld."""
         if pd.isna(self.value) or not self.low < self.high:
             return ""
         _, low, high = numerals.interval(self.format, self.value, self.low, self.high)

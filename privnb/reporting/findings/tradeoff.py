@@ -66,7 +66,7 @@ def _ends(results):
 def both_critiques(results):
     """What both critiques say of the generalized releases that have both: one row by `parameters`, means over seeds.
 
-    Columns: the four measures; `low` of the researcher's 95 % interval; `ahead`: whether that is above what the
+    Columns: the four measures; `low` of the researcher's 95% interval; `ahead`: whether that is above what the
     adversary gains. Gains are of the miner that gains most in each release. Without such releases no rows.
     """
     rows = results[(results.sanitizer == "Mondrian") & results.measure.isin([*GAINS, *LOSSES])]

@@ -103,7 +103,7 @@ class Lattice:
         return _product([order[:, level] for order, level in zip(self._above, self.levels_of(node), strict=True)])
 
     def is_top(self, node):
-        """Whether every label is `*`: then no record is told from another."""
+        """Whether every label is `*`: then all records look alike."""
         at = zip(self.labels, self.levels_of(node), strict=True)
         return all((labels[level] == SUPPRESSED).all() for labels, level in at)
 

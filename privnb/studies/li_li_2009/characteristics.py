@@ -79,13 +79,13 @@ def made_up(*groups, knows):
     return Dataset("made up", table, schema, {name: flat(schema[name]) for name in knows})
 
 
-def _compared(case, people, told, false=None):
+def _compared(case, people, cases, false=None):
     """Rows of each release by what it tells: of nothing, of what sanitizers leave, of `false` tables as they are."""
     populations, releases = (
         LargePopulations.of(people, "health"),
         {"nothing is told": Suppress().sanitize(people, rng=0)},
     )
-    releases |= {says: sanitizer.sanitize(people, rng=0) for says, sanitizer in told.items()}
+    releases |= {says: sanitizer.sanitize(people, rng=0) for says, sanitizer in cases.items()}
     releases |= {says: Identity().sanitize(table, rng=0) for says, table in (false or {}).items()}
     rows = []
     for says, release in releases.items():

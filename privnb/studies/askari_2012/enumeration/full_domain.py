@@ -25,7 +25,7 @@ class Releases:
     """What may be published: the distinct k-anonymous tables of each generalization. A sequence of tuples of rows.
 
     `levels`: for each generalization the level of each quasi-identifier; `tables`: for each its Tables. Tables that
-    look alike at different levels stay two: whoever sees one is told the levels.
+    look alike at different levels stay two: whoever sees one sees the levels.
     """
 
     levels: tuple[tuple[int, ...], ...]
