@@ -125,6 +125,42 @@ def tabulate(rows, columns, shape, weights=None):
     return counts.astype(np.int64, copy=False).reshape(shape)
 
 
+def once_each(people, *columns):
+    """One row of each person among those that are equal in `columns`: what indexes it, so that a count of the rest
+    counts a person once.
+
+    Distinct people do not add up over groups: a person with rows in several is in each. So they are counted anew for
+    every grouping, from these pairs of group and person, of which there are never more than rows.
+
+    Parameters
+    ----------
+    people : integer array (n,), or None
+        Whose each row is, from 0; None: each row is another person's.
+    columns : integer arrays (n,)
+        From 0.
+
+    Returns
+    -------
+    integer array, or a slice of everything without `people`
+
+    >>> groups = np.array([0, 0, 1])
+    >>> np.bincount(groups[once_each(np.array([5, 5, 5]), groups)]).tolist()
+    [1, 1]
+    """
+    if people is None:
+        return slice(None)
+    every = [*columns, people]
+    return distinct_codes(every, [int(column.max(initial=0)) + 1 for column in every])[0]
+
+
+def people_in(groups, people=None, number=0):
+    """How many people are in each group, `once_each`: integer array (groups,).
+
+    `groups`: integer array (n,) from 0; `number`: of groups, at least.
+    """
+    return np.bincount(groups[once_each(people, groups)], minlength=number)
+
+
 CELLS = 2**22  # of a table of counts at a time
 
 

@@ -23,6 +23,7 @@ import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files, withholding
 from privnb.microdata.bands import Bands
+from privnb.microdata.counts import coded, once_each
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
@@ -35,7 +36,10 @@ pd.set_option("display.html.use_mathjax", False)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Original microdata, one row a record, checked against its schema when made.
+    """Original microdata, one row per record, checked against its schema when made.
+
+    Where the schema names the key of the person or household (`Role.PERSON`), several records may be of one person, and
+    what counts people counts them once. Without a key each record counts as a person.
 
     Parameters
     ----------
@@ -51,8 +55,10 @@ class Dataset:
     ----------
     codes : dict of str to integer array (n,)
         For each quasi-identifier the position of each record's value on its line.
+    people : integer array (n,)
+        Whose each record is, a number from 0 for each person; None without a key.
     shared : dict of str to integer array
-        For each quasi-identifier the positions that ten or more records share (`withholding.LIMIT`), ascending: those
+        For each quasi-identifier the positions that ten or more people share (`withholding.LIMIT`), ascending: those
         at which a published label may end.
     """
 
@@ -102,9 +108,18 @@ class Dataset:
         return other
 
     @cached_property
+    def people(self):
+        if self.schema.person is None:
+            return None
+        codes = coded(self.table[self.schema.person])[0]
+        codes.flags.writeable = False
+        return codes
+
+    @cached_property
     def shared(self):
-        counted = {name: np.unique(codes, return_counts=True) for name, codes in self.codes.items()}
-        return {name: positions[records >= withholding.LIMIT] for name, (positions, records) in counted.items()}
+        once = {name: codes[once_each(self.people, codes)] for name, codes in self.codes.items()}
+        counted = {name: np.unique(codes, return_counts=True) for name, codes in once.items()}
+        return {name: positions[people >= withholding.LIMIT] for name, (positions, people) in counted.items()}
 
     def __repr__(self):  # never the records: a notebook keeps what it shows
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
@@ -360,15 +375,23 @@ def _read_files(folder, text):
     if layout.get("records_with_missing") == "drop":
         table = table[~np.logical_or.reduce([_codes(table[name], mark) < 0 for name in table])]
         mark = ""
-    # An empty cell is a missing value; with a mark listed in the domain it is a category of its own.
-    return table.apply(lambda column: _objects(column, mark or np.nan, decimals.get(column.name)))
+    keys = {name for name, entry in text["columns"].items() if entry["role"] == Role.PERSON}
+    keys.update(name for study in text.get("studies", {}).values() for name in study.get(Role.PERSON, ()))
+    # An empty cell is a missing value; with a mark listed in the domain it is a category of its own. None is a person.
+    return table.apply(
+        lambda column: (
+            _objects(column, _codes(column, mark), np.nan)
+            if column.name in keys
+            else _objects(column, column.cat.codes, mark or np.nan, decimals.get(column.name))
+        )
+    )
 
 
-def _objects(column, missing, decimal):
+def _objects(column, codes, missing, decimal=None):
     """The texts of a Categorical. `decimal`: what its numbers have for a decimal point; None: they are no numbers."""
     texts = column.cat.categories
     texts = (texts if decimal is None else texts.str.replace(decimal, ".")).to_numpy(object)
-    return np.append(texts, missing)[column.cat.codes]
+    return np.append(texts, missing)[codes]
 
 
 def _codes(column, mark):

@@ -34,6 +34,7 @@ POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
 STEPS = 10**8  # a column with more different possible whole numbers is treated as text
 GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
+MOST_ROWS = 20  # records per person, on average: what repeats more often is hardly a key
 FEW = 20  # whole numbers with gaps are categories if there are no more of them
 LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
 
@@ -125,6 +126,7 @@ def draft(file, name=None, folder="data"):
     values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
     decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
     columns = [_column(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
+    columns = _of_people(columns, values)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
@@ -205,6 +207,17 @@ def _column(name, values):
     return _category(name, values, "values", _flat)
 
 
+def _of_people(columns, values):
+    """The same columns, of which the first that looks like a key of people who have several records each is one."""
+    for place, column in enumerate(columns):
+        each = values[column.name]
+        records, different = int(each.counts.sum()), len(each.texts)
+        if KEY.search(column.name) and not each.missing and records / MOST_ROWS < different < records:
+            reason = f"{different:,} people in {records:,} records: k counts people; if it is no key, give another role"
+            return [*columns[:place], Column(column.name, Role.PERSON, reason), *columns[place + 1 :]]
+    return columns
+
+
 def _category(name, values, what, tree):
     """A column of categories. `what` they are, and the tree of an attribute whose values `apart` are not so."""
     marks = [values.mark] * (values.missing > 0)
@@ -277,6 +290,8 @@ HEAD = """\
 #
 # 1. Roles. identifier: names a person, dropped from every release. quasi-identifier: others may know it from elsewhere.
 #    sensitive: what nobody should learn about a person. neutral: neither. unused: left out.
+#    person: the key of the person or household whose record this is, dropped too; k then counts different people.
+#    One row per person? {assumed}
 # 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
 # 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
 #    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
@@ -298,6 +313,12 @@ citation = ""
 """
 
 
+ASSUMED = {  # whether people have several records each
+    True: 'No, it seems: see role = "person" below. Without it a person\'s own records would hide that person.',
+    False: 'Assumed. If a person may have several, give their key role = "person": records of one hide nobody.',
+}
+
+
 RENAMED = """
 # The file's own names of these columns hold what no name may (angle brackets, invisible characters). Left: as in the
 # file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
@@ -311,6 +332,7 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
         records=records,
         columns=len(columns),
         name=_toml(name),
+        assumed=ASSUMED[any(column.role is Role.PERSON for column in columns)],
     )
     for file in files:
         head += f'\n[[files]]\npath = {_toml(offered(file.name))}\nsha256 = "{description.checksum(file)}"\n'

@@ -74,10 +74,14 @@ class Role(StrEnum):
     """What an attribute means for privacy."""
 
     IDENTIFIER = "identifier"  # names a person; dropped from every release
+    PERSON = "person"  # the key of the person or household whose rows these are; dropped, and who is counted by
     QUASI_IDENTIFIER = "quasi-identifier"  # may be known to an adversary from elsewhere
     SENSITIVE = "sensitive"  # what no adversary should learn
     NEUTRAL = "neutral"  # neither; published as it is
     UNUSED = "unused"  # in the file, left out of the dataset
+
+
+PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
 
 @dataclass(frozen=True)
@@ -214,7 +218,7 @@ class Attribute:
     name : str
     role : Role
     domain : Numbers or Categories, optional
-        Public; only identifiers and unused columns need none.
+        Public; only identifiers, keys of people and unused columns need none.
     unit : str
     form_of : str
         Another column with the same content in another form (education as text and as 1-16).
@@ -259,8 +263,8 @@ class Schema:
     Raises
     ------
     SchemaError
-        For a name that no column may have, or that stands twice; for two forms of one content in use; and for a column
-        in use, no identifier, without a domain.
+        For a name that no column may have, or that stands twice; for two forms of one content in use; for two keys of
+        people; and for a column that is published, without a domain.
     """
 
     dataset: str
@@ -280,13 +284,18 @@ class Schema:
                 f"dataset '{self.dataset}': column {twice} has more than one role or description. "
                 "Give each column exactly one; a sensitive attribute cannot also be a quasi-identifier."
             )
+        if len(keys := self.names(Role.PERSON)) > 1:
+            raise SchemaError(
+                f"dataset '{self.dataset}': {keys} are both keys of people. Whom a class counts is one thing: give one "
+                "of them role 'person', the other 'identifier' or 'unused'."
+            )
         for attribute in self.attributes:
             if attribute.name in used and attribute.form_of in used:
                 raise SchemaError(
                     f"dataset '{self.dataset}': '{attribute.name}' is another form of '{attribute.form_of}' and "
                     "both are in use. Set one of them to role 'unused': a miner given both counts it twice."
                 )
-            if attribute.domain is None and attribute.role not in (Role.IDENTIFIER, Role.UNUSED):
+            if attribute.domain is None and attribute.role in PUBLISHED:
                 raise SchemaError(
                     f"dataset '{self.dataset}': column '{attribute.name}' has no public domain. "
                     "State its values or its low and high."
@@ -314,9 +323,14 @@ class Schema:
         return self.names(Role.SENSITIVE)
 
     @property
+    def person(self):
+        """Name of the key of the person or household whose rows these are; None where each row is a person's."""
+        return next(iter(self.names(Role.PERSON)), None)
+
+    @property
     def published(self):
-        """Names of all attributes that a release holds: all but identifiers."""
-        return self.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
+        """Names of all attributes that a release holds: neither identifiers nor the key of people."""
+        return self.names(*PUBLISHED)
 
     def described(self):
         """One row an attribute, to look at: name, role, public domain, unit."""
@@ -325,6 +339,8 @@ class Schema:
 
     def with_roles(self, roles, sensitivities=()):
         """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
+
+        The key of people stays unless `roles` name it, or another one: whose the rows are is no matter of choice.
 
         Parameters
         ----------
@@ -338,6 +354,8 @@ class Schema:
         """
         for name in [*roles, *sensitivities]:
             self[name]
+        if self.person and Role.PERSON not in map(Role, roles.values()):
+            roles = {self.person: Role.PERSON, **roles}
         stated = dict(sensitivities)
         chosen = (
             replace(a, role=Role(roles[a.name]), sensitivity=stated.get(a.name, a.sensitivity))
@@ -371,6 +389,12 @@ class Schema:
             self._check_column(attribute, table[attribute.name])
 
     def _check_column(self, attribute, column):
+        if attribute.role is Role.PERSON and (missing := column.isna()).any():
+            raise SchemaError(
+                f"dataset '{self.dataset}': column '{attribute.name}', the key of people, has {missing.sum()} missing "
+                f"values, the first in record {missing.argmax() + 1}. Nobody could count whose rows these are: fill "
+                "them in, drop those records, or give the column another role."
+            )
         if attribute.domain is None:
             return
         outside = attribute.domain.outside(column)

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.family import members
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
-from privnb.microdata.schema import Role
+from privnb.microdata.schema import PUBLISHED
 from privnb.microdata.treatment import Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
 from privnb.sanitizers.claims import refusal
@@ -57,6 +58,9 @@ class Sanitizer(ABC):
         Whether a value is published alike wherever it stands.
     slow : bool
         Whether it searches for seconds under models of values.
+    counts_people : bool
+        Whether its promises are about people where the dataset has a key of people; others refuse such a dataset, for
+        what they promise holds for a record, and a person may have several.
     order_invariant : bool
         Whether the same records in another order give the same rows.
     randomized : bool
@@ -75,6 +79,7 @@ class Sanitizer(ABC):
     reference = False
     global_recoding = False
     slow = False
+    counts_people = False
     order_invariant = True
     randomized = False
 
@@ -143,10 +148,21 @@ class Sanitizer(ABC):
         Raises
         ------
         SanitizationError
-            When the table cannot give what was asked, and for a release that is not what it says: every claimed model
-            is graded, every label compared with its original (see `claims`).
+            When the table cannot give what was asked, has a key of people whom this one does not count, and for a
+            release that is not what it says: every claimed model is graded, every label compared with its original (see
+            `claims`).
         """
         expect.these(dataset=dataset, rng=rng)
+        if dataset.schema.person and not self.counts_people:
+            # Of the package's alone: the sentence stands in results, and must not change with what else is imported.
+            known = [
+                kind for kind in members(Sanitizer) if kind.__module__.startswith("privnb.") and not kind.reference
+            ]
+            able = sorted(kind.__name__ for kind in known if kind.counts_people)
+            raise SanitizationError(
+                f"{self!r} counts records, and '{dataset.schema.person}' is the key of people who may have several. "
+                f"Choose one that counts people: {', '.join(able) or 'there is none yet'}."
+            )
         source = None if rng is None else np.random.default_rng(rng)
         unused = source and str(source.bit_generator.state)
         table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(), source)
@@ -184,10 +200,8 @@ class Sanitizer(ABC):
             seed=None if isinstance(rng, np.random.Generator) else rng,
             **facts,
         )
-        schema = dataset.schema.with_roles(
-            {a.name: a.role for a in dataset.schema.attributes if a.role != Role.IDENTIFIER}
-        )
-        schema = replace(schema, attributes=(*schema.attributes, *new)) if new else schema
+        published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
+        schema = replace(dataset.schema, attributes=(*published, *new))
         return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records)
 
     @abstractmethod

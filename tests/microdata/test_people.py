@@ -1,0 +1,90 @@
+"""Whose records these are: the key of people, its errors, and what a draft says of it."""
+
+import re
+
+import keyed
+import numpy as np
+import pandas as pd
+import pytest
+
+from privnb.microdata.counts import once_each, people_in
+from privnb.microdata.dataset import load
+from privnb.microdata.draft import draft
+from privnb.microdata.schema import Attribute, Role, Schema, SchemaError
+from privnb.sanitizers import KMember, SanitizationError
+
+
+def test_people_are_counted_once_in_each_group():
+    rng = np.random.default_rng(3)
+    groups, people = rng.integers(0, 20, 500), rng.integers(0, 60, 500)
+    plain = pd.Series(people).groupby(groups).nunique().tolist()
+    assert people_in(groups, people).tolist() == plain != people_in(groups).tolist()
+    assert people_in(groups, people, 30).tolist() == [*plain, *[0] * 10]
+    once = once_each(people, groups)
+    assert len(once) == len({*zip(groups, people, strict=True)}) < 500
+
+
+def test_a_key_says_whose_records_these_are_and_is_never_published():
+    table = keyed.table()
+    own = keyed.dataset(table)
+    assert own.schema.person == "patient"
+    assert "patient" not in own.schema.published
+    codes = pd.DataFrame({"patient": table["patient"], "number": own.people}).drop_duplicates()
+    assert len(codes) == codes["patient"].nunique() == codes["number"].nunique() == 400
+    assert keyed.visits(patient=Role.IDENTIFIER).people is None
+    for roles in ({"age": "quasi-identifier"}, {"age": "neutral", "ill": "sensitive"}):
+        assert own.schema.with_roles(roles).person == "patient", "a choice of columns leaves the key"
+    assert own.schema.with_roles({"age": "neutral", "patient": "unused"}).person is None, "but where it says so"
+
+
+def test_labels_end_where_ten_people_are_and_not_ten_records_of_one():
+    table = pd.DataFrame([("p0", 30)] * 12 + [(f"p{i}", 40) for i in range(10)], columns=["patient", "age"])
+    table = table.assign(sex="F", town="a", ill="flu", ward="day")
+    assert keyed.dataset(table).shared["age"].tolist() == [40]
+    assert keyed.dataset(table, patient=Role.IDENTIFIER).shared["age"].tolist() == [30, 40]
+
+
+def test_a_key_with_gaps_and_two_keys_are_refused():
+    table = keyed.table(5)
+    table.loc[[2, 3], "patient"] = None
+    with pytest.raises(SchemaError, match="'patient', the key of people, has 2 missing values, the first in record 3"):
+        keyed.dataset(table)
+    with pytest.raises(SchemaError, match=re.escape("['household', 'patient'] are both keys of people")):
+        Schema("twice", (Attribute("household", Role.PERSON), Attribute("patient", Role.PERSON)))
+
+
+def test_who_counts_records_refuses_a_table_of_people():
+    with pytest.raises(SanitizationError, match="counts records, and 'patient' is the key of people"):
+        KMember(3).sanitize(keyed.visits(), rng=1)
+    KMember(3).sanitize(keyed.visits(30, patient=Role.IDENTIFIER), rng=1)
+
+
+def written(folder, table, name="visits", **options):
+    table.to_csv(folder / f"{name}.csv", index=False, **options)
+    path = draft(folder / f"{name}.csv", folder=folder / "data")
+    return path, path.read_text(encoding="utf-8")
+
+
+def test_a_draft_asks_whose_records_these_are_and_says_what_it_assumed(tmp_path):
+    table = keyed.table().rename(columns={"patient": "patient_id"})
+    path, text = written(tmp_path, table)
+    assert f'role = "person" # 400 people in {len(table):,} records: k counts people' in text
+    assert "One row per person? No, it seems" in text
+    path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
+    assert load(path).people.max() == 399
+    for name, other in {"once": table.drop_duplicates("patient_id"), "counts": table.assign(patient_id=1)}.items():
+        text = written(tmp_path, other, name)[1]
+        assert "One row per person? Assumed." in text
+        assert 'role = "person" #' not in text
+
+
+def test_a_missing_key_in_a_file_is_an_error_whatever_says_that_it_is_missing(tmp_path):
+    table = keyed.table().rename(columns={"patient": "patient_id"})
+    path, text = written(tmp_path, table)
+    for gap, said in (("", ""), ("?", '[format]\nmissing = "?"\n')):
+        table.loc[4, "patient_id"] = gap
+        table.to_csv(path.parent / "visits.csv", index=False)
+        lines = [line for line in text.splitlines() if line != "draft = true" and not line.startswith("sha256")]
+        path.write_text("\n".join(lines).replace("[format]\n", said or "[format]\n"), encoding="utf-8")
+        with pytest.raises(SchemaError, match="'patient_id', the key of people, has 1 missing values"):
+            load(path)
