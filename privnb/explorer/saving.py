@@ -12,11 +12,11 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
+import numpy as np
 
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
 from privnb.microdata import expect
-from privnb.microdata.counts import combinations
+from privnb.microdata.counts import distinct_codes
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, achieved
@@ -103,8 +103,14 @@ def alike(release):
     expect.these(release=release)
     noisy, schema = release.treated("noisy"), release.schema
     exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
-    columns = [release.table[name] for name in exact] + [release.equivalence_classes] * (not noisy)
-    return int(combinations(pd.DataFrame(dict(enumerate(columns)), index=release.table.index)).multiplicities.min())
+    groups = np.zeros(len(release), dtype=np.int64) if noisy else release.equivalence_classes
+    fewest = np.bincount(groups).min()
+    for codes, values in (release.coded(name) for name in exact):
+        if fewest == 1:
+            break  # more columns part them further
+        _, groups = distinct_codes([groups, codes], [groups.max() + 1, len(values)])
+        fewest = np.bincount(groups).min()
+    return int(fewest)
 
 
 def _refused(release, own, exact):

@@ -83,6 +83,17 @@ def objects(values):
     return number, place
 
 
+def same(first, second):
+    """Whether two Series hold equal values, at once where they are the same cells.
+
+    >>> column = pd.Series([1.5, np.nan])
+    >>> same(column, column.copy(deep=False)), same(column, column.copy()), same(column, column[::-1])
+    (True, True, False)
+    """
+    cells = [column.to_numpy() for column in (first, second)]
+    return cells[0].__array_interface__ == cells[1].__array_interface__ or first.equals(second)
+
+
 def distinct_codes(columns, widths):
     """Group equal rows of integer columns: the first position of each distinct row, in sorted order, and where each
     stands.

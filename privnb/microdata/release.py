@@ -188,8 +188,10 @@ class Release:
     @cached_property
     def suppressed(self):
         """Number of records whose quasi-identifiers are all `*`."""
-        hidden = [np.asarray(self.table[name]) == SUPPRESSED for name in self.schema.quasi_identifiers]
-        return int(np.logical_and.reduce(hidden).sum()) if hidden else 0
+        if not self.schema.quasi_identifiers:
+            return 0
+        hidden = [(labels == SUPPRESSED)[of_sets] for of_sets, labels in self.labels_alike.values()]
+        return int(np.bincount(self.equivalence_classes)[np.logical_and.reduce(hidden)].sum())
 
     @property
     def labelled(self):

@@ -165,7 +165,7 @@ class Sanitizer(ABC):
             )
         source = None if rng is None else np.random.default_rng(rng)
         unused = source and str(source.bit_generator.state)
-        table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(), source)
+        table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(deep=False), source)
         drawn = source is not None and str(source.bit_generator.state) != unused
         release = self._released(dataset, table, dict(facts), rng, drawn)
         self._refuse_unlike(dataset, release)

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
-from privnb.microdata.counts import factorized, tabulated_in_parts
+from privnb.microdata.counts import factorized, objects, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine, text
 from privnb.microdata.schema import Role, SchemaError, commonest
@@ -89,7 +89,7 @@ def _labels(dataset, release):
     labelled = release.treated("generalized", "suppressed")
     for name in (each for each in dataset.schema.quasi_identifiers if each in labelled):
         (number, labels), cells = release.coded(name), release.table[name]
-        if cells.dtype == object and len({*zip(number.tolist(), map(str, cells), strict=True)}) > len(labels):
+        if cells.dtype == object and _ways(cells.to_numpy(), number) > len(labels):
             yield (
                 f"equal numbers of '{name}' are written in several ways, as 40 and 40.0 are, which would part a class "
                 "in a file. Publish them as text"
@@ -102,6 +102,12 @@ def _labels(dataset, release):
                 f"that does not cover; {len(lost)} of {len(dataset)} records have such a label of '{name}'. A label "
                 "covers every record that has it; a column whose values moved is named in `noisy` or `perturbed`"
             )
+
+
+def _ways(cells, number):
+    """In how many ways the labels of this `number` are written."""
+    _, places = objects(cells)  # equal objects are written alike
+    return len({*zip(number[places].tolist(), map(str, cells[places]), strict=True)})
 
 
 def _covered(hierarchy, labels, number, codes):
@@ -123,7 +129,8 @@ def _of_label(read, label, nothing):
 
 
 def _values(dataset, release):
-    for name in release.treated("exact"):
+    exact = release.treated("exact")
+    for name in (each for each in exact if not same(release.table[each], dataset.table[each])):
         changed = np.asarray(release.table[name]) != np.asarray(dataset.table[name])
         if changed.any():
             yield f"'{name}' should be exact, and {changed.sum()} of {len(dataset)} records have another value"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import factorized, same
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Treatment
 
@@ -40,7 +40,7 @@ def treatments(dataset, table, rows, records):
 
 
 def _kind(before, cells):
-    if cells.equals(before):
+    if same(cells, before):
         return "exact"
     index, labels = factorized(cells)
     hidden = np.append(labels.astype(object) == SUPPRESSED, False)[index]  # the index of a missing cell is -1
