@@ -1,4 +1,7 @@
-"""The release of a setting as files: what is said before it is saved, what is refused, and its provenance."""
+"""The release of a setting as files: what is said before it is saved, what is refused, and its provenance.
+
+One module: what is said and refused is asked anew of the very tables that are written.
+"""
 
 import hashlib
 import importlib.metadata
@@ -104,13 +107,12 @@ def alike(release):
     noisy, schema = release.treated("noisy"), release.schema
     exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
     groups = np.zeros(len(release), dtype=np.int64) if noisy else release.equivalence_classes
-    fewest = np.bincount(groups).min()
-    for codes, values in (release.coded(name) for name in exact):
-        if fewest == 1:
+    for name in exact:
+        if np.bincount(groups).min() == 1:
             break  # more columns part them further
+        codes, values = release.coded(name)
         _, groups = distinct_codes([groups, codes], [groups.max() + 1, len(values)])
-        fewest = np.bincount(groups).min()
-    return int(fewest)
+    return int(np.bincount(groups).min())
 
 
 def _refused(release, own, exact):
