@@ -4,7 +4,7 @@ A draft guesses roles and says why. It proposes domains as it saw them in the re
 the end (domains are public knowledge), and it names nothing sensitive. So a draft starts with `draft = true`, and
 `dataset.load` refuses it until the owner has gone through it and deleted that line.
 
-One module: what it guesses of a column is what it writes, line by line.
+What it guesses of a column, `column_types` says.
 """
 
 import functools
@@ -15,66 +15,15 @@ import shutil
 import stat
 import tempfile
 import unicodedata
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-import pandas as pd
 
 from privnb.microdata import cuts, description, expect, reading
-from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, taxonomies
+from privnb.microdata.column_types import KEY, Column, Values, recognized
 from privnb.microdata.names import offered, refused
-from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
+from privnb.microdata.schema import Categories, Role, SchemaError
 
-KEY = re.compile(
-    r"(^|[\W_])(id|key|nr|no|num|number|index|case|record|person|patient|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)", re.IGNORECASE
-)
-POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
-STEPS = 10**8  # a column with more different possible whole numbers is treated as text
-GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
 MOST_ROWS = 20  # records per person, on average: what repeats more often is hardly a key
-FEW = 20  # whole numbers with gaps are categories if there are no more of them
-LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
-
-
-class Values(NamedTuple):
-    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, and what says
-    so.
-    """
-
-    texts: pd.Series
-    counts: np.ndarray
-    missing: int
-    mark: str
-
-    @classmethod
-    def of(cls, column, mark):
-        """Of a Categorical of texts. `mark`: a text that says that none is there."""
-        texts = pd.Series(column.cat.categories, dtype=object)
-        counts = np.bincount(column.cat.codes + 1, minlength=len(texts) + 1)[1:]
-        given = ((texts != mark) & (counts > 0)).to_numpy()
-        return cls(texts[given], counts[given], len(column) - int(counts[given].sum()), mark)
-
-    def decimal_comma(self):
-        """Whether these are numbers, and some have a comma for a point."""
-        return self.texts.str.contains(",").any() and self.with_points() is not self
-
-    def with_points(self):
-        """The same with points for commas, if they are numbers then."""
-        points = self.texts.str.replace(",", ".")
-        return self._replace(texts=points) if points.str.fullmatch(reading.NUMBER).all() else self
-
-
-class Column(NamedTuple):
-    """What a draft says of a column: its role and why, the domain seen and the tree, None where it has none."""
-
-    name: str
-    role: Role
-    reason: str
-    domain: Numbers | Categories | None = None
-    tree: Taxonomy | None = None
 
 
 def draft(file, name=None, folder="data"):
@@ -125,7 +74,7 @@ def draft(file, name=None, folder="data"):
     mark = _mark(table)
     values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
     decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
-    columns = [_column(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
+    columns = [recognized(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
     columns = _of_people(columns, values)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -154,14 +103,14 @@ def draft(file, name=None, folder="data"):
 
 
 def _renamed(table):
-    """`{column: another name}` for the columns whose own names may not be used, see `names.refused`."""
-    taken, renamed = {name for name in table if not refused(name)}, {}
-    for column in table:
-        if refused(column):
-            name = offered(re.sub(r"[/\\]|^\W+", " ", column))
-            numbered = (f"{name} {number}" for number in itertools.count(2))
-            renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
-            taken.add(renamed[column])
+    """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
+    unfit = [column for column in table if refused(column) or re.search(r"[/\\]|^\.", column)]
+    taken, renamed = set(table) - set(unfit), {}
+    for column in unfit:
+        name = offered(re.sub(r"[/\\]|^\W+", " ", column))
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
+        taken.add(renamed[column])
     return renamed
 
 
@@ -178,111 +127,15 @@ def _mark(table):
     return mark if empty or counts[mark] else ""
 
 
-def _column(name, values):
-    """Guess a role, from what can be seen: how many different values there are, and whether they are numbers."""
-    if "/" in name or "\\" in name or name.startswith("."):
-        raise SchemaError(f"column '{name}' cannot name its hierarchy's file. Rename it without / \\ or a leading dot.")
-    records, different, missing = int(values.counts.sum()), len(values.texts), values.missing
-    if not records:
-        return Column(name, Role.UNUSED, "every value is missing")
-    days = values.texts.str.len().eq(10) & pd.to_datetime(values.texts, format="%Y-%m-%d", errors="coerce").notna()
-    if days.all():
-        return _category(name, values, "days", taxonomies.dates)
-    if _are_codes(name, values.texts):
-        return _category(name, values, "codes", taxonomies.prefixes)
-    numbers = _numbers(values.texts)
-    if different > records / 2 and (numbers is None or (numbers.step == 1 and _names_people(name, values.texts))):
-        return Column(name, Role.IDENTIFIER, f"{different} values in {records} records: nearly the name of a person")
-    # 0 and 1 are as good as two categories; and among few values, a missing one is a value of its own.
-    if numbers is not None and numbers.step == 1 and 1 < different <= (FEW if missing else 2):
-        numbers = None
-    if numbers is not None and missing:
-        reason = f"{missing} values are missing, which a number cannot be: set records_with_missing, or fill them in"
-        return Column(name, Role.UNUSED, reason, numbers)
-    if numbers is not None:
-        reason = f"a number, {different} different" + "; if these are codes, list them as text" * (numbers.step == 1)
-        if not numbers.has(values.texts).all():
-            reason = f"a number, {different} different, which loading rounds to the domain's step of {numbers.step:g}"
-        return Column(name, Role.QUASI_IDENTIFIER, reason, numbers, _tree(name, numbers))
-    return _category(name, values, "values", _flat)
-
-
 def _of_people(columns, values):
     """The same columns, of which the first that looks like a key of people who have several records each is one."""
     for place, column in enumerate(columns):
         each = values[column.name]
-        records, different = int(each.counts.sum()), len(each.texts)
+        records, different = each.records, each.different
         if KEY.search(column.name) and not each.missing and records / MOST_ROWS < different < records:
             reason = f"{different:,} people in {records:,} records: k counts people; if it is no key, give another role"
             return [*columns[:place], Column(column.name, Role.PERSON, reason), *columns[place + 1 :]]
     return columns
-
-
-def _category(name, values, what, tree):
-    """A column of categories. `what` they are, and the tree of an attribute whose values `apart` are not so."""
-    marks = [values.mark] * (values.missing > 0)
-    by_size = values.texts.str.fullmatch(r"-?\d{1,9}").all()
-    domain = Categories((*sorted(set(values.texts), key=int if by_size else str), *marks))
-    reason = f"{len(values.texts)} {what}"
-    if marks:
-        reason += f" and {values.missing} missing, which count as the value {values.mark!r}"
-    attribute = Attribute(name, Role.QUASI_IDENTIFIER, domain)
-    return Column(name, attribute.role, reason, domain, tree(attribute, apart=marks))
-
-
-def _flat(attribute, apart):
-    return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))
-
-
-def _are_codes(name, values):
-    """Whether these are codes of one length, such as post codes: by their name, or as digits that may begin with 0."""
-    lengths = values.str.len()
-    one_length = lengths.min() == lengths.max() in range(3, 9)
-    digits = one_length and values.str.fullmatch(r"\d+").all() and values.str.startswith("0").any()
-    return bool(len(values) > 2 and (digits or (one_length and POST.search(name))))
-
-
-def _names_people(name, values):
-    """Whether whole numbers, nearly all different, look like those of people: by the column's name, as a count of the
-    records without large gaps, or as codes of one length.
-    """
-    numbers = values.astype(float)
-    lengths = values.str.len()
-    dense = numbers.max() - numbers.min() < 1.2 * len(values)
-    codes = lengths.min() == lengths.max() >= 6 and (numbers % 10 == 0).mean() < 0.5
-    return bool(KEY.search(name) or dense or codes)
-
-
-def _numbers(values):
-    """The domain of a column of numbers, its ends rounded outward; None if they are no numbers."""
-    if not values.str.fullmatch(reading.NUMBER).all():
-        return None
-    numbers = values.astype(float)
-    least, most = Decimal(values[numbers.idxmin()]), Decimal(values[numbers.idxmax()])
-    step = Decimal(10) ** -int(values.str.partition(".")[2].str.rstrip("0").str.len().max())
-    while step < 1 and (most - least) / step > GRAINS:
-        step *= 10
-    if (most - least) / step > STEPS or max(abs(least), abs(most)) > 10**12:
-        return None
-    # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
-    grain = cuts.round_number(max((most - least) / 20, step))
-    low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
-    high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
-    return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
-
-
-def _tree(name, domain):
-    """Intervals of a few widths, each twice the one before; None for decimals and wide domains, published as ranges."""
-    if domain.step != 1 or domain.width > LEAVES:
-        return None
-    grain = int(cuts.round_number(Decimal(max(domain.width / 20, 1))))
-    widths = [width for width in (grain, 2 * grain, 4 * grain) if 1 < width <= domain.width]
-    rows = []
-    for leaf in range(domain.low, domain.high + 1):
-        starts = [leaf // width * width for width in widths]
-        labels = [f"{start}-{start + width - 1}" for start, width in zip(starts, widths, strict=True)]
-        rows.append((str(leaf), *labels, SUPPRESSED))
-    return Taxonomy(name, tuple(rows))
 
 
 HEAD = """\
@@ -320,8 +173,8 @@ ASSUMED = {  # whether people have several records each
 
 
 RENAMED = """
-# The file's own names of these columns hold what no name may (angle brackets, invisible characters). Left: as in the
-# file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
+# The file's own names of these columns hold what no name may (slashes, angle brackets, invisible characters). Left: as
+# in the file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
 [renamed]
 """
 

@@ -41,7 +41,8 @@ def made_up():
         ),
         "visits": pd.DataFrame(
             {
-                "seen": seen.strftime("%d.%m.%Y"), "at": [f"{h:02}:{m:02}" for h, m in draw.integers((0, 0), (24, 60), (n, 2))],
+                "seen": seen.strftime("%d.%m.%Y"), 
+                "at": [f"{h:02}:{m:02}" for h, m in draw.integers((0, 0), (24, 60), (n, 2))],
                 "visits": draw.negative_binomial(1, 0.3, n), "days": draw.geometric(0.1, n) - 1, "ward": skewed(12),
             }
         ),
@@ -81,7 +82,8 @@ def made_up():
         ),
         "titanic": pd.DataFrame(
             {
-                "class": draw.choice(["First", "Second", "Third"], n, p=[0.25, 0.2, 0.55]), "age": np.round(draw.gamma(4, 7.5, n)),
+                "class": draw.choice(["First", "Second", "Third"], n, p=[0.25, 0.2, 0.55]), 
+                "age": np.round(draw.gamma(4, 7.5, n)),
                 "fare": np.round(draw.lognormal(3, 1, n), 4), "siblings": draw.poisson(0.5, n),
                 "deck": draw.choice(list("ABCDEFG"), n, p=[0.05, 0.2, 0.35, 0.2, 0.15, 0.04, 0.01]),
             }
@@ -106,7 +108,9 @@ def lines(dataset):
     """The same records, every attribute on its line: numbers in ranges, categories in runs of the domain's order."""
     own = (dataset.schema[name] for name in dataset.schema.quasi_identifiers)
     best = {
-        each.name: hierarchy.Ranges(each.domain) if each.numeric else hierarchy.Ordered(each.name, each.domain.values, exact=True)
+        each.name: hierarchy.Ranges(each.domain)
+        if each.numeric
+        else hierarchy.Ordered(each.name, each.domain.values, exact=True)
         for each in own
     }
     return replace(dataset, hierarchies=best)
@@ -129,7 +133,7 @@ def main(arguments):
         place = Path(place)
         named = {}
         for name, table in tables():
-            table.rename(columns=lambda column: column.replace("/", " per ")).to_csv(place / f"{name}.csv", index=False)
+            table.to_csv(place / f"{name}.csv", index=False)
             named[name] = place / f"{name}.csv"
         named |= {Path(each).stem: Path(each) for each in arguments if not each.startswith("--")}
         for name, file in named.items():
