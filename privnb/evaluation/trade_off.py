@@ -18,6 +18,7 @@ from privnb.evaluation.cases import Question, ask, possible
 from privnb.evaluation.releases import tells_few
 from privnb.evaluation.results import row_builder, tidy
 from privnb.measures.base import state
+from privnb.measures.gains import deals
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses
 from privnb.microdata import expect, withholding
@@ -98,7 +99,7 @@ def trade_off(
         - `classes`, how many equivalence classes or buckets there are, withheld where all people but a few are one
           alone: of status "not possible" if even all records together break a privacy model, and then no other row.
         - `privacy_loss`, of the worst-off person (P_loss), and `mean_privacy_loss`; baseline: the same classes with the
-          sensitive values dealt out at random, mean of ten deals. Noise has neither.
+          sensitive values dealt out at random, mean of ten deals, fewer of large tables. Noise has neither.
         - `certain_disclosure_share`: share of people who lose at least what somebody loses whose value, the commonest,
           is disclosed for certain.
         - `utility_loss` (U_loss); baseline: the release without quasi-identifiers. `worse_than_trivial`: share of large
@@ -276,7 +277,7 @@ def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
 
 def _of_people(row, release, sensitive, distance, scale, fewest, seed):
     lost, n = privacy_losses(release, sensitive, distance), len(release)
-    dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), DEALS)
+    dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), deals(n, DEALS))
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - 1e-12).sum())
     share, *bounds = withholding.share(reached, n, fewest)

@@ -263,7 +263,7 @@ def largest_quotient(counts, baseline=None):
     return multiplicative_disclosure(counts, baseline).max()
 
 
-def permuted_gains(release, sensitive, *, rng, repeats=20, knows=(), of=(accuracy_gain, knowledge_gain)):
+def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accuracy_gain, knowledge_gain)):
     """The gains of the same classes when the sensitive values are permuted at random.
 
     Small classes differ from the whole by chance alone. What a release shows beyond this is what it tells.
@@ -273,8 +273,8 @@ def permuted_gains(release, sensitive, *, rng, repeats=20, knows=(), of=(accurac
     release : Release
     sensitive : str
     rng : int, Generator or None
-    repeats : int
-        From 1.
+    repeats : int, optional
+        From 1; None: 20, fewer of large tables, see `deals`.
     knows : list of str
         As of `known_classes`. Values are permuted among people alike in these, whom the adversary knows apart anyway.
     of : tuple of functions
@@ -287,19 +287,30 @@ def permuted_gains(release, sensitive, *, rng, repeats=20, knows=(), of=(accurac
     """
     expect.these(release=release, rng=rng)
     release.schema[sensitive]  # refuses a name that does not exist
-    expect.whole("repeats", repeats, 1)
+    if repeats is not None:
+        expect.whole("repeats", repeats, 1)
     expect.kind("of", of, tuple, list)
     classes, values = _by_class(release, sensitive, knows)
     codes, distinct = coded(np.asarray(values))
     shape, groups = (classes.max() + 1, len(distinct)), _groups(release, knows)
     before = knowledge_before(release, sensitive, knows) if knows else None
     generator, found, several = np.random.default_rng(rng), [], groups.any()
-    for _ in range(repeats):
+    for _ in range(repeats or deals(len(codes), 20)):
         # Of one group the values themselves are permuted, which is the same draw in half the time.
         dealt = codes[permute(groups, generator)] if several else generator.permutation(codes)
         counts = tabulate(classes, dealt, shape)
         found.append([gain(counts, before) for gain in of])
     return tuple(np.mean(found, axis=0))
+
+
+def deals(records, most):
+    """How often values are dealt at random for a baseline: until a million are dealt, at least twice, at most `most`
+    times. The larger a table, the less two deals differ.
+
+    >>> deals(45_222, 20), deals(1_000_000, 20)
+    (20, 2)
+    """
+    return min(max(-(-1_000_000 // max(records, 1)), 2), most)
 
 
 def permute(groups, rng):
