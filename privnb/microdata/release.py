@@ -127,17 +127,20 @@ class Release:
         return self._alike[1]
 
     def coded(self, name):
-        """What `counts.coded` gives of a published column; of a quasi-identifier of classes it was read already, where
-        people were found to look alike.
-        """
-        if self.without_classes or name not in self.labels_alike:
-            return coded(self.table[name])
-        of_sets, labels = self.labels_alike[name]
-        return of_sets[self.equivalence_classes], labels
+        """What `counts.coded` gives of a published column, which is read once."""
+        if name not in self._coded:
+            codes, values = coded(self.table[name])
+            codes.flags.writeable = False
+            self._coded[name] = codes, values
+        return self._coded[name]
+
+    @cached_property
+    def _coded(self):
+        return {}
 
     @cached_property
     def _alike(self):
-        columns = {name: coded(self.table[name]) for name in self.schema.quasi_identifiers}
+        columns = {name: self.coded(name) for name in self.schema.quasi_identifiers}
         every = columns.values() or [(np.zeros(len(self), dtype=np.int64), [None])]
         first, index = distinct_codes([codes for codes, _ in every], [len(values) for _, values in every])
         index.flags.writeable = False
@@ -188,7 +191,8 @@ class Release:
     @cached_property
     def suppressed(self):
         """Number of records whose quasi-identifiers are all `*`."""
-        if not self.schema.quasi_identifiers:
+        names = self.schema.quasi_identifiers
+        if not names or set(names) - set(self.treated("generalized", "suppressed")):
             return 0
         hidden = [(labels == SUPPRESSED)[of_sets] for of_sets, labels in self.labels_alike.values()]
         return int(np.bincount(self.equivalence_classes)[np.logical_and.reduce(hidden)].sum())

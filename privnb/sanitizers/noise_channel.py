@@ -310,23 +310,24 @@ def identification(dataset, release, *, rng, rows=2000):
     noisy, exact = list(laws), release.treated("exact")
     if other := [name for name in names if name not in (*noisy, *exact)]:
         raise Unreadable(f"whose a noisy row is cannot be said where {', '.join(other)} are neither noisy nor exact.")
-    group, members, people, true = _register(dataset, tuple(noisy))
+    group, entries, true, people = _register(dataset, tuple(noisy))
     if len(noisy) == 1:
-        return _found(laws[noisy[0]], true[noisy[0]], group) / len(dataset), np.nan, np.nan
+        found = laws[noisy[0]].found(np.split(true[noisy[0]], np.cumsum(entries)[:-1]))
+        return found / len(dataset), np.nan, np.nan
     seen = {name: _seen(dataset.schema[name], release.table[name]) for name in noisy}
     drawn = np.random.default_rng(rng).permutation(len(dataset))[:rows]
-    sizes, starts = people[group[drawn]], (np.cumsum(people) - people)[group[drawn]]
+    sizes, starts = entries[group[drawn]], (np.cumsum(entries) - entries)[group[drawn]]
     shares = []
     for some in np.split(np.arange(len(drawn)), _cuts(sizes)):
         row, size = np.repeat(drawn[some], sizes[some]), sizes[some]
         begins = np.cumsum(size) - size
-        person = members[np.arange(len(row)) + np.repeat(starts[some] - begins, size)]
+        entry = np.arange(len(row)) + np.repeat(starts[some] - begins, size)
         distance = np.zeros(len(row))
         for name in noisy:
-            distance += laws[name].surprise(true[name][person] - seen[name][row])
+            distance += laws[name].surprise(true[name][entry] - seen[name][row])
         # Each person's likelihood of a row falls by e for each unit of distance; the nearest one is guessed.
         nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
-        shares.append(1 / np.add.reduceat(np.exp(nearest - distance), begins))
+        shares.append(1 / np.add.reduceat(people[entry] * np.exp(nearest - distance), begins))
     shares = np.concatenate(shares)
     share, half = np.mean(shares), 1.96 * np.std(shares) / np.sqrt(len(shares))
     return share, max(share - half, 1 / len(dataset)), min(share + half, 1)
@@ -335,27 +336,21 @@ def identification(dataset, release, *, rng, rows=2000):
 @lru_cache(maxsize=8)
 def _register(dataset, noisy):
     """What a register tells whatever the noise: the group of each record that is alike in all other quasi-identifiers,
-    integer array (n,); the records by group, (n,); the people of each group; the codes of the noisy attributes.
+    integer array (n,); how many entries each group has, people alike in all quasi-identifiers being one; and of the
+    entries, by group, the codes of the noisy attributes and the number of people.
     """
     names = dataset.schema.quasi_identifiers
     group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
     true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
-    return group, np.argsort(group, kind="stable"), np.bincount(group), true
+    columns = [group, *true.values()]
+    first, index = distinct_codes(columns, [column.max() + 1 for column in columns])
+    return group, np.bincount(group[first]), {n: codes[first] for n, codes in true.items()}, np.bincount(index)
 
 
 def _cuts(sizes):
     """Where to cut a list so that the parts, but for their first member, have sizes of less than `PAIRS` together."""
     total = np.cumsum(sizes) // PAIRS
     return np.flatnonzero(np.diff(total)) + 1
-
-
-def _found(law, codes, group):
-    """How many people are found from a noisy value of one attribute, on average, who differ inside their group in it
-    alone. `codes`, `group`: integer arrays (n,).
-    """
-    first, _ = distinct_codes([group, codes], [group.max() + 1, codes.max() + 1])
-    group, codes = group[first], codes[first]  # sorted by group
-    return law.found(np.split(codes, np.flatnonzero(np.diff(group)) + 1))
 
 
 def _seen(attribute, cells):
