@@ -160,7 +160,7 @@ MADE = {
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths", "places_alike",
     "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "together", "check_price",
-    "shares", "jensen_shannon", "relative_entropy",
+    "deals", "shares", "jensen_shannon", "relative_entropy",
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows",
     "Line", "Summary", "Combinations", "check_floor",
