@@ -368,6 +368,7 @@ ACCEPTED = {
     "measures.mining.*.weight": {"zero", "half", "huge"}, "otherwise": {"zero", "half", "huge"},
     "sanitized": {"zero", "half", "huge", "below"}, "original": {"half", "huge"},
     "min_good": {"zero"}, "suppress": {"huge"}, "fewest": {"huge"},
+    "missing": {"text"},
     "origin": {"below"}, "about": {"huge"}, "rows": {"zero", "huge"}, "dimension": {"huge"}, "repeats": {"huge"},
     "runners_up": {"huge"}, "measures.noise.*.step": {"half", "huge"}, "measures.noise.Response.size": {"huge"},
     # A seed is any whole number from 0; no seed, and None, are fresh entropy, or OpenDP's.

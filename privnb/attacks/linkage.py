@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.attacks.base import Attack
 from privnb.microdata import expect
-from privnb.microdata.counts import combinations, factorized
+from privnb.microdata.counts import combinations
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.hierarchy.generalization import text
 from privnb.microdata.names import name_list
@@ -25,7 +25,8 @@ class Linkage(Attack):
     the neighbour takes the nearest, by the sum over these columns of |difference| / width of the public domain.
 
     Known cells may be exact values or labels of the hierarchy ("30-39", "*"); a label fits a released cell if they have
-    a value in common.
+    a value in common. A missing number is known as such: NaN, or its mark; with noisy cells the middle of the domain is
+    compared for it, from which its noise was drawn.
 
     Parameters
     ----------
@@ -137,7 +138,8 @@ class Linkage(Attack):
         """
         n = len(self.published.table)
         self._check_known(self._names, known)
-        gaps = [name for name in self._names if known[name].isna().any()]
+        schema = self.published.schema
+        gaps = [name for name in self._names if schema[name].domain.missing is None and known[name].isna().any()]
         if gaps:
             raise SchemaError(f"{self!r}: known has missing values in {gaps}. Leave those people out, or write '*'.")
         alike = combinations(known[list(self._names)])
@@ -204,7 +206,7 @@ def _cells(published, name, column):
     """
     attribute = published.schema[name]
     generalization = published.hierarchies.get(name) or flat(attribute)
-    codes, cells = factorized(column)
+    codes, cells = attribute.coded(column)
     labels = [c if isinstance(c, str) else text(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
     return codes, [generalization.runs(label) for label in labels]
 
@@ -212,5 +214,5 @@ def _cells(published, name, column):
 def _points(published, name, column):
     """Noisy cells as numbers, float array (n,): a number itself, a category's position."""
     if published.schema[name].numeric:
-        return column.to_numpy(dtype=float)
+        return published.schema[name].domain.filled(column.to_numpy(dtype=float))
     return (published.hierarchies.get(name) or flat(published.schema[name])).codes(column).astype(float)

@@ -107,8 +107,7 @@ def bare_guess(published, target, m):
     attribute, column = published.schema[target], pd.Series(np.asarray(published.table[target]))  # no categories
     if not attribute.numeric:
         return np.full(m, column.mode()[0], dtype=object)
-    middle = attribute.domain.codes((attribute.domain.low + attribute.domain.high) / 2)
-    value = attribute.domain.value(int(middle))
+    value = attribute.domain.middle
     if is_numeric_dtype(column):
         return np.full(m, float(value))
     hierarchy = published.hierarchies.get(target) or flat(attribute)

@@ -267,7 +267,7 @@ def kl_divergence(dataset, release):
     gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
     for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
         hierarchy = release.hierarchies.get(name) or flat(schema[name])
-        codes, labels = factorized(release.table[name])
+        codes, labels = release.coded(name)
         gained += np.bincount(codes) @ [_log_values(hierarchy, label) for label in labels] / len(release)
     for name in (name for name in changed if name not in release.table):
         shared = _grouped(release.classes, [dataset.table[name]])
@@ -301,7 +301,7 @@ def mean_absolute_error(dataset, release):
     """How far noise moves a number, as a share of its domain's width. Noise generalizes nothing, so it has no certainty
     penalty.
 
-    Above 1: further on average than the domain is wide.
+    Above 1: further on average than the domain is wide. A missing number is moved from the middle of its domain.
 
     Unreadable without noisy or perturbed numbers of the dataset, and where rows are nobody's.
 
@@ -309,7 +309,8 @@ def mean_absolute_error(dataset, release):
     """
 
     def error(name, noisy, original):
-        return np.abs(noisy - original).mean() / dataset.schema[name].domain.width
+        domain = dataset.schema[name].domain
+        return np.abs(noisy - domain.filled(original)).mean() / domain.width
 
     return _of_noise(dataset, release, error, numeric=True)
 
@@ -391,12 +392,11 @@ def _quasi_identifiers(release):
 
 
 def _labels(release):
-    """(sizes, {quasi-identifier: its label}) of each set of records with equal quasi-identifiers, arrays (sets,)."""
-    names, alike = _quasi_identifiers(release), release.equivalence_classes
-    sizes = np.bincount(alike)
-    one = np.empty(len(sizes), dtype=np.intp)
-    one[alike] = np.arange(len(alike))  # of several the last one stays; any will do
-    return sizes, {name: np.asarray(release.table[name])[one] for name in names}
+    """The size of each set of records with equal quasi-identifiers, integer array (sets,), and their labels as of
+    `Release.labels_alike`.
+    """
+    _quasi_identifiers(release)  # refuses what has no labels
+    return np.bincount(release.equivalence_classes), release.labels_alike
 
 
 def _mean(release, price, *known):
@@ -405,8 +405,7 @@ def _mean(release, price, *known):
     `known`: what the price must know of each attribute besides, `{name: fact}`.
     """
     (sizes, labels), total = _labels(release), 0.0
-    for name in labels:
-        codes, distinct = factorized(labels[name])
+    for name, (codes, distinct) in labels.items():
         facts, hierarchy = [each[name] for each in known], release.hierarchies[name]
         total += np.bincount(codes, weights=sizes) @ [price(hierarchy, label, *facts) for label in distinct]
     return float(total / len(release) / len(labels))
@@ -415,7 +414,7 @@ def _mean(release, price, *known):
 def _stars(release):
     """(sizes, number of quasi-identifiers that are `*`) of each set of `_labels`, two integer arrays."""
     sizes, labels = _labels(release)
-    return sizes, np.sum([each.astype(object) == SUPPRESSED for each in labels.values()], axis=0)
+    return sizes, np.sum([(values.astype(object) == SUPPRESSED)[codes] for codes, values in labels.values()], axis=0)
 
 
 def _sizes(release):
@@ -432,7 +431,7 @@ def _occurring(dataset, release):
         hierarchy = release.hierarchies[name]
         # The dataset knows where its values stand, but the release may be by other hierarchies.
         same = name in dataset.codes and dataset.hierarchies[name] == hierarchy
-        codes = dataset.codes[name] if same else hierarchy.codes(dataset.table[name])
+        codes = dataset.codes[name] if same else hierarchy.codes(dataset.marked(name))
         positions, records = np.unique(codes, return_counts=True)
         found[name] = Occurring.of(positions, records)
     return found
@@ -443,8 +442,8 @@ def _width(hierarchy, label):
 
 
 def _log_values(hierarchy, label):
-    """log2 of the values that a label covers; its width counts them without listing them."""
-    return np.log2(1 + hierarchy.width(label) * (hierarchy.size - 1))
+    """log2 of the values that a label covers; its runs count them without listing them."""
+    return np.log2(np.sum(np.diff(hierarchy.runs(label)) + 1))
 
 
 def _log_count(codes):
@@ -456,5 +455,5 @@ def _grouped(codes, columns):
     """Records alike in `codes` and in all columns share a number from 0: integer array (n,)."""
     for column in columns:
         own, distinct = factorized(column)
-        codes = factorized(codes * max(len(distinct), 1) + own)[0]
+        codes = factorized(codes * (len(distinct) + 1) + own)[0]  # the number of a missing value is -1
     return codes

@@ -131,7 +131,7 @@ def combine(values, how):
 def good_utility(predicted, true, error=exact_match, weights=None):
     """People whose sensitive value the miner predicts rightly, in cross-validation.
 
-    In general, a weighted sum. U_good.
+    In general, a weighted sum. U_good. Nobody predicts a missing number rightly.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def nearer(predicted, released, true, c, hierarchy):
     infinite for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell
     and its distance is at most (100 - c) % of the released one's, or if it is exact: a single value, or a number that
     rounds to the truth in steps of its domain. So c = 0 asks for any improvement, c = 100 for the exact value, the
-    sets shrink as c grows, and nothing is nearer than a cell that was released as it is.
+    sets shrink as c grows, and nothing is nearer than a cell that was released as it is, nor to a missing number.
 
     Section 2.4.
 
@@ -425,7 +425,7 @@ def _step(hierarchy):
     """The distance of neighbouring values of a numeric attribute."""
     if hasattr(hierarchy, "domain"):
         return hierarchy.domain.step
-    return float(np.diff(np.sort(np.array(hierarchy.leaves, dtype=float))).min())
+    return float(np.fmin.reduce(np.diff(np.sort(hierarchy.numbers))))
 
 
 def lengths(labels, hierarchy, *, numeric):

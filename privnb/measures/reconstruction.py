@@ -48,7 +48,7 @@ class Boxes:
     @classmethod
     def of_original(cls, dataset, sensitive, lines):
         """All people where they are."""
-        value, values = coded(dataset.table[sensitive])
+        value, values = dataset.schema[sensitive].coded(dataset.table[sensitive])
         labels = {name: line.part[codes_of(dataset, name, line.hierarchy)] for name, line in lines.items()}
         shares = {name: np.eye(int(line.part.max()) + 1) for name, line in lines.items()}
         first, index = distinct_codes(list(labels.values()), [len(each) for each in shares.values()])
@@ -101,7 +101,7 @@ def codes_of(dataset, name, hierarchy):
             f"'{name}' has {hierarchy.size:,} possible values, and groups can be named by at most {POSITIONS:,}. Give "
             "its public domain a coarser step."
         )
-    return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.table[name])
+    return dataset.codes[name] if dataset.hierarchies[name] is hierarchy else hierarchy.codes(dataset.marked(name))
 
 
 def values_asked(dataset, sensitive):
@@ -111,7 +111,7 @@ def values_asked(dataset, sensitive):
             f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are named by it. Ask for the values of a "
             "sensitive or neutral attribute."
         )
-    values = coded(dataset.table[sensitive])[1]
+    values = dataset.schema[sensitive].coded(dataset.table[sensitive])[1]
     check_number(sensitive, len(values))
     return values
 
@@ -167,7 +167,7 @@ def _sensitive_counts(release, sensitive, values, index):
         meanings = _meanings(labels, values, release.schema[sensitive])
         return tabulate(index, codes, (boxes, len(labels))) @ meanings
     buckets, held = release.by_class(sensitive)
-    codes, labels = coded(held)
+    codes, labels = release.schema[sensitive].coded(held)
     meanings = _meanings(labels, values, release.schema[sensitive])
     known = tabulate(buckets, codes, (int(buckets.max()) + 1, len(labels))) @ meanings
     known /= known.sum(axis=1, keepdims=True)

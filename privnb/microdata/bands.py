@@ -17,7 +17,8 @@ FEW = 10  # values of a domain that are its bands themselves, unless its owner c
 
 @dataclass(frozen=True)
 class Bands(Categories):
-    """The bands of a domain of numbers, rising: as its public cuts part it, never as the records lie.
+    """The bands of a domain of numbers, rising: as its public cuts part it, never as the records lie. Missing ones are
+    the last band, of their mark.
 
     Parameters
     ----------
@@ -43,12 +44,12 @@ class Bands(Categories):
         no other cuts: each value.
         """
         expect.kind("numbers", numbers, Numbers)
-        usual, last = cuts.points(numbers, None), int(numbers.codes(numbers.high))
-        if last < FEW and numbers.cuts in (usual, ()):
-            starts = range(last + 1)
+        usual = cuts.points(numbers, None)
+        if numbers.steps < FEW and numbers.cuts in (usual, ()):
+            starts = range(numbers.size)
         else:
-            starts = [0, *numbers.codes(numbers.cuts or usual).tolist()]
-        ends = [*(start - 1 for start in starts[1:]), last]
+            starts = [0, *numbers.codes(numbers.cuts or usual).tolist(), *range(numbers.steps + 1, numbers.size)]
+        ends = [*(start - 1 for start in starts[1:]), numbers.size - 1]
         pairs = [(numbers.value(start), numbers.value(end)) for start, end in zip(starts, ends, strict=True)]
         return Bands(tuple(str(a) if a == b else f"{a}-{b}" for a, b in pairs), numbers, tuple(starts))
 

@@ -26,7 +26,7 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.counts import coded, once_each
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
-from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name, numbers
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
 pd.set_option("mode.string_storage", "python")
@@ -46,7 +46,7 @@ class Dataset:
     name : str
     table : DataFrame
         n records with the schema's columns, put in the schema's order; its index carries no meaning and is replaced by
-        0..n-1.
+        0..n-1. A missing number is NaN.
     schema : Schema
     hierarchies : dict of str to Generalization
         How each quasi-identifier generalizes (see `hierarchy`).
@@ -78,7 +78,7 @@ class Dataset:
         for name in table:
             if self.schema[name].numeric:
                 given = table[name]
-                read = numbers(given)
+                read = self.schema[name].domain.read(given)
                 if read.dtype.kind == "f":
                     read = read + 0.0  # -0.0 is equal to 0.0 and written otherwise, which would part a class in a file
                 if read is not given:
@@ -92,12 +92,16 @@ class Dataset:
                     "Add one to hierarchies, or use hierarchy.flat(attribute)."
                 )
             expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
-            codes[name] = self.hierarchies[name].codes(table[name]).astype(np.int32)  # every value has its place
+            codes[name] = self.hierarchies[name].codes(self.marked(name)).astype(np.int32)  # every value has its place
             codes[name].flags.writeable = False
         object.__setattr__(self, "codes", codes)
 
     def __len__(self):
         return len(self.table)
+
+    def marked(self, name):
+        """A column as hierarchies read it: a missing number by its mark."""
+        return self.schema[name].domain.marked(self.table[name])
 
     def lent(self):
         """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
@@ -372,17 +376,25 @@ def _read_files(folder, text):
     table = reading.together([folder / entry["path"] for entry in text["files"]], parts)
     mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
     decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
-    if layout.get("records_with_missing") == "drop":
-        table = table[~np.logical_or.reduce([_codes(table[name], mark) < 0 for name in table])]
-        mark = ""
-    keys = {name for name, entry in text["columns"].items() if entry["role"] == Role.PERSON}
-    keys.update(name for study in text.get("studies", {}).values() for name in study.get(Role.PERSON, ()))
-    # An empty cell is a missing value; with a mark listed in the domain it is a category of its own. None is a person.
+    what = layout.get("records_with_missing", "keep")
+    if what != "keep":
+        lacking = {name: _codes(table[name], mark) < 0 for name in table}
+        some = np.logical_or.reduce([*lacking.values()])
+        if what == "refuse" and some.any():
+            where = [name for name, missing in lacking.items() if missing.any()]
+            raise SchemaError(
+                f"{some.sum()} of {len(table)} records have missing values, in {', '.join(where)}, and "
+                'records_with_missing = "refuse". Fill them in, or choose "keep" or "drop".'
+            )
+        table = table[~some]
+    plain = {name for name, entry in text["columns"].items() if entry["role"] == Role.PERSON} | set(decimals)
+    plain.update(name for study in text.get("studies", {}).values() for name in study.get(Role.PERSON, ()))
+    # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
     return table.apply(
         lambda column: (
-            _objects(column, _codes(column, mark), np.nan)
-            if column.name in keys
-            else _objects(column, column.cat.codes, mark or np.nan, decimals.get(column.name))
+            _objects(column, _codes(column, mark), np.nan, decimals.get(column.name))
+            if column.name in plain
+            else _objects(column, column.cat.codes, mark or np.nan)
         )
     )
 
@@ -418,9 +430,9 @@ def _about(column, make, *given):
 def _attribute(name, entry):
     domain = entry.get("domain")
     if isinstance(domain, Mapping):
-        if not {"low", "high"} <= set(domain) <= {"low", "high", "step", "cuts"}:
+        if not {"low", "high"} <= set(domain) <= {"low", "high", "step", "cuts", "missing"}:
             raise SchemaError(
-                f"column '{name}': a domain of numbers is {{ low, high, step, cuts }}, got {dict(domain)}."
+                f"column '{name}': a domain of numbers is {{ low, high, step, cuts, missing }}, got {dict(domain)}."
             )
         try:
             domain = Numbers(**domain)

@@ -70,14 +70,15 @@ def _one_of(*texts):
 
 def _domain(value):
     if isinstance(value, Mapping):
-        ends = {"low", "high"} <= set(value) <= {"low", "high", "step", "cuts"}
+        ends = {"low", "high"} <= set(value) <= {"low", "high", "step", "cuts", "missing"}
         cuts = value.get("cuts", 1)
         # Steps finer than that are no numbers that floats tell apart.
         return (
             ends
             and value.get("step", 1) != 0
-            and all(_number(value[key]) for key in value if key != "cuts")
+            and all(_number(value[key]) for key in value if key not in ("cuts", "missing"))
             and (_number(cuts) or _numbers(cuts))
+            and _text(value.get("missing", ""))
         )
     return _list(_text, 1)(value) and len(set(value)) == len(value)
 
@@ -113,7 +114,8 @@ _widths = _list(lambda width: _number(width) and width > 0, 1)
 TEXT = Value("text", _text)
 NAMES = Value('a list of columns, such as ["age", "sex"]', _list(_text))
 DOMAIN = Value(
-    'a list of different texts, such as ["F", "M"], or numbers { low = 0, high = 99 }, with step and cuts if need be',
+    'a list of different texts, such as ["F", "M"], or numbers { low = 0, high = 99 }, with step and cuts if need be, '
+    'and missing = "NA" where there are gaps',
     _domain,
 )
 RECODING = Value(
@@ -144,7 +146,7 @@ KEYS = Table(
                 "header": Value("true or false", lambda value: isinstance(value, bool)),
                 "decimal": _one_of(".", ","),
                 "missing": TEXT,
-                "records_with_missing": _one_of("keep", "drop"),
+                "records_with_missing": _one_of("keep", "drop", "refuse"),
             }
         ),
         "renamed": Named(TEXT),

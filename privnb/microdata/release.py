@@ -127,9 +127,9 @@ class Release:
         return self._alike[1]
 
     def coded(self, name):
-        """What `counts.coded` gives of a published column, which is read once."""
+        """What `Attribute.coded` gives of a published column, which is read once."""
         if name not in self._coded:
-            codes, values = coded(self.table[name])
+            codes, values = self.schema[name].coded(self.table[name])
             codes.flags.writeable = False
             self._coded[name] = codes, values
         return self._coded[name]
@@ -211,7 +211,7 @@ class Release:
 
         Classes may join, but none is divided; labels may overlap.
         """
-        given = {name: self.table[name].array for name in names}
+        given = {name: self.schema[name].domain.marked(self.table[name]).array for name in names}
         found = {name: self.hierarchies[name].widened(given[name], self.shared.get(name, [])) for name in names}
         moved = [name for name in names if found[name] is not given[name]]
         if not moved:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, expect, names
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import coded, factorized
 
 
 class SchemaError(ValueError):
@@ -45,21 +45,34 @@ def commonest(values):
     return ", ".join(f"{value!r} ({count})" for value, count in pd.Series(values).value_counts().head(3).items())
 
 
+def _is_mark(text):
+    """Whether a label that is this text can be read as nothing but a missing number."""
+    digits = any(letter.isdigit() for letter in text)
+    return text.strip() == text not in ("", "*") and not digits and bool(np.isnan(pd.to_numeric(text, errors="coerce")))
+
+
 def numbers(column):
     """A column of a numeric attribute as numbers: "9", 9 and 9.0 are the same value to everybody who counts.
 
-    What is no number stays as it is, for the domain to refuse it.
+    A missing one is NaN. What is no number stays as it is, for the domain to refuse it.
     """
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column
     index, distinct = factorized(column)
     read = pd.to_numeric(pd.Series(distinct, dtype=object), errors="coerce")
     read = read.reindex(index).set_axis(column.index).rename(column.name)  # the index of a missing value is -1
-    return column.astype(object).where(read.isna(), read) if read.isna().any() else read
+    other = read.isna() & column.notna()
+    return column.astype(object).where(other, read) if other.any() else read
 
 
 class _Domain:
     """A public domain. Its kinds give `has(values)`: which of an array's values are in it, none of them missing."""
+
+    missing = None
+
+    def marked(self, column):
+        """A Series with the mark in the place of each value that is missing."""
+        return column if self.missing is None else column.astype(object).where(column.notna(), self.missing)
 
     def outside(self, column):
         """The entries of `column` that are not in this domain, missing ones among them."""
@@ -67,7 +80,7 @@ class _Domain:
             index, distinct = factorized(column)  # each value is asked once
         except TypeError:  # a list in a cell, say: as text it is none of the domain's values
             index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
-        return column[~np.append(self.has(distinct), False)[index]]  # the index of a missing value is -1
+        return column[~np.append(self.has(distinct), self.missing is not None)[index]]  # of a missing one it is -1
 
 
 class Role(StrEnum):
@@ -86,7 +99,10 @@ PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
 @dataclass(frozen=True)
 class Numbers(_Domain):
-    """The numbers from `low` to `high`, both included, in steps of `step`.
+    """The numbers from `low` to `high`, both included, in steps of `step`; and a missing one, if it has a mark.
+
+    A missing number is NaN in a column of floats. It stands last, after all numbers, and is as far from each of them as
+    low and high are from each other.
 
     Parameters
     ----------
@@ -98,14 +114,19 @@ class Numbers(_Domain):
         intervals, counted from 0; without them it is a round number that makes ten to twenty, fewer of a narrow domain.
         Ranges end there rather than at a value that few people share, so they should be public knowledge, such as the
         ages of a law.
+    missing : str, optional
+        How files and published labels write a missing number; None: no number may be missing.
 
     Raises
     ------
     SchemaError
-        Unless low < high and step > 0, for more than 2^31 values, and for cuts that do not cut the domain.
+        Unless low < high and step > 0, for more than 2^31 values, for cuts that do not cut the domain, and for a mark
+        that is empty, `*` or looks like a number or a range.
 
     >>> Numbers(17, 99).width
     82
+    >>> Numbers(17, 99, missing="NA").codes([17, 99, np.nan]).tolist()
+    [0, 82, 83]
     >>> Numbers(17, 99, cuts=(18, 65)).cuts, Numbers(17, 99, cuts=20).cuts, Numbers(17, 99).cuts[:3]
     ((18, 65), (20, 40, 60, 80), (20, 25, 30))
     """
@@ -114,6 +135,7 @@ class Numbers(_Domain):
     high: float
     step: float = 1
     cuts: float | tuple[float, ...] | None = field(default=None, repr=False)
+    missing: str | None = None
 
     def __post_init__(self):
         for end in ("low", "high", "step"):
@@ -122,10 +144,17 @@ class Numbers(_Domain):
             raise SchemaError(f"a domain of numbers needs low < high and step > 0, got {self}.")
         if self.width / self.step < 0.5 or not self._on_a_step(self.width / self.step):
             raise SchemaError(f"a domain's high must lie a whole number of steps above low, got {self}.")
-        if self.step < 1e-9 or self.width / self.step >= 2**31 or max(abs(self.low), abs(self.high)) >= 2**53:
+        most = 2**31 - (self.missing is not None)
+        if self.step < 1e-9 or self.width / self.step >= most or max(abs(self.low), abs(self.high)) >= 2**53:
             raise SchemaError(
                 f"a domain of numbers has at most 2,147,483,648 values, steps of 1e-9 or more and nothing beyond 2^53, "
                 f"got low={self.low!r}, high={self.high!r}, step={self.step!r}. Give a coarser step or another unit."
+            )
+        expect.kind("missing", self.missing, str, type(None))
+        if self.missing is not None and not _is_mark(self.missing):
+            raise SchemaError(
+                f"the mark of a missing number must be a word that is no number, no range and not '*', as NA or ? are; "
+                f"got {self.missing!r}. Give another, here and as 'missing' under [format]."
             )
         try:
             object.__setattr__(self, "cuts", cuts.points(self, self.cuts))
@@ -133,16 +162,44 @@ class Numbers(_Domain):
             raise SchemaError(str(error)) from None
 
     def __str__(self):
-        return f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
+        said = f"{self.low:g} to {self.high:g}" + ("" if self.step == 1 else f" in steps of {self.step:g}")
+        return said if self.missing is None else f"{said}, or {self.missing} (missing)"
 
     @property
     def width(self):
         """Largest minus smallest value: the most that one value can change."""
         return self.high - self.low
 
+    @cached_property
+    def steps(self):
+        """The code of `high`, which is the highest of a number."""
+        return int(np.rint(self.width / self.step))
+
+    @property
+    def size(self):
+        """How many values there are, a missing one among them."""
+        return self.steps + 1 + (self.missing is not None)
+
+    @property
+    def middle(self):
+        """The number half way from low to high, on a step."""
+        return self.value(int(self.codes((self.low + self.high) / 2)))
+
     def codes(self, values):
-        """Number of steps above `low`, integer array of the shape of `values`."""
+        """Number of steps above `low`, integer array of the shape of `values`; of a missing one, one more than `steps`.
+
+        Values are numbers, texts of numbers, NaN or the mark of a missing one.
+        """
+        if self.missing is not None:
+            values = np.asarray(values)
+            read = values if values.dtype.kind in "iuf" else pd.to_numeric(values, errors="coerce")
+            values = np.where(np.isnan(read), self.low + (self.steps + 1) * self.step, read)
         return np.rint((np.asarray(values, dtype=float) - self.low) / self.step).astype(np.int64)
+
+    def filled(self, values):
+        """An array of numbers with the `middle` for each that is missing: what noise takes it for."""
+        values = np.asarray(values)
+        return values if self.missing is None else np.where(pd.isna(values), self.middle, values)
 
     def interval(self, codes):
         """The first and the last code of the public interval that holds each of `codes`, two integer arrays."""
@@ -152,28 +209,36 @@ class Numbers(_Domain):
     @cached_property
     def _starts(self):
         """The codes at which public intervals begin, and the first above the domain."""
-        return np.array([0, *self.codes(self.cuts), self.codes(self.high) + 1])
+        return np.array([0, *self.codes(self.cuts), *range(self.steps + 1, self.size + 1)])
 
     def value(self, code):
-        """The number at a code, as it is printed: whole numbers without a decimal point."""
+        """The number at a code, as it is printed: whole numbers without a decimal point; of a missing one its mark."""
+        if code > self.steps and self.missing is not None:
+            return self.missing
         number = round(float(self.low + code * self.step), 10)
         return int(number) if number.is_integer() else number
 
     def has(self, values):
-        """Which of `values`, array (m,), are in this domain: boolean array."""
-        numbers = pd.to_numeric(np.asarray(values), errors="coerce")
+        """Which of `values`, array (m,), are in this domain, its mark among them: boolean array."""
+        values = np.asarray(values)
+        numbers = pd.to_numeric(values, errors="coerce")
         if numbers.dtype.kind == "c":  # complex ones have no order
             return np.zeros(len(numbers), dtype=bool)
         numbers = np.asarray(numbers, dtype=float)  # the narrow kinds would not hold a domain's ends
         with np.errstate(invalid="ignore", over="ignore"):  # infinities and whatever is near are no values
             steps = (numbers - self.low) / self.step  # decimals such as 0.01 are not exact, so count steps
-            return (-1e-6 <= steps) & (steps <= self.width / self.step + 1e-6) & self._on_a_step(steps)
+            inside = (-1e-6 <= steps) & (steps <= self.width / self.step + 1e-6) & self._on_a_step(steps)
+        return inside | (values == self.missing) if self.missing is not None else inside
+
+    def read(self, column):
+        """A Series as `numbers` gives it, NaN for the mark."""
+        return numbers(column if self.missing is None else column.mask(column == self.missing))
 
     def rounded(self, column):
-        """The numbers of a Series on the nearest step each, half-way ones on the even step; what lies outside of the
-        domain, or is no number, stays as it is.
+        """The numbers of a Series on the nearest step each, half-way ones on the even step; a mark as NaN. What lies
+        outside of the domain, or is no number, stays as it is.
         """
-        read = numbers(column)
+        read = self.read(column)
         if self.has(read).all():
             return read
         values = pd.to_numeric(read, errors="coerce").astype(float)
@@ -245,6 +310,13 @@ class Attribute:
     @property
     def numeric(self):
         return isinstance(self.domain, Numbers)
+
+    def coded(self, column):
+        """What `counts.coded` gives of a column of it, with the mark for a missing number."""
+        codes, values = coded(column)
+        if self.domain is not None and self.domain.missing is not None and pd.isna(values[-1:]).any():
+            values = np.append(values[:-1].astype(object), self.domain.missing)
+        return codes, values
 
 
 expect.word("attribute", Attribute, instead="A schema has them by name: schema[name].")
@@ -403,7 +475,8 @@ class Schema:
         if missing := outside.isna().sum():
             raise SchemaError(
                 f"dataset '{self.dataset}': column '{attribute.name}' has {missing} missing values, "
-                "which its domain does not allow. Drop those records or list a value for 'missing' in the domain."
+                "which its domain does not allow. Drop those records, or list a value for 'missing' in the domain: one "
+                'more text in a list, missing = "NA" beside low and high.'
             )
         raise SchemaError(
             f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "

@@ -112,7 +112,7 @@ def tally(model, column, attribute=None):
                 f"{model!r}: '{attribute.name}' cannot be {model.value!r}; it is one of {attribute.domain}. "
                 "Name a value of its domain."
             )
-    codes, values = coded(column)
+    codes, values = coded(column) if attribute is None else attribute.coded(column)
     if attribute is None or attribute.domain is None:
         order = np.arange(len(values))
     elif attribute.numeric:

@@ -7,7 +7,6 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.hierarchy.generalization import text
-from privnb.microdata.schema import numbers
 from privnb.privacy_models.anonymity import PEOPLE
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
@@ -58,8 +57,12 @@ class _Against(PrivacyModel):
         absent = [name for name in names if name not in self.population]
         if absent:
             raise ValueError(f"{self!r}: the population has no column {absent}. It needs every quasi-identifier.")
-        columns = (numbers(self.population[name]) if schema[name].numeric else self.population[name] for name in names)
-        return np.column_stack([hierarchies[name].codes(column) for name, column in zip(names, columns, strict=True)])
+        columns = []
+        for name in names:
+            domain, column = schema[name].domain, self.population[name]
+            column = domain.marked(domain.read(column)) if schema[name].numeric else column
+            columns.append(hierarchies[name].codes(column))
+        return np.column_stack(columns)
 
 
 @dataclass(frozen=True, eq=False)

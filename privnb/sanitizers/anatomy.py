@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import coded
 from privnb.privacy_models import FrequencyDiversity
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import bucketized
@@ -64,7 +64,7 @@ class Anatomy(Sanitizer):
                 f"{self!r}: '{self.sensitive}' is no sensitive attribute of '{dataset.name}'; those are "
                 f"{', '.join(others) or 'none'}. Name one, or give it that role."
             )
-        codes, values = factorized(table[self.sensitive], sort=True)
+        codes, values = coded(table[self.sensitive])
         self._check(codes, values)
         source = np.random.default_rng(rng)
         rows, facts = bucketized(dataset, table, _groups(codes, self.l, source), source)

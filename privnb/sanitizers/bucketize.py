@@ -104,6 +104,11 @@ def bucketized(dataset, table, groups, rng):
     if "bucket" in table:
         raise SanitizationError(f"'{dataset.name}' has a column 'bucket', as the release will have. Rename it.")
     numbers = rng.permutation(groups.max() + 1)[groups]
+    if gaps := [name for name in sensitive if dataset.schema[name].numeric and table[name].isna().any()]:
+        raise SanitizationError(
+            f"'{gaps[0]}' of '{dataset.name}' is a number with missing values, which no bucket counts. Publish it in "
+            f"bands, of which a missing one is the last: `dataset.in_bands('{gaps[0]}')`."
+        )
     parts = [_counted(table[name], numbers) for name in sensitive]
     if len({part["value"].dtype for part in parts}) > 1:  # whole numbers beside others stay whole
         parts = [part.astype({"value": object}) for part in parts]

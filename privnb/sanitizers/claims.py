@@ -131,13 +131,15 @@ def _of_label(read, label, nothing):
 def _values(dataset, release):
     exact = release.treated("exact")
     for name in (each for each in exact if not same(release.table[each], dataset.table[each])):
-        changed = np.asarray(release.table[name]) != np.asarray(dataset.table[name])
+        here, before = release.table[name].reset_index(drop=True), dataset.table[name].reset_index(drop=True)
+        changed = (here != before) & ~(here.isna() & before.isna())
         if changed.any():
             yield f"'{name}' should be exact, and {changed.sum()} of {len(dataset)} records have another value"
     others = release.treated("generalized", "suppressed")
     for name in (each for each in others if each not in dataset.schema.quasi_identifiers):  # of these, labels are read
         here, before = (np.asarray(table[name], dtype=object) for table in (release.table, dataset.table))
-        here = np.where(pd.isna(here), None, here)  # pandas' mark of a missing value is like nothing and unlike nothing
+        # A missing value is like nothing and unlike nothing, and pandas' mark of one is so without saying it.
+        here, before = (np.where(pd.isna(cells), None, cells) for cells in (here, before))
         changed = (here != before) & (here != SUPPRESSED)
         if changed.any():
             yield (

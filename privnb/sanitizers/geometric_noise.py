@@ -14,8 +14,8 @@ from privnb.sanitizers.noise_channel import Geometric
 class GeometricNoise(NumericNoise):
     """Add independent two-sided geometric noise to each numeric quasi-identifier of each record: ages stay whole years.
 
-    Laplace noise in steps of the public domain, with the same promise: see `LaplaceNoise` and `LocalNoise`. Values are
-    not clipped to the domain.
+    Laplace noise in steps of the public domain, with the same promise: see `LaplaceNoise`, also of missing numbers, and
+    `LocalNoise`. Values are not clipped to the domain.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class GeometricNoise(NumericNoise):
 
     def _draw(self, values, attribute, rng):
         domain = attribute.domain
-        steps = geometric(domain.codes(values), self.scale(attribute) / domain.step, rng=rng)
+        steps = geometric(domain.codes(domain.filled(values)), self.scale(attribute) / domain.step, rng=rng)
         if float(domain.low).is_integer() and float(domain.step).is_integer():
             return int(domain.low) + int(domain.step) * steps
         return np.round(domain.low + domain.step * steps, 10)

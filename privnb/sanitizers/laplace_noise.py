@@ -13,7 +13,7 @@ class LaplaceNoise(NumericNoise):
     """Add independent Laplace noise of scale sensitivity / epsilon to each numeric quasi-identifier of each record.
 
     Values are neither rounded nor clipped. Only a sensitivity of that width or more, and `rng=None`, promise epsilon:
-    see `LocalNoise`.
+    see `LocalNoise`. A missing number has noise around the middle of its public domain.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class LaplaceNoise(NumericNoise):
     title = "Laplace noise"
 
     def _draw(self, values, attribute, rng):
-        return laplace(values, self.scale(attribute), rng=rng)
+        return laplace(attribute.domain.filled(values), self.scale(attribute), rng=rng)
 
     def _law(self, attribute):
         return Laplace(self.scale(attribute), attribute.domain.step)

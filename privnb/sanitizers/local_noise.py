@@ -57,7 +57,11 @@ class LocalNoise(Sanitizer):
 
 
 class NumericNoise(LocalNoise):
-    """Noise of scale sensitivity / epsilon on each numeric quasi-identifier."""
+    """Noise of scale sensitivity / epsilon on each numeric quasi-identifier.
+
+    A missing number is taken for the middle of the public domain before noise is drawn, so that no published number
+    says that it was missing, and the promise covers that, too.
+    """
 
     changes = "numbers"
 

@@ -83,7 +83,7 @@ def recoded(dataset, table, requirement, classes):
 
 def lines(generalizations):
     """What `recoding` has to know of each attribute: the nodes at each level, or how many positions its line has."""
-    return [g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.size for g in generalizations]
+    return [g.groups if isinstance(g, Taxonomy) or type(g) is Intervals else g.steps + 1 for g in generalizations]
 
 
 def requirement_of(sanitizer, dataset, extra=(), *, alone=False):

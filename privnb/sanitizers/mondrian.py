@@ -95,6 +95,6 @@ def _shape(requirement, generalizations):
         TREE if isinstance(g, hierarchy.Taxonomy) else SET if isinstance(g, hierarchy.Sets) else LINE
         for g in generalizations
     ]
-    sizes = [g.size for g in generalizations]
+    steps = [g.steps for g in generalizations]
     trees = {a: g.groups for a, g in enumerate(generalizations) if kinds[a] == TREE}
-    return geometry(requirement.codes, kinds, sizes, trees)
+    return geometry(requirement.codes, kinds, steps, trees)

@@ -237,7 +237,8 @@ def cell_vulnerability(law, attribute, column):
         Of the column's noise, see `Release.columns`.
     attribute : Attribute
     column : array (n,)
-        The original values of n people, whose shares are the prior.
+        The original values of n people, whose shares are the prior. A missing number counts as the middle of its
+        domain, from which its noise was drawn: nobody can tell the two.
 
     Returns
     -------
@@ -252,7 +253,7 @@ def cell_vulnerability(law, attribute, column):
     expect.these(law=law, attribute=attribute)
     if not len(expect.kind("column", column, pd.Series, np.ndarray, list)):
         raise ValueError("column must have a value at least, and it has none.")
-    positions, people = np.unique(attribute.domain.codes(column), return_counts=True)
+    positions, people = np.unique(_positions(attribute, column), return_counts=True)
     return law.vulnerability(people / people.sum(), positions)
 
 
@@ -341,7 +342,7 @@ def _register(dataset, noisy):
     """
     names = dataset.schema.quasi_identifiers
     group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
-    true = {name: dataset.schema[name].domain.codes(dataset.table[name]) for name in noisy}
+    true = {name: _positions(dataset.schema[name], dataset.table[name]) for name in noisy}
     columns = [group, *true.values()]
     first, index = distinct_codes(columns, [column.max() + 1 for column in columns])
     return group, np.bincount(group[first]), {n: codes[first] for n, codes in true.items()}, np.bincount(index)
@@ -353,6 +354,11 @@ def _cuts(sizes):
     return np.flatnonzero(np.diff(total)) + 1
 
 
+def _positions(attribute, column):
+    """Where on its line the noise of each value was drawn from: integer array (n,)."""
+    return attribute.domain.codes(attribute.domain.filled(column) if attribute.numeric else column)
+
+
 def _seen(attribute, cells):
     """Noisy cells in steps of the domain, or as positions of categories."""
     if attribute.numeric:
@@ -361,8 +367,7 @@ def _seen(attribute, cells):
 
 
 def _size(attribute):
-    domain = attribute.domain
-    return round(domain.width / domain.step) + 1 if attribute.numeric else len(domain.values)
+    return attribute.domain.steps + 1 if attribute.numeric else len(attribute.domain.values)
 
 
 def _geometric(steps, scale):

@@ -8,9 +8,10 @@ order, other categories in the order of their public domain. The kinds are in `h
 - `covered(label)`: the positions that a published label covers, ascending integer array; `runs(label)` and
   `covers(label, positions)` say the same without listing them;
 - `width(label)`: the share of the line that it spans, 0 (one value) to 1 (all); lower tells more;
-- `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed;
+- `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed; NaN for that
+  of a missing number;
 - `widened(labels, shared)`: labels that end at nobody's own value;
-- `size`: the number of positions;
+- `size`: the number of positions; `steps`: how far apart two of them are at most;
 - `extent()`: how wide a generalization is, for clustering: see `Extent`.
 """
 
@@ -31,11 +32,19 @@ class Extent(NamedTuple):
     """The width of the smallest generalization of two leaves, a fraction of the widest.
 
     With `groups` (integer array levels x leaves): the first level at which both leaves are in one group.
-    Without: the difference of their positions on the line. Divided by `denominator` it lies in 0..1.
+    Without: the difference of their `places`, at most `denominator`. Divided by `denominator` it lies in 0..1.
     """
 
     denominator: int
     groups: np.ndarray | None
+
+
+def places(positions, steps):
+    """Where positions stand for who measures how far apart they are, integer array of their shape.
+
+    The one beyond `steps` is that of a missing number, as far from every number as these are from each other at most.
+    """
+    return np.where(positions > steps, 2 * steps, positions)
 
 
 class Generalization:
@@ -50,11 +59,15 @@ class Generalization:
         """
         return labels
 
+    @property
+    def steps(self):
+        return self.size - 1
+
     def codes(self, values):
         """Positions of original values on the line, integer array (n,).
 
-        `values`: array, Series or Categorical of numbers or text; "9", 9 and 9.0 are one value. Raises SchemaError
-        with the commonest values that have no position, missing ones among them.
+        `values`: array, Series or Categorical of numbers or text; "9", 9 and 9.0 are one value, and a missing number is
+        its mark. Raises SchemaError with the commonest values that have no position, missing ones among them.
         """
         values = pd.Series(values)
         # Each distinct value is looked up once; a Categorical has counted them already.
@@ -173,9 +186,14 @@ class OfLeaves(Generalization):
             row[self.covered(label)] = True
         return members
 
+    @cached_property
+    def numbers(self):
+        """The leaves of a numeric attribute as numbers, NaN for the mark of a missing one: float array (leaves,)."""
+        return np.asarray(pd.to_numeric(np.array(self.leaves, dtype=object), errors="coerce"), dtype=float)
+
     def bounds(self, label):
-        numbers = [float(self.leaves[position]) for position in self.covered(label)]
-        return min(numbers), max(numbers)
+        numbers = self.numbers[self.covered(label)]
+        return float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
 
 
 def text(value):

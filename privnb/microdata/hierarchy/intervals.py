@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, text
+from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, places, text
 from privnb.microdata.schema import Numbers, SchemaError, commonest
 
 INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
@@ -17,21 +17,22 @@ INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
 
 @dataclass(frozen=True)
 class _OnNumbers(OnALine):
-    """What generalizations of numbers share: a published cell is a number, `low-high` or `*`."""
+    """What generalizations of numbers share: a published cell is a number, `low-high`, the mark of a missing one, which
+    stands last, or `*`, which covers all. A label of numbers and a missing one is `*`.
+    """
 
     domain: Numbers
 
     def __post_init__(self):
         expect.kind("domain", self.domain, Numbers)
 
-    @cached_property
+    @property
     def size(self):
-        return int(self.domain.codes(self.domain.high)) + 1
+        return self.domain.size
 
     @property
-    def _last(self):
-        """The last position."""
-        return self.size - 1
+    def steps(self):
+        return self.domain.steps
 
     def _place(self, distinct):
         distinct = np.asarray(distinct)
@@ -39,22 +40,37 @@ class _OnNumbers(OnALine):
         codes[fits] = self.domain.codes(distinct[fits])
         return codes
 
+    def _names(self, low, high):
+        """The label of each run from `low` to `high`, integer arrays (m,). `_numbers` gives those of numbers alone."""
+        alone, labels = high <= self.steps, np.full(len(low), SUPPRESSED, dtype=object)
+        labels[alone] = self._numbers(low[alone], high[alone])
+        labels[low > self.steps] = self.domain.missing
+        return labels
+
     def _refusal(self, lost):
         return f"{len(lost)} numbers lie outside {self.domain}: {commonest(lost)}."
 
     def bounds(self, label):
         if label == SUPPRESSED:
             return float(self.domain.low), float(self.domain.high)
+        if label == self.domain.missing:
+            return math.nan, math.nan
         match = INTERVAL.fullmatch(str(label))
         if not match:
             raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
         return float(match[1]), float(match[2] or match[1])
 
+    def width(self, label):
+        first, last = places(np.array(self.ends(label)), self.steps)
+        return float(min((last - first) / self.steps, 1))
+
     def ends(self, label):
+        if label in (SUPPRESSED, self.domain.missing):
+            return 0 if label == SUPPRESSED else self.size - 1, self.size - 1
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
         low, high = ((bound - self.domain.low) / self.domain.step for bound in self.bounds(label))
         # Decimals such as 0.01 are not exact.
-        first, last = max(0, math.ceil(low - 1e-6)), min(self._last, math.floor(high + 1e-6))
+        first, last = max(0, math.ceil(low - 1e-6)), min(self.steps, math.floor(high + 1e-6))
         if first > last:
             raise SchemaError(f"the label '{label}' covers no value of {self.domain}. Was it made for another domain?")
         return first, last
@@ -62,7 +78,7 @@ class _OnNumbers(OnALine):
 
 @dataclass(frozen=True)
 class Ranges(OfItsValues, _OnNumbers):
-    """Numbers published as the range from the smallest to the largest of the class.
+    """Numbers published as the range from the smallest to the largest of the class; missing ones alone as their mark.
 
     In a release, unless `exact`, an end that few people share is moved outwards, to where one of the domain's public
     intervals begins or ends.
@@ -83,7 +99,7 @@ class Ranges(OfItsValues, _OnNumbers):
     def _outwards(self, low, high, shared):
         return self.domain.interval(low)[0], self.domain.interval(high)[1]
 
-    def _names(self, low, high):
+    def _numbers(self, low, high):
         # Each end is written once; there are far fewer of them than of pairs.
         index, ends = pd.factorize(np.concatenate([low, high]))
         texts = np.array([text(self.domain.value(end)) for end in ends], dtype=object)[index]
@@ -91,7 +107,7 @@ class Ranges(OfItsValues, _OnNumbers):
         return np.where(low == high, first, first + "-" + last)
 
     def extent(self):
-        return Extent(self._last, None)
+        return Extent(self.steps, None)
 
 
 @dataclass(frozen=True)
@@ -139,19 +155,30 @@ class Intervals(_OnNumbers):
 
     @cached_property
     def groups(self):
-        """Integer array (widths, positions): the interval that holds each position at each width."""
-        values = self.domain.low + self.domain.step * np.arange(self._last + 1)
-        return np.array([values // width for width in self.widths], dtype=np.int32)
+        """Integer array (levels, positions): the interval that holds each position at each width. Where numbers may be
+        missing, a last level has all in one; below it a missing one is alone.
+        """
+        values = self.domain.low + self.domain.step * np.arange(self.steps + 1)
+        groups = np.array([values // width for width in self.widths], dtype=np.int32)
+        if self.domain.missing is None:
+            return groups
+        alone = groups.max(axis=1, keepdims=True) + 1
+        return np.pad(np.hstack([groups, alone]), ((0, 1), (0, 0)))
 
-    def _names(self, low, high):
+    def _numbers(self, low, high):
         level = np.argmax(self.groups[:, low] == self.groups[:, high], axis=0)
+        return self.at(level, low)
+
+    def at(self, level, positions):
+        """The labels of `positions` at the level of a width, or at one level each: object array (m,)."""
         widths = np.array(self.widths)[level]
-        starts = self.groups[level, low] * widths
-        labels = [f"{start}-{end}" for start, end in zip(starts.tolist(), (starts + widths - 1).tolist(), strict=True)]
-        return np.array(labels, dtype=object)
+        starts = self.groups[level, positions] * widths
+        ends = starts + widths - 1
+        labels = [f"{start}-{end}" for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.where(positions > self.steps, self.domain.missing, np.array(labels, dtype=object))
 
     def extent(self):
-        return Extent(len(self.widths) - 1, self.groups)
+        return Extent(len(self.groups) - 1, self.groups)
 
 
 class RangedIntervals(Intervals):

@@ -64,7 +64,7 @@ def widths(attribute, widths, origin=0):
     begin = _steps(origin - domain.low, domain)
     if begin is None or abs(begin) >= 2**53:
         raise SchemaError(f"'{attribute.name}': the origin {origin} is no whole number of steps away from {domain}.")
-    codes = np.arange(_size(domain))
+    codes = np.arange(domain.steps + 1)
     starts = [(codes - begin) // step * step + begin for step in steps]
     return _numbered(attribute, [(start, start + step - 1) for start, step in zip(starts, steps, strict=True)])
 
@@ -96,14 +96,14 @@ def cuts(attribute, *levels):
     for points in levels:
         expect.numbers("levels", points)
         codes = [_steps(point - domain.low, domain) for point in points]
-        if None in codes or any(b <= a for a, b in pairwise([0, *codes, _size(domain)])):
+        if None in codes or any(b <= a for a, b in pairwise([0, *codes, domain.steps + 1])):
             raise SchemaError(
                 f"'{attribute.name}': the levels' points {tuple(points)} do not cut {domain}. Give rising numbers of "
                 "the domain, each the first of its interval."
             )
         starts = np.array([0, *codes])
-        part = np.searchsorted(starts, np.arange(_size(domain)), side="right") - 1
-        ends.append((starts[part], np.append(starts[1:], _size(domain))[part] - 1))
+        part = np.searchsorted(starts, np.arange(domain.steps + 1), side="right") - 1
+        ends.append((starts[part], np.append(starts[1:], domain.steps + 1)[part] - 1))
     return _numbered(attribute, ends)
 
 
@@ -293,10 +293,6 @@ def _domain(attribute, kind):
     return attribute.domain
 
 
-def _size(domain):
-    return int(domain.codes(domain.high)) + 1
-
-
 def _steps(distance, domain):
     """A distance in whole steps of the domain; None if it is no whole number of them."""
     steps = distance / domain.step
@@ -310,8 +306,9 @@ def _numbered(attribute, ends):
         low, high = attribute.domain.value(first), attribute.domain.value(last)
         return str(low) if first == last else f"{low}-{high}"
 
-    levels = [[label(*pair) for pair in np.column_stack(level).tolist()] for level in ends]
-    rows = zip(values_of(attribute.domain), *levels, [SUPPRESSED] * _size(attribute.domain), strict=True)
+    marks = [attribute.domain.missing] * (attribute.domain.missing is not None)
+    levels = [[label(*pair) for pair in np.column_stack(level).tolist()] + marks for level in ends]
+    rows = zip(values_of(attribute.domain), *levels, [SUPPRESSED] * attribute.domain.size, strict=True)
     return Taxonomy(attribute.name, tuple(rows))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from privnb.microdata.hierarchy import Extent
+from privnb.microdata.hierarchy.generalization import places
 
 _NEVER = 2**62  # above every cost and every record's position
 
@@ -68,10 +69,11 @@ def greedy_k_member(
 
 
 class _Geometry(NamedTuple):
-    """How wide a box is. The coordinates of the first `ranges` attributes are weighted positions; those of the others
-    are rows of `groups` (rows x levels), an attribute's from `begin` to before `end`."""
+    """How wide a box is. The coordinates of the first `ranges` attributes are weighted places, `unit` apart at most;
+    those of the others are rows of `groups` (rows x levels), an attribute's from `begin` to before `end`."""
 
     ranges: int
+    unit: int
     weights: np.ndarray
     begin: np.ndarray
     end: np.ndarray
@@ -109,7 +111,7 @@ def _locate(codes, extents, k):
     for column, a in enumerate(attributes):
         groups = extents[a].groups
         if groups is None:
-            points[:, column] = codes[:, a] * weights[a]
+            points[:, column] = places(codes[:, a], extents[a].denominator) * weights[a]
             continue
         # Values that share their group at every level are one coordinate.
         new = np.concatenate([[True], np.any(groups[:, 1:] != groups[:, :-1], axis=0)])
@@ -119,14 +121,14 @@ def _locate(codes, extents, k):
         rows.append(np.pad(groups[:, new].T, ((0, 0), (0, levels - len(groups)))))
     ranges = sum(extent.groups is None for extent in extents)
     weights = np.array([weights[a] for a in attributes])
-    return points, _Geometry(ranges, weights, begin, end, np.concatenate(rows).astype(np.int64))
+    return points, _Geometry(ranges, unit, weights, begin, end, np.concatenate(rows).astype(np.int64))
 
 
 @njit(cache=True)
 def _extent(geometry, a, low, high):
     """The weighted extent from low to high, which never falls as they move apart: all bounds rest on that."""
     if a < geometry.ranges:
-        return high - low
+        return min(high - low, geometry.unit)
     level = 0
     while geometry.groups[low, level] != geometry.groups[high, level]:
         level += 1
@@ -196,6 +198,12 @@ def _tabulate(geometry, a, low, high, growth):
         growth[c] = _extent(geometry, a, min(low, c), max(high, c)) - extent
 
 
+@njit(cache=True, inline="always")
+def _wider(geometry, low, high, more):
+    """What is added to the extent from low to high of a range that becomes so much wider."""
+    return min(high - low + more, geometry.unit) - min(high - low, geometry.unit)
+
+
 # A call would pass every array in parts, some sixty arguments: inlined, the search is twice as fast.
 @njit(cache=True, inline="always")
 def _bound(geometry, tree, node, low, high, growth, furthest):
@@ -206,12 +214,12 @@ def _bound(geometry, tree, node, low, high, growth, furthest):
     bound = 0
     if furthest:
         for a in range(geometry.ranges):
-            bound -= max(low[a] - tree.low[node, a], tree.high[node, a] - high[a])
+            bound -= _wider(geometry, low[a], high[a], max(low[a] - tree.low[node, a], tree.high[node, a] - high[a]))
         for a in range(geometry.ranges, len(low)):
             bound -= max(growth[tree.low[node, a]], growth[tree.high[node, a]])
     else:
         for a in range(geometry.ranges):
-            bound += max(0, low[a] - tree.high[node, a], tree.low[node, a] - high[a])
+            bound += _wider(geometry, low[a], high[a], max(0, low[a] - tree.high[node, a], tree.low[node, a] - high[a]))
         for a in range(geometry.ranges, len(low)):
             bound += growth[min(max(low[a], tree.low[node, a]), tree.high[node, a])]
     return bound

@@ -32,8 +32,7 @@ def levels(hierarchy, positions):
     if isinstance(hierarchy, Taxonomy):
         return np.array(hierarchy.rows, dtype=object).T[:, positions]
     if isinstance(hierarchy, Intervals):
-        groups = zip(hierarchy.groups[:, positions].tolist(), hierarchy.widths, strict=True)
-        rows = [[f"{group * width}-{group * width + width - 1}" for group in row] for row, width in groups]
+        rows = [hierarchy.at(level, positions) for level in range(len(hierarchy.widths))]
     else:
         rows = [hierarchy.labels(positions, np.arange(len(positions)))]
     return np.array([*rows, [SUPPRESSED] * len(positions)], dtype=object)

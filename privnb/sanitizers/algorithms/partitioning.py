@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numba import njit
 
+from privnb.microdata.hierarchy.generalization import places
 from privnb.sanitizers.mondrian import CHOICES, MEDIANS
 
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
@@ -23,13 +24,14 @@ _TIE = 1e-9  # logarithms and sums of fractions that differ by less are equal, w
 
 
 class Geometry(NamedTuple):
-    """How each attribute is cut. kinds, sizes (positions on the line): (attributes,). places: the positions that occur,
-    in order, (attributes, places); a row's code is its place among them, so that nothing here is as long as a domain.
+    """How each attribute is cut. kinds, steps (how far apart two positions are at most): (attributes,). places: those
+    that occur, in order, (attributes, places); a row's code is its number among them, so that nothing here is as long
+    as a domain.
     For trees: groups, the node that holds each place at each level, and widths, the leaves of that node less one:
     (attributes, levels, places)."""
 
     kinds: np.ndarray
-    sizes: np.ndarray
+    steps: np.ndarray
     places: np.ndarray
     groups: np.ndarray
     widths: np.ndarray
@@ -63,25 +65,26 @@ class Space(NamedTuple):
     table: np.ndarray
 
 
-def geometry(codes, kinds, sizes, trees):
+def geometry(codes, kinds, steps, trees):
     """The codes of rows (m, attributes) among the positions that occur, and their `Geometry`.
 
-    `kinds`, `sizes`: the kind and the number of positions of each attribute; `trees`: `{attribute: groups}`.
+    `kinds`, `steps`: the kind of each attribute, and how far apart two of its positions are at most; `trees`:
+    `{attribute: groups}`.
     """
     found = [np.sort(pd.unique(column)) for column in codes.T]
     codes = np.column_stack([np.searchsorted(f, column) for f, column in zip(found, codes.T, strict=True)])
     codes = codes.astype(np.int32)
     most = max(map(len, found))
     levels = max((len(groups) for groups in trees.values()), default=1)
-    places = np.zeros((len(kinds), most), dtype=np.int64)
+    at = np.zeros((len(kinds), most), dtype=np.int64)
     padded, widths = np.zeros((2, len(kinds), levels, most), dtype=np.int32)
     for a, occurring in enumerate(found):
-        places[a, : len(occurring)] = occurring
+        at[a, : len(occurring)] = places(occurring, steps[a])
         for level in range(levels if a in trees else 0):
             row = trees[a][min(level, len(trees[a]) - 1)]  # levels above the root repeat it
             padded[a, level, : len(occurring)] = row[occurring]
             widths[a, level, : len(occurring)] = np.bincount(row)[row[occurring]] - 1
-    return codes, Geometry(np.array(kinds), np.array(sizes), places, padded, widths)
+    return codes, Geometry(np.array(kinds), np.array(steps), at, padded, widths)
 
 
 def partition(requirement, codes, shape, choose, median, target=None):
@@ -197,7 +200,7 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
         if shape.kinds[a] == SET:
             widest_set = shape.places.shape[1]
         elif shape.kinds[a] == TREE:
-            most = max(most, min(shape.sizes[a], shape.places.shape[1]))
+            most = max(most, min(shape.steps[a] + 1, shape.places.shape[1]))
     seen = np.zeros((most if how.choose == _PENALTY else 1, attributes, widest_set), np.int64)
     stamp = 0
     nowhere, one = np.zeros(0, np.int32), np.int64(1)
@@ -282,7 +285,7 @@ def _spread(rows, shape, b, e, part, parts, low, high, seen, stamp, span):
                 wide = distinct[p, a] - 1
             else:
                 wide = shape.widths[a, _common(shape.groups, a, low[p, a], high[p, a]), low[p, a]]
-            span[a] = wide / (shape.sizes[a] - 1) if wide > 0 else 0.0
+            span[a] = min(wide / shape.steps[a], 1.0) if wide > 0 else 0.0
             penalty += weight[p] * span[a]
     return penalty
 

@@ -35,9 +35,10 @@ def local_recoding(
     codes: integer array (m, attributes), distinct rows of positions on the attributes' lines. multiplicities: integer
     array (m,), records of each. lines: one an attribute; an integer array (levels, positions) with the node that holds
     each position at each level, as `Taxonomy.groups`, whose label is the lowest common one; or the number of positions,
-    for labels that run from the lowest to the highest. holds: which classes are allowed, called with an integer array
-    (m,) of classes 0 to c - 1, returns a bool array (c,). Whatever it asks must still hold in a union of classes that
-    hold; classes that fail join their cheapest neighbour until none fails.
+    for labels that run from the lowest to the highest, but for that of a missing number, which stands last. holds:
+    which classes are allowed, called with an integer array (m,) of classes 0 to c - 1, returns a bool array (c,).
+    Whatever it asks must still hold in a union of classes that hold; classes that fail join their cheapest neighbour
+    until none fails.
 
     Minimizes, without a promise of the optimum, the sum over records and attributes of (positions under the label - 1)
     / (positions - 1). A combination is never split over classes; the result depends on the order of rows in nothing

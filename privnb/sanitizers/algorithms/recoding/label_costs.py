@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from privnb.microdata.hierarchy.generalization import places
+
 UNIT = 2**20
 NEVER = 2**62  # above every cost and position
 
@@ -21,7 +23,8 @@ class Table(NamedTuple):
     points: integer array (m, attributes), positions on the attributes' lines. weights: integer array (m,), records of
     each point. groups: integer array (attributes, levels, positions), the node that holds each position at each level.
     spans: the units that the label of positions low to high costs, attribute a's square from begin[a] in rows of
-    width[a]. steps: where labels are runs, which need no square, the line's number of positions less one; else 0.
+    width[a]. steps: where labels are runs, which need no square, how far apart two positions are at most; else 0. Of
+    runs the points are `places`.
     """
 
     points: np.ndarray
@@ -38,8 +41,9 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
 
     lines: one an attribute; an integer array (levels, positions) with the node that holds each position at each level,
     whose label is the lowest common one; or the number of positions, for labels that run from the lowest to the
-    highest.
+    highest, but for that of a missing number, which stands last.
     """
+    points, weights = np.array(codes, np.int64, order="C"), np.ascontiguousarray(weights, np.int64)
     trees = [np.asarray(line) for line in lines if not np.isscalar(line)]
     levels, positions = (max((tree.shape[axis] for tree in trees), default=1) for axis in (0, 1))
     groups = np.zeros((len(lines), levels, positions), np.int64)
@@ -48,6 +52,7 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
     for a, line in enumerate(lines):
         if np.isscalar(line):
             steps[a] = max(int(line) - 1, 1)
+            points[:, a] = places(points[:, a], steps[a])
             continue
         leaves = width[a] = np.shape(line)[1]
         begin[a] = sum(map(len, spans))
@@ -58,7 +63,6 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
             costs = (under[node] - 1) * UNIT // max(leaves - 1, 1)
             span = np.where((span < 0) & (node[:, None] == node), costs[:, None], span)
         spans.append(span.ravel().astype(np.int32))
-    points, weights = np.ascontiguousarray(codes, np.int64), np.ascontiguousarray(weights, np.int64)
     return Table(points, weights, groups, np.concatenate(spans), begin, width, steps)
 
 
@@ -66,7 +70,7 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
 def cost(table, a, low, high):
     """Units that the label of positions low to high of attribute a costs each record."""
     if table.steps[a]:
-        return (high - low) * UNIT // table.steps[a]
+        return min(high - low, table.steps[a]) * UNIT // table.steps[a]
     return np.int64(table.spans[table.begin[a] + low * table.width[a] + high])
 
 

@@ -1,0 +1,277 @@
+"""A number with gaps stays a number: "missing" is a value of its domain, from the file to the published label."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from plain_models import keeps, published
+
+from privnb.measures import information_loss
+from privnb.microdata.bands import Bands
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Intervals, RangedIntervals, Ranges, taxonomies
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.privacy_models import KMap
+from privnb.sanitizers import Bucketize, GeometricNoise, Identity, KMember, LaplaceNoise, SanitizationError
+from privnb.sanitizers.catalogue import kinds
+from privnb.sanitizers.noise_channel import cell_vulnerability, identification
+
+AGE = Numbers(0, 99, missing="NA")
+WEIGHT = Numbers(30, 120, step=0.5, missing="?")
+SCHEMA = Schema(
+    "gaps",
+    (
+        Attribute("age", Role.QUASI_IDENTIFIER, AGE),
+        Attribute("weight", Role.QUASI_IDENTIFIER, WEIGHT),
+        Attribute("town", Role.QUASI_IDENTIFIER, Categories(("a", "b"))),
+        Attribute("disease", Role.SENSITIVE, Categories(("flu", "cold", "cough", "gout"))),
+        Attribute("income", Role.NEUTRAL, Numbers(0, 50, missing="-")),
+    ),
+)
+TOWN = taxonomies.lists(SCHEMA["town"], {"all": ["a", "b"]})
+WAYS = {
+    "ranges": Ranges(AGE),
+    "intervals": Intervals(AGE, (5, 10, 20, 50, 100)),
+    "ranged intervals": RangedIntervals(AGE, (5, 10, 20, 50, 100)),
+    "widths": taxonomies.widths(SCHEMA["age"], (5, 10, 20)),
+    "cuts": taxonomies.cuts(SCHEMA["age"], (6, 18, 40, 65), (18, 65)),
+}
+
+
+def toy(rows=40, seed=0, way="ranges", gaps=0.3):
+    rng = np.random.default_rng(seed)
+    number = {
+        name: np.where(rng.random(rows) < gaps, np.nan, drawn)
+        for name, drawn in (
+            ("age", rng.integers(0, 100, rows)),
+            ("weight", rng.integers(60, 241, rows) / 2),
+            ("income", rng.integers(0, 51, rows)),
+        )
+    }
+    table = pd.DataFrame(
+        number | {"town": rng.choice(["a", "b"], rows), "disease": rng.choice(["flu", "cold", "cough", "gout"], rows)}
+    )
+    return Dataset("gaps", table, SCHEMA, {"age": WAYS[way], "weight": Ranges(WEIGHT), "town": TOWN})
+
+
+def stands_for(label, value, mark):
+    """Whether a published label covers a true number, read as a person reads it: NaN is a missing one."""
+    if label == "*":
+        return True
+    if label == mark or pd.isna(value):
+        return label == mark and pd.isna(value)
+    low, high = re.fullmatch(r"([\d.]+)(?:-([\d.]+))?", label).groups()
+    return float(low) <= value <= float(high or low)
+
+
+def test_a_missing_number_is_the_last_value_of_its_domain():
+    assert AGE.size == 101
+    assert AGE.codes(["7", np.nan, "NA", 99.0]).tolist() == [7, 100, 100, 99]
+    assert [AGE.value(code) for code in (7, 100)] == [7, "NA"]
+    assert AGE.has(np.array([7, 7.5, "NA", "?"], dtype=object)).tolist() == [True, False, True, False]
+    assert AGE.interval(np.array([3, 100]))[0].tolist() == [0, 100]
+    assert AGE.interval(np.array([99, 100]))[1].tolist() == [99, 100]
+    assert str(AGE) == "0 to 99, or NA (missing)"
+    assert AGE.outside(pd.Series([7, np.nan, 100])).tolist() == [100]
+    assert len(Numbers(0, 99).outside(pd.Series([7, np.nan]))) == 1, "without a mark nothing may be missing"
+    assert AGE.rounded(pd.Series(["7.4", "NA", None])).tolist()[0] == 7
+    assert AGE.rounded(pd.Series(["7.4", "NA", None])).isna().tolist() == [False, True, True]
+    assert Numbers(0, 2**31 - 2, missing="NA").size == 2**31
+    with pytest.raises(SchemaError, match="at most 2,147,483,648 values"):
+        Numbers(0, 2**31 - 1, missing="NA")
+
+
+def test_a_mark_that_reads_as_anything_else_is_refused():
+    for mark in ("", "*", "7", "-9", "17-30", "inf", " NA", "1e5"):
+        with pytest.raises(SchemaError, match="the mark of a missing number must be a word"):
+            Numbers(0, 99, missing=mark)
+    for mark in ("?", "NA", "N/A", "NaN", "-", ".", "unknown"):
+        assert Numbers(0, 99, missing=mark).missing == mark
+
+
+def test_the_bands_of_a_secret_number_have_one_for_missing():
+    bands = Bands.of(Numbers(0, 99, cuts=(18, 65), missing="?"))
+    assert bands.values == ("0-17", "18-64", "65-99", "?")
+    assert bands.labels([3, np.nan, 99]) == ["0-17", "?", "65-99"]
+    assert Bands.of(Numbers(0, 3, missing="?")).values == ("0", "1", "2", "3", "?")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_label_covers_numbers_or_missing_ones_and_only_the_star_both(way):
+    hierarchy = WAYS[way]
+    assert hierarchy.size == 101
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        values = rng.choice([*range(100), np.nan], rng.integers(1, 5), p=[0.006] * 100 + [0.4])
+        codes = hierarchy.codes(AGE.marked(pd.Series(values)))
+        label = hierarchy.labels(codes, np.zeros(len(codes), dtype=int))[0]
+        assert all(stands_for(label, value, "NA") for value in values)
+        assert set(codes) <= set(hierarchy.covered(label))
+        assert hierarchy.covers(label, codes).all()
+        missing = np.isnan(values)
+        assert (label == "NA") == missing.all()
+        assert label == "*" or missing.all() or not missing.any()
+        low, high = hierarchy.bounds(label)
+        assert np.isnan([low, high]).all() if missing.all() else low <= min(values[~missing]) <= high
+    assert hierarchy.width("NA") == 0
+    assert hierarchy.width("*") == 1
+    assert hierarchy.ends("NA") == (100, 100)
+    assert hierarchy.ends("*") == (0, 100)
+
+
+def test_a_range_ends_at_a_public_cut_and_a_missing_one_where_it_is():
+    ages = Ranges(Numbers(17, 99, cuts=10, missing="?"))
+    given = np.array(["41-47", "38", "?", "*"], dtype=object)
+    assert ages.widened(given, shared=[]).tolist() == ["40-49", "30-39", "?", "*"]
+    assert ages.width("17-99") == 1, "what a number costs does not depend on whether others may be missing"
+    assert ages.width("17-58") == Ranges(Numbers(17, 99)).width("17-58")
+
+
+TOML = """
+[dataset]
+name = "toy"
+[[files]]
+path = "toy.csv"
+[format]
+{layout}
+[columns.age]
+role = "quasi-identifier"
+domain = {{ low = 0, high = 99{mark} }}
+[columns.pay]
+role = "sensitive"
+domain = {{ low = 0, high = 9, missing = "-" }}
+"""
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(rows="30,7\nNA,-\n,3\n50,4\n", layout="", mark=', missing = "NA"'):
+        (tmp_path / "toy.csv").write_text("age,pay\n" + rows)
+        (tmp_path / "toy.toml").write_text(TOML.format(layout=layout, mark=mark))
+        return tmp_path / "toy.toml"
+
+    return write
+
+
+def test_a_file_says_missing_by_an_empty_cell_or_a_mark(written):
+    loaded = load(written())
+    assert loaded.table["age"].fillna(-1).tolist() == [30, -1, -1, 50]
+    assert loaded.table["pay"].tolist() == ["7", "-", "3", "4"], "a sensitive number is in bands"
+    assert loaded.codes["age"].tolist() == [30, 100, 100, 50]
+    of_the_file = load(written("30,7\n-9,3\n", 'missing = "-9"'))
+    assert of_the_file.codes["age"].tolist() == [30, 100]
+    assert len(load(written(layout='missing = "NA"\nrecords_with_missing = "drop"'))) == 3 - 1
+    with pytest.raises(SchemaError, match=r"2 of 4 records have missing values, in age, and records_with_missing = "):
+        load(written(layout='missing = "NA"\nrecords_with_missing = "refuse"'))
+    assert len(load(written("30,7\n50,4\n", layout='records_with_missing = "refuse"'))) == 2
+    with pytest.raises(
+        SchemaError, match=r"'age' has 1 missing values, which its domain does not allow\. .*missing = "
+    ):
+        load(written("30,7\n,4\n", mark=""))
+    with pytest.raises(SchemaError, match="column 'age': the mark of a missing number must be a word"):
+        load(written(mark=', missing = "9"'))
+    with pytest.raises(SchemaError, match=r"missing = .* where there are gaps"):
+        load(written(mark=", missing = 9"))
+
+
+INSTANCES = [each for kind in kinds().values() for each in kind.examples(SCHEMA)]
+
+
+@pytest.mark.parametrize("sanitizer", INSTANCES, ids=repr)
+def test_every_sanitizer_keeps_its_claims_on_tables_with_gaps(sanitizer):
+    done = 0
+    for seed, way in enumerate([*WAYS, "ranges", "ranges"]):
+        data = toy(12 + 4 * seed, seed, way, gaps=(0.1, 0.3, 0.6)[seed % 3])
+        try:
+            release = sanitizer.sanitize(data, rng=1)
+        except SanitizationError:  # such as one value too common for l
+            continue
+        done += 1
+        for model in release.provenance.claims:
+            assert keeps(model, **published(release, model))
+        for name in ("age", "weight"):
+            cells, attribute = release.table[name], SCHEMA[name]
+            if name in release.treated("noisy"):
+                assert np.isfinite(cells).all()
+            elif name in release.treated("exact"):
+                pd.testing.assert_series_equal(cells, data.table[name])
+            else:
+                pairs = zip(cells.astype(str), data.table[name], strict=True)
+                assert all(stands_for(*pair, attribute.domain.missing) for pair in pairs)
+        if not release.treated("noisy"):
+            losses = (information_loss.certainty_penalty(release), information_loss.loss_metric(data, release))
+            losses += (information_loss.precision(release), information_loss.normalized_certainty_penalty(release))
+            assert all(0 <= loss <= 1 for loss in losses)
+            assert information_loss.kl_divergence(data, release) >= 0
+            assert information_loss.non_uniform_entropy(data, release) >= 0
+    assert done >= 5
+
+
+def test_who_is_like_whom_where_numbers_are_missing():
+    """A missing number is as far from each number as these are from each other at most, and not at all from another."""
+    ages = [90, np.nan, 10, 99, np.nan, 12]
+    schema = Schema("gaps", (SCHEMA["age"],))
+    for way in ("ranges", "ranged intervals"):
+        data = Dataset("gaps", pd.DataFrame({"age": ages}), schema, {"age": WAYS[way]})
+        labels = KMember(2).sanitize(data, rng=1).table["age"]
+        assert labels[1] == labels[4] == "NA"
+        assert not {"NA", "*"} & set(labels[[0, 2, 3, 5]])
+
+
+def test_a_claim_that_a_label_does_not_keep_is_refused():
+    """A missing number under a range, and a number under the mark."""
+
+    class Wrong(Identity):
+        def _sanitize(self, dataset, table, rng):
+            return table.assign(age=self.cells(dataset.table["age"])), {}
+
+    for cells in (lambda age: ["0-99"] * len(age), lambda age: ["NA"] * len(age)):
+        Wrong.cells = staticmethod(cells)
+        with pytest.raises(SanitizationError, match="that does not cover"):
+            Wrong().sanitize(toy(), rng=1)
+    Wrong.cells = staticmethod(lambda age: age.fillna(7))
+    with pytest.raises(SanitizationError, match="is published as '7'"):
+        Wrong().sanitize(toy(), rng=1)
+
+
+def test_people_of_a_population_may_lack_a_number_too():
+    data = toy(30)
+    population = pd.concat([data.table, data.table])
+    for marked in (population, population.assign(age=AGE.marked(population["age"]))):
+        assert KMap(2, population=marked).codes(SCHEMA, data.hierarchies)[:30, 0].tolist() == data.codes["age"].tolist()
+
+
+def test_the_noise_of_a_missing_number_is_drawn_from_the_middle():
+    """The same law as that of a person of the middle: what is published does not say that a number is missing."""
+    rows = 4000
+    data = toy(rows, gaps=0)
+    column = np.where(np.arange(rows) % 2, np.nan, AGE.middle)
+    table = data.table.assign(age=column)
+    filled = table.assign(age=float(AGE.middle))
+    for sanitizer in (LaplaceNoise(1.0), GeometricNoise(1.0)):
+        both = [
+            sanitizer.sanitize(Dataset("gaps", each, SCHEMA, data.hierarchies), rng=3).table["age"]
+            for each in (table, filled)
+        ]
+        assert both[0].equals(both[1])
+        spread = both[0][1::2] - AGE.middle
+        assert abs(spread.mean()) < 5 * 99 * np.sqrt(2 / (rows / 2))
+        assert abs(spread.var() / (2 * 99**2) - 1) < 0.25
+    release = LaplaceNoise(1.0).sanitize(Dataset("gaps", table, SCHEMA, data.hierarchies), rng=3)
+    law = release.columns["age"].law
+    assert cell_vulnerability(law, SCHEMA["age"], column) == pytest.approx(1), (
+        "all have one value as far as noise tells"
+    )
+    assert identification(data, release, rng=1, rows=50)[0] < 1
+    assert 0 < information_loss.mean_absolute_error(data, release)
+    assert LaplaceNoise(1.0).sanitize(toy(), rng=None).provenance.promise.epsilon == 2.0
+
+
+def test_a_secret_number_with_gaps_is_bucketized_in_bands():
+    schema = SCHEMA.with_roles({"age": "quasi-identifier", "income": "sensitive"})
+    data = Dataset("gaps", toy().table[["age", "income"]], schema, {"age": WAYS["ranges"]})
+    with pytest.raises(SanitizationError, match=r"number with missing values.*in_bands\('income'\)"):
+        Bucketize(KMember(3)).sanitize(data, rng=1)
+    release = Bucketize(KMember(3)).sanitize(data.in_bands("income"), rng=1)
+    assert release.buckets.loc[release.buckets["value"] == "-", "count"].sum() == data.table["income"].isna().sum()
