@@ -12,6 +12,8 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, RangedIntervals, Ranges, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.miners import cross_val_predictions, reference_set
+from privnb.miners.encoding import encode
 from privnb.privacy_models import KMap
 from privnb.sanitizers import Bucketize, GeometricNoise, Identity, KMember, LaplaceNoise, SanitizationError
 from privnb.sanitizers.catalogue import kinds
@@ -275,3 +277,55 @@ def test_a_secret_number_with_gaps_is_bucketized_in_bands():
         Bucketize(KMember(3)).sanitize(data, rng=1)
     release = Bucketize(KMember(3)).sanitize(data.in_bands("income"), rng=1)
     assert release.buckets.loc[release.buckets["value"] == "-", "count"].sum() == data.table["income"].isna().sum()
+
+
+def test_what_a_miner_reads_of_a_missing_number():
+    data = toy(200)
+    names = ["age", "town"]
+    known = data.table["age"].dropna()
+    encoded = encode(data.table, names, SCHEMA, data.hierarchies)
+    missing = data.table["age"].isna().to_numpy()
+    assert encoded.features.shape == (200, 5)
+    assert (encoded.features[missing, :3] == [known.median(), known.median(), 1]).all()
+    assert (encoded.features[~missing, 2] == 0).all()
+    assert encoded.labels["age"].isna().tolist() == missing.tolist(), "as Weka's ?"
+    asked = pd.DataFrame({"age": [np.nan, 3.0], "town": ["a", "a"]})
+    again = encode(asked, names, SCHEMA, data.hierarchies, like=encoded)
+    assert again.features[:, :3].tolist() == [[known.median(), known.median(), 1], [3, 3, 0]]
+    release = KMember(5).sanitize(data, rng=1)
+    labels = release.table["age"]
+    assert {"NA", "*"} & set(labels)
+    learned = encode(release.table, names, SCHEMA, data.hierarchies)
+    assert np.isfinite(learned.features).all()
+    assert (learned.features[:, 2] == labels.isin(["NA", "*"])).all()
+    read = encode(asked, names, SCHEMA, data.hierarchies, like=learned)
+    assert read.labels["age"][0] == ("NA" if "NA" in set(labels) else "*")
+    assert stands_for(read.labels["age"][1], 3.0, "NA")
+
+
+@pytest.mark.parametrize("target", ["disease", "income"])
+def test_every_miner_learns_from_records_with_gaps(target):
+    data = toy(90)
+    encoded = encode(data.table, ["age", "weight", "town"], SCHEMA, data.hierarchies)
+    column = data.table[target].to_numpy()
+    for miner in reference_set("modern"):
+        if miner.predicts(column):
+            guesses = miner.fit(encoded, column).predict(encoded)
+            assert not pd.isna(guesses).any(), miner.name
+    known = ~pd.isna(column)
+    tree = reference_set("decision tree")[0]
+    of_known = tree.fit(encoded[known], column[known]).predict(encoded)
+    assert tree.fit(encoded, column).predict(encoded).tolist() == of_known.tolist(), (
+        "nothing is learned of a missing one"
+    )
+    assert not pd.isna(cross_val_predictions(tree, encoded, column, folds=3)).any()
+
+
+def test_that_a_number_is_missing_can_tell_something():
+    """All who lack their age have the flu: each miner that reads labels or features finds that."""
+    data = toy(300)
+    ill = np.where(data.table["age"].isna(), "flu", "cold")
+    encoded = encode(data.table, ["age"], SCHEMA, data.hierarchies)
+    for name in ("decision tree", "one rule", "decision table", "feature votes", "nearest neighbour"):
+        miner = reference_set(name)[0]
+        assert (miner.fit(encoded, ill).predict(encoded) == ill).all(), name

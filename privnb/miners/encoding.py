@@ -19,11 +19,13 @@ class Encoded:
     """n records as miners read them, in two views; `encoded[rows]` selects records by an index or boolean array.
 
     `features`: float32 array (n, f). A numeric attribute has two columns, the low and the high end of the published
-    cell, equal for a number. Any other has one column a leaf of its hierarchy, with 1 / size for each of the leaves
-    that the cell covers and 0 elsewhere, so that an exact cell is one-hot.
+    cell, equal for a number. Where its numbers may be missing there is a third, 1 for a cell that covers a missing one
+    and else 0; the ends of a missing one are the median of those records that a miner learns from which are not. Any
+    other has one column a leaf of its hierarchy, with 1 / size for each of the leaves that the cell covers and 0
+    elsewhere, so that an exact cell is one-hot.
 
-    `labels`: DataFrame (n, attributes), the papers' reading: a number is a number, every published text is a nominal
-    value (pandas Categorical; code -1 is reserved for cells that training showed nothing of).
+    `labels`: DataFrame (n, attributes), the papers' reading: a number is a number, NaN a missing one; every published
+    text is a nominal value (pandas Categorical; code -1 is reserved for cells that training showed nothing of).
 
     `row`: integer array (n,), equal for records that are equal in all encoded columns.
     """
@@ -60,16 +62,20 @@ def encode(table, names, schema, hierarchies, like=None):
     """
     names = list(names)
     _check(table, names, schema, like)
-    columns = [coded(table[name]) for name in names]
+    columns = [(coded if _are_numbers(schema[n], table[n]) else schema[n].coded)(table[n]) for n in names]
     features, labels = [], {}
     for name, column in zip(names, columns, strict=True):
         seen = None if like is None else like.labels[name]
-        numbers = schema[name].numeric and is_numeric_dtype(table[name])
+        numbers = _are_numbers(schema[name], table[name])
         hierarchy = hierarchies.get(name) or flat(schema[name])
         part, labels[name] = _column(*column, numbers, schema[name], hierarchy, seen)
         features.append(part)
     _, row = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
     return Encoded(np.hstack(features), pd.DataFrame(labels), row)
+
+
+def _are_numbers(attribute, column):
+    return attribute.numeric and is_numeric_dtype(column)
 
 
 def _check(table, names, schema, like):
@@ -93,30 +99,61 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
     """The features, float32 (n, columns), and the labels, numbers or Categorical (n,), of one column: its distinct
     `values`, and which of them stands where. `numbers`: whether they are to be read as such.
     """
-    among, cells = pd.factorize(pd.Series(values).astype(float if numbers else str), sort=True)
-    if among.min(initial=0) < 0:
+    values, missing = pd.Series(values), attribute.domain.missing
+    if missing is None and values.isna().any():
         raise SchemaError(f"'{attribute.name}' has missing values. Leave those people out, or write '*'.")
+    kind = float if numbers else str
+    among, cells = pd.factorize(values.astype(kind), sort=True, use_na_sentinel=False)  # a missing number comes last
     codes = among[codes]
-    given = np.column_stack([cells, cells]) if numbers else _extents(cells, attribute, hierarchy)
+    given = _ends(cells.to_numpy(), missing) if numbers else _extents(cells, attribute, hierarchy)
     if seen is None:
+        learned, people = given, codes
         labels = cells.to_numpy()[codes] if numbers else pd.Categorical.from_codes(codes, cells)
     elif is_numeric_dtype(seen):
-        given = np.repeat(given.mean(axis=1), 2).reshape(-1, 2)
+        given, learned = (_ends(each, missing) for each in (given[:, :2].mean(axis=1), seen.to_numpy()))
+        people = slice(None)
         labels = given[codes, 0]
     else:
-        learned = _extents(seen.cat.categories, attribute, hierarchy)
+        learned, people = _extents(seen.cat.categories, attribute, hierarchy), seen.cat.codes
         found = _read_as(cells, given, seen, learned, attribute)
         given = np.where(found[:, None] >= 0, learned[found], given)
         labels = pd.Categorical.from_codes(found[codes], seen.cat.categories)
+    if missing is not None:
+        middles = learned[:, :2].mean(axis=1)[people]
+        known = middles[~np.isnan(middles)]
+        given = np.where(np.isnan(given), np.median(known) if len(known) else attribute.domain.middle, given)
     features = given if attribute.numeric else given / given.sum(axis=1, keepdims=True)
     return features.astype(np.float32)[codes], labels
 
 
+def _ends(numbers, missing):
+    """The columns of numbers, float array (m, columns): twice themselves and, where they have a mark of `missing` ones,
+    whether they are.
+    """
+    return np.column_stack([numbers, numbers, *([] if missing is None else [np.isnan(numbers)])])
+
+
 def _extents(labels, attribute, hierarchy):
-    """What each label covers, float array (labels, columns): the two ends of numbers, else 1 for each leaf covered."""
-    if attribute.numeric:
-        return np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
-    return hierarchy.members(labels).astype(float)
+    """What each label covers, float array (labels, columns): the two ends of numbers and, where some may be missing,
+    whether it covers one; else 1 for each leaf covered.
+    """
+    if not attribute.numeric:
+        return hierarchy.members(labels).astype(float)
+    ends = np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
+    if attribute.domain.missing is None:
+        return ends
+    place = hierarchy.codes([attribute.domain.missing])
+    return np.column_stack([ends, [hierarchy.covers(label, place)[0] for label in labels]])
+
+
+def _on_a_line(extents, domain):
+    """The ends of extents within a domain of numbers, float array (m, 2), with a missing one beyond them."""
+    ends = np.clip(extents[:, :2], domain.low, domain.high)
+    if domain.missing is None:
+        return ends
+    beyond = domain.high + domain.width
+    ends[extents[:, 2] > 0, 1] = beyond
+    return np.where(np.isnan(ends), beyond, ends)
 
 
 def _read_as(cells, given, seen, learned, attribute):
@@ -125,7 +162,7 @@ def _read_as(cells, given, seen, learned, attribute):
     """
     if attribute.numeric:
         # An aligned interval may reach past the domain, as 15-19 does past ages from 17, and so does noise.
-        given, learned = (np.clip(each, attribute.domain.low, attribute.domain.high) for each in (given, learned))
+        given, learned = (_on_a_line(each, attribute.domain) for each in (given, learned))
         (low, high), (first, last) = given.T[:, :, None], learned.T
         covers, within, length = (first <= low) & (high <= last), (low <= first) & (last <= high), last - first
     else:

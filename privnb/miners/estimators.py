@@ -15,7 +15,7 @@ class NaiveBayes:
     """Naive Bayes over numbers and labels together: within a class every column is independent of the others.
 
     Numbers are Gaussian (with 1e-9 of the largest variance added, as in scikit-learn), labels are counted with one
-    added to each count. A label that training showed nothing of (code -1) says nothing.
+    added to each count. A label that training showed nothing of (code -1) says nothing, nor does a missing number.
     """
 
     def fit(self, labels, target):
@@ -26,9 +26,7 @@ class NaiveBayes:
         self.prior, self.tables, self.bells = np.log(size / size.sum()), {}, {}
         for name in labels:
             if name in numeric:
-                values = labels[name].to_numpy()
-                mean = np.bincount(target, values) / size
-                self.bells[name] = mean, np.bincount(target, (values - mean[target]) ** 2) / size + jitter
+                self.bells[name] = _bells(labels[name].to_numpy(), target, jitter)
                 continue
             width = len(labels[name].cat.categories)
             codes = labels[name].cat.codes.to_numpy().astype(int)
@@ -47,7 +45,8 @@ class NaiveBayes:
             total += table[labels[name].cat.codes.to_numpy()]
         for name, (mean, variance) in self.bells.items():
             distance = (labels[name].to_numpy()[:, None] - mean) ** 2
-            total -= (np.log(2 * np.pi * variance) + distance / variance) / 2
+            says = (np.log(2 * np.pi * variance) + distance / variance) / 2
+            total -= np.where(np.isnan(distance), 0, says)
         return total
 
     def predict(self, labels):
@@ -55,19 +54,35 @@ class NaiveBayes:
         return self.log_likelihood(labels).argmax(axis=1)
 
 
+def _bells(values, target, jitter):
+    """The mean and the variance of a column's numbers in each class, of those that are not missing: two float arrays
+    (t,). Where a class has none of them: those of all.
+    """
+    known, classes = ~np.isnan(values), int(target.max()) + 1
+    values, target = values[known], target[known]
+    people = np.bincount(target, minlength=classes)
+    size = np.maximum(people, 1)
+    mean = np.bincount(target, values, classes) / size
+    variance = np.bincount(target, (values - mean[target]) ** 2, classes) / size
+    if not people.all() and len(values):
+        mean, variance = np.where(people > 0, (mean, variance), [[values.mean()], [values.var()]])
+    return mean, variance + jitter
+
+
 class Discretised:
-    """Another estimator on labels alone: each number is replaced by its tenth of the records it learned from."""
+    """Another estimator on labels alone: each number is replaced by its tenth of the records it learned from, a missing
+    one by a label of its own.
+    """
 
     def __init__(self, estimator):
         self.estimator = estimator
 
     def fit(self, labels, target):
         tenths = np.linspace(0, 1, 11)[1:-1]
-        self.edges = {
-            name: np.unique(np.quantile(labels[name], tenths, method="lower"))
-            for name in labels
-            if is_numeric_dtype(labels[name])
-        }
+        numbers = {name: labels[name].to_numpy() for name in labels if is_numeric_dtype(labels[name])}
+        known = {name: column[~np.isnan(column)] for name, column in numbers.items()}
+        self.edges = {n: np.unique(np.quantile(c, tenths, method="lower")) if len(c) else c for n, c in known.items()}
+        self.widths = {n: len(self.edges[n]) + 1 + (len(known[n]) < len(numbers[n])) for n in numbers}
         self.estimator.fit(self._cut(labels), target)
         return self
 
@@ -75,10 +90,12 @@ class Discretised:
         return self.estimator.predict(self._cut(labels))
 
     def _cut(self, labels):
-        cut = {
-            name: pd.Categorical.from_codes(np.searchsorted(edges, labels[name], side="left"), range(len(edges) + 1))
-            for name, edges in self.edges.items()
-        }
+        cut = {}
+        for name, edges in self.edges.items():
+            codes, width = np.searchsorted(edges, labels[name], side="left"), self.widths[name]
+            missing = len(edges) + 1 if width > len(edges) + 1 else -1  # training may have shown none
+            codes = np.where(np.isnan(labels[name]), missing, codes)
+            cut[name] = pd.Categorical.from_codes(codes, range(width))
         return pd.DataFrame({name: cut.get(name, labels[name].array) for name in labels})
 
 

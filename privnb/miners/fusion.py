@@ -119,7 +119,8 @@ def stacking(members, encoded, target):
 def _line(guesses, target):
     from sklearn.linear_model import Ridge
 
-    model = Ridge(alpha=1.0).fit(np.column_stack(guesses), target)
+    known = ~np.isnan(target)
+    model = Ridge(alpha=1.0).fit(np.column_stack(guesses)[known], target[known])
     return lambda guesses: model.predict(np.column_stack(guesses))
 
 

@@ -62,7 +62,8 @@ class Miner:
     def fit(self, encoded, target):
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
 
-        Raises ValueError where it has no estimator for such a target: see `able`.
+        Of whom the number is missing nothing is learned. Raises ValueError where it has no estimator for such a target:
+        see `able`.
         """
         target = pd.Series(np.asarray(target))
         if not self.predicts(target):
@@ -71,6 +72,8 @@ class Miner:
             raise ValueError(f"the miner '{self.name}' does not predict {kind}{limit}. Leave it out, as `able` does.")
         if is_numeric_dtype(target):
             model, learned, values = self.regressor, target.to_numpy(dtype=float), None
+            if (missing := np.isnan(learned)).any():
+                encoded, learned = encoded[~missing], learned[~missing]
         else:
             learned, values = factorized(target.astype(str), sort=True)
             # Some estimators refuse to learn a single label, which everything else would answer with.

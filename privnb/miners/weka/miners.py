@@ -62,7 +62,8 @@ class WekaMiner:
     def fit(self, encoded, target):
         """A copy that has learned `target`, array (n,) of numbers or labels, from n encoded records.
 
-        Raises ValueError where Weka refuses the data, as AODE does numbers; Unfinished beyond the limits; Unavailable.
+        Of whom the number is missing nothing is learned. Raises ValueError where Weka refuses the data, as AODE does
+        numbers; Unfinished beyond the limits; Unavailable.
         """
         java = machine(self.version)
         header = Header(encoded.labels, target)
@@ -129,6 +130,7 @@ class WekaMiner:
 
     def _trained(self, java, data):
         model = self._untrained(java)
+        data.deleteWithMissingClass()
         _, spent = limited(java, self, model, "buildClassifier", data)
         return replace(self, model=model, spent=spent)
 
