@@ -85,6 +85,7 @@ MODULES = {
     "marginals": "sanitizers.marginals",
     "miners": "miners",
     "draft": "microdata.draft",
+    "own_table": "microdata.own_table",
     "explorer.setting": "explorer.setting",
     "explorer.keep": "explorer.keep",
     "explorer.saving": "explorer.saving",
@@ -164,6 +165,7 @@ MADE = {
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows",
     "Line", "Summary", "Combinations", "check_floor",
+    "OwnTable", "cells", "named", "proposal",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
 
@@ -317,6 +319,8 @@ def of_one():
            ("able", "cross_val_predictions", "fold_numbers", "stacking")},
         **{f"draft.{f}": str(CLINIC.with_suffix(".csv")) for f in ("read.path", "draft.file")},
         "draft.draft.name": "drafted", "draft.draft.folder": str(WORK.name),
+        "own_table.described.file": str(CLINIC.with_suffix(".csv")), "own_table.described.name": "described",
+        "own_table.described.folder": str(WORK.name),
         "explorer.keep.Pins.path": str(Path(WORK.name, "pins.json")), "explorer.saving.save.setting": CLOSED,
         "explorer.saving.save.folder": str(Path(WORK.name, "saved")), "explorer.asked.others": {"seed": 1},
         "explorer.explore.pins": str(Path(WORK.name, "pins.json")), "explorer.asked.k": "5",

@@ -116,6 +116,11 @@ def recognized(name, values):
     return next(filter(None, (kind(name, values) for kind in TYPES)))
 
 
+def published(name, values):
+    """The `Column` that the first of `TYPES` proposes which has a domain, as a release needs."""
+    return next(column for kind in TYPES if (column := kind(name, values)) and column.domain is not None)
+
+
 def nothing(name, values):
     """Every cell is empty."""
     if not values.records:

@@ -354,8 +354,10 @@ SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and d
 PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
-def _read_files(folder, text):
-    """All records of the data files in file order, as text; equal cells are one object."""
+def cells(folder, text):
+    """All records of the data files that a description's `text` names, in file order: per column a Categorical of its
+    texts, see `reading.read`. Raises SchemaError and OSError as `load`.
+    """
     layout = text.get("format", {})
     parts = []
     for entry in text["files"]:
@@ -373,7 +375,12 @@ def _read_files(folder, text):
         given = {key: value for key, value in (layout | entry).items() if key in text_files.Layout.__dataclass_fields__}
         part = reading.read(file, text_files.Layout(**given), list(text["columns"]))
         parts.append(_renamed(entry, part, text.get("renamed", {})))
-    table = reading.together([folder / entry["path"] for entry in text["files"]], parts)
+    return reading.together([folder / entry["path"] for entry in text["files"]], parts)
+
+
+def _read_files(folder, text):
+    """The same as a description's `text` says: numbers with points, what is missing; equal cells are one object."""
+    layout, table = text.get("format", {}), cells(folder, text)
     mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
     decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")

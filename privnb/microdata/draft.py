@@ -11,6 +11,7 @@ import functools
 import itertools
 import json
 import re
+import shlex
 import shutil
 import stat
 import tempfile
@@ -62,7 +63,7 @@ def draft(file, name=None, folder="data"):
     if name is not None:
         expect.kind("name", name, str)
     table, layout, files = reading.read_unknown(file)
-    name = name or re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
+    name = name or named(file)
     if not re.fullmatch(r"\w[\w.-]*", name):
         raise ValueError(f"a dataset's name is a folder's name: letters, digits, - and _; got {name!r}.")
     if len(table) < 2:
@@ -100,6 +101,15 @@ def draft(file, name=None, folder="data"):
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
     return place / f"{name}.toml"
+
+
+def named(file):
+    """What a dataset is called after its file.
+
+    >>> named(Path("Patients 2020.csv"))
+    'patients-2020'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
 
 
 def _renamed(table):
@@ -153,7 +163,8 @@ HEAD = """\
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
 # 5. hierarchies/default/ holds one file an attribute, leaf;level 1;...;*: put values that are alike under one label. A
 #    value added to a domain needs its line there.
-# 6. Then delete the next line. Until then nothing loads this description.
+# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --roles {stem}`
+#    does 1, 2 and 6 by menu.
 draft = true
 
 [dataset]
@@ -185,6 +196,7 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
         records=records,
         columns=len(columns),
         name=_toml(name),
+        stem=shlex.quote(name),
         assumed=ASSUMED[any(column.role is Role.PERSON for column in columns)],
     )
     for file in files:
@@ -208,9 +220,14 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
         lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
         if column.domain is not None:
             hidden = "# " if column.role is Role.UNUSED else ""
-            lines.append(f"{hidden}domain = {_domain(column.domain)} # PROPOSAL, read from the records: replace")
+            lines.append(f"{hidden}{proposal(column)}")
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
+
+
+def proposal(column):
+    """The line of a description that proposes the domain of a `Column`."""
+    return f"domain = {_domain(column.domain)} # PROPOSAL, read from the records: replace"
 
 
 def _domain(domain):

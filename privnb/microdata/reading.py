@@ -97,14 +97,7 @@ def read_unknown(path):
         As `read`; and for a folder without tables, parts that differ in columns or layout, a file without a record, and
         one that starts with a record.
     """
-    path = Path(expect.path("path", path))
-    files = [path]
-    if path.is_dir():
-        files = sorted(each for each in path.iterdir() if each.suffix.lower() in ENDINGS)
-        if not files:
-            raise SchemaError(f"'{path}' is a folder without tables. Files of tables end in {', '.join(ENDINGS)}.")
-    elif not path.is_file():
-        raise FileNotFoundError(f"there is no file '{path}'.")
+    files = parts(Path(expect.path("path", path)))
     tables, layouts = zip(*map(_unknown, files), strict=True)
     for file, layout in zip(files, layouts, strict=True):
         if layout != layouts[0]:
@@ -113,6 +106,18 @@ def read_unknown(path):
                 f"{layouts[0] or kind(files[0])}. Save the parts of a table alike, or name one of them."
             )
     return together(files, tables), layouts[0], files
+
+
+def parts(path):
+    """The files of the table at `path`, which may be a folder. Raises FileNotFoundError, and SchemaError for none."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise FileNotFoundError(f"there is no file '{path}'.")
+    files = sorted(each for each in path.iterdir() if each.suffix.lower() in ENDINGS)
+    if not files:
+        raise SchemaError(f"'{path}' is a folder without tables. Files of tables end in {', '.join(ENDINGS)}.")
+    return files
 
 
 def _unknown(path):

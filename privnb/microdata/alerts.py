@@ -1,0 +1,106 @@
+"""What an owner should know of a column before its role is chosen: alerts, as tools that profile tables give them.
+
+Each is what stands behind the column's name. They are for the owner: their counts are not withheld.
+"""
+
+import itertools
+
+import numpy as np
+
+from privnb.microdata import numerals
+from privnb.microdata.schema import PUBLISHED, Role
+
+MANY = 50  # categories: more need a tree, or hardly two people are alike
+UNIQUE = 0.9  # different values per record that has one
+GAPS = 0.2  # of the records
+FOLLOWS = 0.99  # of the records
+LEFT = 0.1  # of the faults of a guess without the other column
+SAMPLE, MOST = 20_000, 60  # records and columns among which pairs are compared
+
+
+def alerts(values, roles, numeric, pairs=()):
+    """`{column: sentences}` of the columns whose role lets a release hold them.
+
+    Parameters
+    ----------
+    values : dict of str to Values
+    roles : dict of str to Role
+    numeric : container of str
+        The columns that are described as numbers.
+    pairs : iterable of tuple
+        What `determined` gives.
+
+    Returns
+    -------
+    dict of str to list of str
+    """
+    shown = {name for name, role in roles.items() if role in PUBLISHED}
+    found = {name: [*_alone(values[name], roles[name], name in numeric)] if name in shown else [] for name in roles}
+    pairs = {(one, other): shares for one, other, *shares in pairs if {one, other} <= shown}
+    for (one, other), (share, guess) in pairs.items():
+        percent = numerals.written("{:%} of records", share)
+        if (other, one) not in pairs:
+            found[one].append(f"almost determines '{other}': {percent}, {numerals.written('{:%}', guess)} by guessing")
+        elif list(roles).index(one) > list(roles).index(other):
+            found[one].append(f"says the same as '{other}': {percent}. Leave one of them unused")
+    return found
+
+
+def _alone(values, role, numeric):
+    """The alerts of one column."""
+    people = values.records + values.missing
+    if values.different == 1 and not values.missing:
+        yield "constant: one value, which tells nobody apart"
+    if values.missing > GAPS * people:
+        yield f"many missing: {numerals.written('{:%} of records', values.missing / people)}"
+    if numeric and role is not Role.NEUTRAL:
+        return  # which is published in ranges or bands
+    if values.different > max(UNIQUE * values.records, 1):
+        yield f"nearly unique: {values.different:,} values in {values.records:,} records"
+    elif values.different > MANY:
+        yield f"high cardinality: {values.different:,} values"
+
+
+def determined(cells):
+    """Which column almost determines another one: the value of the one tells that of the other, for at least 99% of
+    the records, by the other records with that value. So a value that one record has tells nothing.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        A Categorical per column; a missing one is a value of its own. Of many records a sample of 20,000 is compared,
+        of many columns the first 60 in which values recur.
+
+    Returns
+    -------
+    list of tuple
+        The one, the other, the share of records in which it follows, and the share that a guess of the other's
+        commonest value reaches.
+    """
+    if len(cells) > SAMPLE:
+        cells = cells.iloc[np.sort(np.random.default_rng(0).choice(len(cells), SAMPLE, replace=False))]
+    codes = {name: np.unique(cells[name].cat.codes, return_inverse=True)[1] for name in cells}
+    recur = [name for name, own in codes.items() if 0 < own.max(initial=0) < len(cells) / 2][:MOST]
+    commonest = {name: np.bincount(codes[name]).max() / len(cells) for name in recur}
+    found = []
+    for one, other in itertools.combinations(recur, 2):
+        width = int(codes[other].max()) + 1
+        both, counts = np.unique(codes[one].astype(np.int64) * width + codes[other], return_counts=True)
+        places = {one: both // width, other: both % width}
+        for known, told in ((one, other), (other, one)):
+            share = _told(places[known], counts) / len(cells)
+            if share >= FOLLOWS and 1 - share <= LEFT * (1 - commonest[told]):
+                found.append((known, told, share, commonest[told]))
+    return found
+
+
+def _told(known, counts):
+    """How many records the other records with the same value tell right: where the commonest of what stands beside it
+    stays the commonest without this one.
+    """
+    order = np.lexsort((-counts, known))
+    known, counts = known[order], counts[order]
+    first = np.flatnonzero(np.diff(known, prepend=-1))
+    second = np.append(counts, 0)[first + 1] * (np.append(known, -1)[first + 1] == known[first])
+    most = counts[first]
+    return int(most[most > second + 1].sum())

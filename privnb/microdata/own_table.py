@@ -1,0 +1,250 @@
+"""An owner's table and its description, opened to choose the role of each column, and saved."""
+
+import errno
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from privnb.microdata import alerts, column_types, description, expect, toml_lines
+from privnb.microdata.column_types import Values
+from privnb.microdata.dataset import cells, find, load
+from privnb.microdata.draft import draft, named, proposal
+from privnb.microdata.examples import examples
+from privnb.microdata.reading import parts
+from privnb.microdata.roles import Roles
+from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+
+
+class Seen(NamedTuple):
+    """A column as its owner sees it: what it is, how many different values and missing ones, examples that are no
+    person's, why its role was proposed, and what to know of it.
+    """
+
+    name: str
+    kind: str
+    different: int
+    missing: int
+    examples: str
+    reason: str
+    alerts: list
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """A description file as it was read, and the records that it describes.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+        Of the description: what it has to be still, when it is written.
+    cells : DataFrame
+        A Categorical of texts per column.
+    """
+
+    path: Path
+    text: str
+    cells: pd.DataFrame
+
+    @classmethod
+    def open(cls, name):
+        """Of a dataset, by its folder's name or the path of its description.
+
+        Raises SchemaError for a description that cannot be read, that has studies, or that names other columns than its
+        table has; OSError for a file that cannot be read.
+        """
+        path = find(name).resolve()
+        described = description.read(path)
+        text = path.read_bytes().decode("utf-8")
+        if described.get("studies"):
+            raise SchemaError(
+                f"{path.name} has studies, whose roles go before those of the columns. Change them there, in an editor."
+            )
+        table = cells(path.parent, described)
+        if strange := set(described["columns"]) ^ set(table):
+            raise SchemaError(f"{path.name} and its table differ in columns: {', '.join(sorted(strange))}. Correct it.")
+        return cls(path, text, table[[*described["columns"]]])
+
+    def __repr__(self):  # never the records
+        return f"OwnTable('{self.path.stem}', {len(self.cells)} records, {len(self.cells.columns)} columns)"
+
+    @cached_property
+    def _described(self):
+        return tomllib.loads(self.text)
+
+    @property
+    def is_draft(self):
+        return bool(self._described.get("draft"))
+
+    @cached_property
+    def roles(self):
+        """The `Roles` that stand in the description; of a draft nothing is said that was only assumed."""
+        chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
+        said = not self.is_draft
+        return Roles(
+            chosen,
+            chosen,
+            none_sensitive=said and Role.SENSITIVE not in chosen.values(),
+            one_each=said and Role.PERSON not in chosen.values(),
+        )
+
+    @cached_property
+    def _values(self):
+        layout = self._described.get("format", {})
+        found = {name: Values.of(self.cells[name], layout.get("missing", "")) for name in self.cells}
+        return {name: each.with_points() for name, each in found.items()} if layout.get("decimal") == "," else found
+
+    @cached_property
+    def _determined(self):
+        return alerts.determined(self.cells)
+
+    def seen(self, roles):
+        """The columns as their owner sees them under these `roles`: list of `Seen`."""
+        entries, why = self._described["columns"], toml_lines.reasons(self.text)
+        kinds = {name: _kind(entries[name].get("domain")) for name in entries}
+        numeric = [name for name, kind in kinds.items() if kind in ("numbers", "decimals")]
+        found = alerts.alerts(self._values, roles.chosen, numeric, self._determined)
+        return [
+            Seen(
+                name,
+                kinds[name],
+                each.different,
+                each.missing,
+                self._examples(name, roles),
+                why.get(name, ""),
+                found[name],
+            )
+            for name, each in self._values.items()
+        ]
+
+    def _examples(self, name, roles):
+        """The ends of a domain of numbers; else values or patterns that ten people share."""
+        domain = self._described["columns"][name].get("domain")
+        if isinstance(domain, Mapping):
+            return f"{domain['low']:,} to {domain['high']:,}"
+        hidden = {Role.IDENTIFIER, Role.PERSON} & {roles.chosen[name], roles.before[name]}
+        keys = [self.cells[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
+        return examples(self.cells[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
+
+    def save(self, roles):
+        """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
+
+        Only the lines of roles change, the line `draft = true` goes, and a column that had no domain gets a proposed
+        one with its hierarchy.
+
+        Parameters
+        ----------
+        roles : Roles
+
+        Returns
+        -------
+        OwnTable
+            As it is now.
+        list of str
+            Why it is still a draft, sentences; empty once it is confirmed.
+
+        Raises
+        ------
+        SchemaError
+            If the description was changed meanwhile, cannot be changed line by line, or was confirmed before and would
+            no longer load. It is then as it was.
+        OSError
+            If it cannot be written.
+        """
+        if not self.path.is_file() or self.path.read_bytes() != self.text.encode():
+            raise SchemaError(
+                f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open it again, "
+                "and choose the roles anew."
+            )
+        entries = self._described["columns"]
+        new = [name for name in roles.names(*PUBLISHED) if entries[name].get("domain") is None]
+        columns = [column_types.published(name, self._values[name]) for name in new]
+        lines = {column.name: proposal(column) for column in columns}
+        trees = [column for column in columns if column.tree]
+        texts = [toml_lines.changed(self.text, roles.chosen, lines, confirmed) for confirmed in (False, True)]
+        lacks = roles.lacks
+        if lacks and not self.is_draft:
+            raise SchemaError(f"Nothing is written. {' '.join(lacks)}")
+        self._write(texts[not lacks], trees)
+        if not lacks:
+            try:
+                load(self.path)
+            except (ValueError, OSError) as error:
+                self._write(texts[False] if self.is_draft else self.text)
+                if not self.is_draft:
+                    raise SchemaError(f"{error} {self.path.name} is as it was.") from error
+                lacks = [str(error)]
+        return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
+
+    def _write(self, text, trees=()):
+        """The description, whole or not at all, and the hierarchies that it lacks, for whoever may read it."""
+        path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
+        folder = path.parent / "hierarchies" / "default"
+        trees = {folder / f"{column.name}.csv": column.tree for column in trees}
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            for place, tree in trees.items():
+                if not place.exists():
+                    folder.mkdir(parents=True, exist_ok=True)
+                    place.touch(mode)
+                    tree.write(place)
+            partial.touch(mode)
+            partial.write_bytes(text.encode("utf-8"))
+            partial.chmod(mode)
+            partial.replace(path)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise OSError(f"{path} cannot be written: {error.strerror or error}. It is as it was.") from error
+
+
+def described(file, name="", folder="data"):
+    """The description of a table: the one that is there, else a new draft.
+
+    Parameters
+    ----------
+    file : path-like
+        As of `draft.draft`; empty: the table is described already.
+    name : str
+        Its folder's name, or the path of its description; empty: from the file's name.
+    folder : path-like
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        Without a file and a name, and where the description is of another table than `file`.
+    OSError, SchemaError
+        As `draft.draft`.
+    """
+    expect.kind("name", name, str)
+    if isinstance(file, str) and not file:
+        if not name:
+            raise ValueError("which table? Give a FILE to describe, or the NAME of one that is described.")
+        return find(name)
+    file = Path(expect.path("file", file))
+    path = Path(expect.path("folder", folder)) / (name or named(file)) / f"{name or named(file)}.toml"
+    if not path.is_file():
+        return draft(file, name or None, folder)
+    sums = {entry.get("sha256") for entry in description.read(path)["files"]}
+    if {description.checksum(each) for each in parts(file)} != sums:
+        raise ValueError(f"{path} describes another table than {file}. Give it another name.")
+    return path
+
+
+def _kind(domain):
+    """What a column is, in a word, as its description says."""
+    if isinstance(domain, Mapping):
+        return "numbers" if domain.get("step", 1) == 1 else "decimals"
+    return "text" if domain is None else "categories"

@@ -1,0 +1,130 @@
+"""The roles of a description's columns, chosen by their owner without an editor: what is asked, what is still missing,
+what a release would hold, and how it is written.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from privnb.microdata.names import meant, names_in
+from privnb.microdata.schema import Role
+
+NAMED = 8  # columns that a sentence names; of more it names the first ones
+HELD = {  # what becomes of the columns of a role, for a sentence
+    "as they are": (Role.NEUTRAL,),
+    "sensitive, numbers among them in bands": (Role.SENSITIVE,),
+    "generalized": (Role.QUASI_IDENTIFIER,),
+    "dropped": (Role.IDENTIFIER, Role.PERSON, Role.UNUSED),
+}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The role of each column, and what was said beside it.
+
+    Parameters
+    ----------
+    chosen : dict of str to Role
+        By column, in the table's order.
+    before : dict of str to Role
+        As the description had them: what a column is again once it is no longer chosen.
+    none_sensitive : bool
+        The owner says that no column is.
+    one_each : bool
+        The owner says that each row is one person.
+    """
+
+    chosen: Mapping[str, Role]
+    before: Mapping[str, Role] = field(repr=False)
+    none_sensitive: bool = False
+    one_each: bool = False
+
+    def names(self, *roles):
+        """The columns in one of `roles`."""
+        return [name for name, role in self.chosen.items() if role in roles]
+
+    def having(self, roles):
+        """The same with other roles of some columns, `{name: role}`."""
+        made = replace(self, chosen={**self.chosen, **roles})
+        said = {"none_sensitive": Role.SENSITIVE, "one_each": Role.PERSON}
+        return replace(made, **{each: getattr(self, each) and not made.names(role) for each, role in said.items()})
+
+    def sensitive(self, name):
+        """The same with one column that nobody should learn, or with none for an empty name."""
+        return replace(self._alone(name, Role.SENSITIVE, Role.QUASI_IDENTIFIER), none_sensitive=not name)
+
+    def person(self, name):
+        """The same with the column that says whose rows these are; for an empty name each row is one person."""
+        return replace(self._alone(name, Role.PERSON, Role.IDENTIFIER), one_each=not name)
+
+    def _alone(self, name, role, otherwise):
+        back = {each: self.before[each] if self.before[each] != role else otherwise for each in self.names(role)}
+        return self.having(back | ({name: role} if name else {}))
+
+    @property
+    def lacks(self):
+        """What is still missing before the description can be used: list of sentences."""
+        keys = self.names(Role.PERSON)
+        said = {
+            "No column is sensitive yet: choose what nobody should learn, or say that there is no such column.": (
+                self.names(Role.SENSITIVE) or self.none_sensitive
+            ),
+            "Is each row one person? If a person has several, k has to count people: choose the column that names "
+            "them, or say that each row is one person.": keys or self.one_each,
+            f"Only one column can say whose rows these are, and {_listed(keys)} do.": len(keys) < 2,
+            "No column is a quasi-identifier yet: choose what others may know from elsewhere. It is what a release "
+            "generalizes.": self.names(Role.QUASI_IDENTIFIER),
+        }
+        return [sentence for sentence, there in said.items() if not there]
+
+    @property
+    def publishes(self):
+        """What becomes of the columns in a release, a sentence."""
+        parts = {what: self.names(*roles) for what, roles in HELD.items()}
+        texts = [f"{len(names)} {what}: {_listed(names)}" for what, names in parts.items() if names]
+        return f"Of {len(self.chosen)} columns {'; '.join(texts)}."
+
+
+def _listed(names):
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def parsed(text, known):
+    """Roles as a command line gives them.
+
+    Parameters
+    ----------
+    text : str
+        Columns and roles, such as "zip: neutral, name: identifier"; one with a comma in quotes.
+    known : collection of str
+        The columns that there are.
+
+    Returns
+    -------
+    dict of str to Role
+
+    Raises
+    ------
+    ValueError
+        For an unknown column or role, and a column that stands twice.
+
+    >>> parsed('zip: neutral, "City, State: unused"', ["zip", "City, State"])
+    {'zip': <Role.NEUTRAL: 'neutral'>, 'City, State': <Role.UNUSED: 'unused'>}
+    """
+    found = {}
+    for pair in names_in(text):
+        name, colon, role = (part.strip() for part in pair.rpartition(":"))
+        if not colon:
+            raise ValueError(f"{pair!r} gives a column no role. Write 'column: role', with commas between several.")
+        if role not in set(Role):
+            raise ValueError(f"'{role}' is no role.{meant([role], Role)} There are: {', '.join(Role)}.")
+        if checked(name, known) in found:
+            raise ValueError(f"'{name}' has two roles: {found[name]} and {role}. Give it one.")
+        found[name] = Role(role)
+    return found
+
+
+def checked(name, known):
+    """The name of a column. Raises ValueError for one that is not `known`."""
+    if name not in known:
+        raise ValueError(f"there is no column '{name}'.{meant([name], known)} There are: {', '.join(known)}.")
+    return name

@@ -1,0 +1,91 @@
+"""A description file line by line: what only its comments say, and its roles changed with all else as it was."""
+
+import copy
+import re
+import tomllib
+
+from privnb.microdata.schema import SchemaError
+
+ROLE = re.compile(r"""^(\s*role\s*=\s*)("[^"]*"|'[^']*')\s*(?:#\s*(.*?)\s*)?$""")
+DRAFT = re.compile(r"^\s*draft\s*=\s*true\s*(#.*)?$")
+PROPOSAL = re.compile(r"^\s*[^\s#].*#\s*PROPOSAL\b")
+
+
+def reasons(text):
+    """`{column: the comment beside its role}`, where a draft says why it proposes it."""
+    found = ((name, ROLE.match(line)) for name, _, line in _of_columns(_lines(text)))
+    return {name: match[3] for name, match in found if match and match[3]}
+
+
+def proposals(text):
+    """The columns whose domain still stands beside the word PROPOSAL: a draft read it from the records."""
+    return list(dict.fromkeys(name for name, _, line in _of_columns(_lines(text)) if PROPOSAL.match(line)))
+
+
+def changed(text, roles, more=(), confirmed=False):
+    """The text of a description with these roles; comments, domains and all else stay.
+
+    Parameters
+    ----------
+    text : str
+    roles : dict of str to Role
+        By column.
+    more : dict of str to str
+        A line for a column, without its line end, which goes below the one of its role.
+    confirmed : bool
+        Whether the line `draft = true` goes.
+
+    Raises
+    ------
+    SchemaError
+        If the text says a role in another way than `role = "..."` below `[columns.<name>]`.
+    """
+    lines, more = _lines(text), dict(more)
+    for name, place, line in _of_columns(lines):
+        if (match := ROLE.match(line)) and name in roles:
+            lines[place] = match[1] + f'"{roles[name]}"' + line[match.end(2) :]
+            if name in more:
+                lines[place] = f"{lines[place].rstrip()}\n{more[name]}\n"
+    if confirmed:
+        lines = [line for line in lines if not DRAFT.match(line)]
+    made = "".join(lines)
+    # By another way: what TOML reads of the old text, changed, is what it reads of the new one.
+    expected = copy.deepcopy(tomllib.loads(text))
+    for name, role in roles.items():
+        expected["columns"][name] |= {"role": str(role)} | tomllib.loads(more.get(name, ""))
+    if confirmed:
+        expected.pop("draft", None)
+    try:
+        same = tomllib.loads(made) == expected
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise SchemaError(
+            'a role stands otherwise than in a line role = "..." below [columns.<name>], so it can be changed in an '
+            "editor alone. Nothing is written."
+        )
+    return made
+
+
+def _lines(text):
+    """With their ends. Not `splitlines`, which also ends one where TOML does not."""
+    return re.split(r"(?<=\n)", text)
+
+
+def _of_columns(lines):
+    """Of each line below [columns.<name>]: the name, the line's place, and itself."""
+    name = None
+    for place, line in enumerate(lines):
+        if line.lstrip().startswith("["):
+            name = _named(line)
+        elif name is not None:
+            yield name, place, line
+
+
+def _named(line):
+    """The column that a line [columns.<name>] begins; None for another line."""
+    try:
+        columns = tomllib.loads(line).get("columns")
+    except tomllib.TOMLDecodeError:  # a list that goes on
+        return None
+    return next(iter(columns), None) if isinstance(columns, dict) else None

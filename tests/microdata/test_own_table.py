@@ -1,0 +1,276 @@
+"""The roles of an owner's table without an editor: what is shown, asked, said and written."""
+
+import tomllib
+from pathlib import Path
+from random import Random
+
+import pandas as pd
+import pytest
+
+from privnb.microdata import toml_lines
+from privnb.microdata.alerts import determined
+from privnb.microdata.dataset import load
+from privnb.microdata.draft import draft
+from privnb.microdata.own_table import OwnTable, described
+from privnb.microdata.schema import Role, SchemaError
+
+CITIES = {"10115": "Berlin", "10117": "Berlin", "20095": "Hamburg", "80331": "Munich"}
+
+
+def text(records=200):
+    """Names and one pay in two are a person's; a zip tells its city, and `land` says the same as `city`."""
+    random, lines = Random(3), ["name,pay,zip,city,land,sex,age,note,same"]
+    for place in range(records):
+        zips = [*CITIES][int(4 * random.random())]
+        cells = [
+            f"Zelda Q{place:03}", 30000 + 137 * place, zips, CITIES[zips], CITIES[zips][:1].lower(),
+            "FM"[place % 2], 20 + int(50 * random.random()), "seen" if place % 5 == 0 else "", "yes",
+        ]  # fmt: skip
+        lines.append(",".join(map(str, cells)))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(text())
+    return OwnTable.open(str(draft("people.csv")))
+
+
+def ready(table):
+    return table.roles.sensitive("pay").person("")
+
+
+def test_what_is_shown_is_no_persons(table):
+    seen = {each.name: each for each in table.seen(table.roles)}
+    assert [(each.kind, each.different, each.missing) for each in map(seen.get, ("name", "age", "city", "note"))] == [
+        ("text", 200, 0), ("numbers", 49, 0), ("categories", 3, 0), ("categories", 1, 160),
+    ]  # fmt: skip
+    assert seen["name"].examples == "Aaaaa A999"
+    assert set(seen["city"].examples.split(", ")) == {"Berlin", "Hamburg", "Munich"}
+    assert seen["age"].examples == "20 to 70"
+    assert seen["name"].reason == "200 values in 200 records: nearly the name of a person"
+    for each in seen.values():
+        assert "Zelda" not in str(each), "a name, as an example"
+
+
+def test_an_example_is_shared_by_ten_people_not_by_ten_records_of_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"p{i // 12:02}", "FM"[i % 2], "rare" if i < 12 else "common") for i in range(240)]
+    Path("visits.csv").write_text("patient,sex,ill\n" + "".join(",".join(row) + "\n" for row in rows))
+    table = OwnTable.open(str(draft("visits.csv")))
+    for roles, shown in ((table.roles.person(""), "common, rare"), (table.roles.person("patient"), "common")):
+        (ill,) = (each for each in table.seen(roles) if each.name == "ill")
+        assert ill.examples == shown
+
+
+def test_a_value_that_few_share_is_a_pattern_and_a_rare_pattern_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["Ö-x 1", "Aa", "b@c.de", "(12) 3", "ZZ", "z", "9.9", "A1b2C3", "--"]
+    rows = [f"{'north' if i % 2 else f'Village{i:03}'},{words[i] if i < len(words) else ''}\n" for i in range(40)]
+    Path("places.csv").write_text("town,odd\n" + "".join(rows))
+    seen = OwnTable.open(str(draft("places.csv"))).seen(OwnTable.open("places").roles)
+    assert [each.examples for each in seen] == ["Aaaaaaa999, aaaaa", ""], "the town is taken for a name: masked whole"
+
+
+def test_alerts_are_of_what_a_release_may_hold(table):
+    roles, guess = table.roles, text().count("Berlin") / 200
+    found = {each.name: each.alerts for each in table.seen(roles)}
+    assert found == {
+        "name": [], "pay": [], "sex": [], "age": [], "city": [],
+        "zip": [
+            f"almost determines '{other}': 100% of records, {guess:.0%} by guessing" for other in ("city", "land")
+        ],
+        "land": ["says the same as 'city': 100% of records. Leave one of them unused"],
+        "note": ["many missing: 80% of records"],
+        "same": ["constant: one value, which tells nobody apart"],
+    }  # fmt: skip
+    found = {each.name: each.alerts for each in table.seen(roles.having({"land": Role.UNUSED, "pay": Role.NEUTRAL}))}
+    assert found["land"] == []
+    assert len(found["zip"]) == 1
+    assert found["pay"] == ["nearly unique: 200 values in 200 records"], "published exactly"
+
+
+def test_one_column_determines_another_as_counted_record_by_record():
+    """A value that one record has tells nothing; a fault in a hundred is not one in fifty."""
+    random = Random(5)
+    for faults, unique in ((2, 0), (9, 0), (0, 150), (0, 3)):
+        one = [f"u{i}" if i < unique else "abcdef"[int(6 * random.random())] for i in range(400)]
+        other = ["xyz"[("abcdef".find(each[0]) + 1) % 3] for each in one]
+        for place in range(faults):
+            other[390 + place] = "w"
+        expected = 0
+        for place, value in enumerate(one):
+            beside = pd.Series([o for i, o in enumerate(other) if i != place and one[i] == value]).value_counts()
+            expected += (
+                len(beside) > 0
+                and beside.index[0] == other[place]
+                and (len(beside) < 2 or beside.iloc[0] > beside.iloc[1])
+            )
+        found = determined(pd.DataFrame({"one": pd.Categorical(one), "other": pd.Categorical(other)}))
+        shares = {(first, second): share for first, second, share, _ in found}
+        assert shares.get(("one", "other"), 0) == pytest.approx(expected / 400 if expected / 400 >= 0.99 else 0)
+
+
+def test_nothing_is_sensitive_until_it_is_said_and_each_choice_is_said_at_once(table):
+    roles = table.roles
+    assert [sentence.split(":")[0].split("?")[0] for sentence in roles.lacks] == [
+        "No column is sensitive yet", "Is each row one person",
+    ]  # fmt: skip
+    assert roles.publishes == "Of 9 columns 8 generalized: pay, zip, city, land, sex, age, note, same; 1 dropped: name."
+    roles = roles.sensitive("zip").sensitive("pay")  # arrow keys pass by zip
+    assert roles.names(Role.SENSITIVE) == ["pay"]
+    assert roles.chosen["zip"] is Role.QUASI_IDENTIFIER
+    assert len(roles.lacks) == 1
+    assert roles.person("").lacks == []
+    assert roles.person("name").having({"pay": Role.NEUTRAL}).lacks[0].startswith("No column is sensitive")
+    assert roles.sensitive("").person("").lacks == [], "that none is may be said"
+    assert roles.person("").having({"name": Role.PERSON, "age": Role.PERSON}).lacks == [
+        "Only one column can say whose rows these are, and name, age do."
+    ]
+    nobody = roles.person("").having(dict.fromkeys(roles.names(Role.QUASI_IDENTIFIER), Role.UNUSED))
+    assert nobody.lacks[0].startswith("No column is a quasi-identifier")
+    assert "1 sensitive, numbers among them in bands: pay; 1 generalized" not in nobody.publishes
+
+
+def test_only_lines_of_roles_and_the_draft_line_change(table):
+    before = table.path.read_text().replace('description = ""', 'description = "mine"  # own words')
+    before = (
+        before.replace("low = 20, high = 70, cuts = 5", "low = 20, high = 70, cuts = [30, 65]") + "\n# my last words\n"
+    )
+    assert "cuts = [30, 65]" in before
+    table.path.write_text(before)
+    table = OwnTable.open(str(table.path))
+    saved, why = table.save(ready(table).having({"zip": Role.NEUTRAL}))
+    assert why == []
+    assert not saved.is_draft
+    after = table.path.read_text()
+    changed = [
+        (old, new)
+        for old, new in zip(before.replace("draft = true\n", "").splitlines(), after.splitlines(), strict=True)
+        if old != new
+    ]
+    assert [new.split(" #")[0] for _, new in changed] == ['role = "sensitive"', 'role = "neutral"']
+    assert [old.split(" #")[1:] for old, _ in changed] == [new.split(" #")[1:] for _, new in changed]
+    schema = load("people").schema
+    assert {each.name: each.role for each in schema.attributes} == {
+        name: role for name, role in saved.roles.chosen.items() if role is not Role.UNUSED
+    }
+
+
+def test_what_is_missing_leaves_a_draft_with_its_roles(table):
+    saved, why = table.save(table.roles.having({"pay": Role.SENSITIVE}))
+    assert [sentence.split("?")[0] for sentence in why] == ["Is each row one person"]
+    assert saved.is_draft
+    assert OwnTable.open("people").roles.chosen["pay"] is Role.SENSITIVE
+    saved, why = saved.save(saved.roles.person(""))
+    assert why == []
+    with pytest.raises(SchemaError, match=r"^Nothing is written\. No column is sensitive yet"):
+        saved.save(saved.roles.having({"pay": Role.UNUSED}))
+    assert load("people").schema.sensitive == ["pay"]
+
+
+def test_a_column_without_a_domain_gets_a_proposed_one(table):
+    saved, why = table.save(ready(table).having({"name": Role.QUASI_IDENTIFIER}))
+    assert why == []
+    assert "name" in toml_lines.proposals(table.path.read_text())
+    assert len(load("people").schema["name"].domain.values) == 200
+    assert saved.seen(saved.roles)[0].examples == "Aaaaa A999"
+
+
+def test_what_somebody_else_wrote_meanwhile_stays(table):
+    table.path.write_text(table.path.read_text() + "# hers\n")
+    before = table.path.read_bytes()
+    with pytest.raises(SchemaError, match=r"people\.toml was changed elsewhere since it was read here"):
+        table.save(ready(table))
+    assert table.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[columns.sex]\nrole", "columns.sex.role", None),
+        ("[columns.sex]", "[columns.sex", "not valid TOML"),
+        ('role = "quasi-identifier" # 2 values', 'role = "quasi-identifier"\nrole = "neutral"', "not valid TOML"),
+        ('role = "quasi-identifier" # 2 values', 'role = "nonsense"', "one of identifier"),
+        ("[columns.sex]", "[columns.gender]", "differ in columns: gender, sex"),
+        ("draft = true", 'draft = "perhaps"', "true or false"),
+        ("[columns.name]", "[studies.one]\nneutral = []\n[columns.name]", "has studies"),
+    ],
+)
+def test_a_description_edited_into_nonsense_is_refused_with_a_sentence(table, old, new, said):
+    whole = table.path.read_text()
+    assert old in whole
+    table.path.write_text(whole.replace(old, new, 1))
+    before = table.path.read_bytes()
+    with pytest.raises((SchemaError, ValueError), match=said):
+        OwnTable.open("people")
+    assert table.path.read_bytes() == before
+
+
+def test_a_role_that_stands_otherwise_is_left_to_an_editor(table):
+    for old, new in (
+        ('[columns.sex]\nrole = "quasi-identifier"', "[columns.sex]\nrole = '''quasi-identifier'''"),
+        ('[columns.sex]\nrole = "quasi-identifier"', '[columns.sex]\n"role" = "quasi-identifier"'),
+        ('description = ""', 'description = """\n[columns.sex]\nrole = "unused"\n"""'),
+    ):
+        whole = table.path.read_text()
+        table.path.write_text(whole.replace(old, new))
+        edited = OwnTable.open("people")
+        with pytest.raises(SchemaError, match=r"changed in an editor alone\. Nothing is written\."):
+            edited.save(ready(edited).having({"sex": Role.NEUTRAL}))
+        assert edited.path.read_bytes() == edited.text.encode()
+        table.path.write_text(whole)
+
+
+def test_what_does_not_load_stays_a_draft(table):
+    table.path.write_text(table.path.read_text().replace('"Berlin", ', ""))
+    edited = OwnTable.open("people")
+    saved, why = edited.save(ready(edited))
+    assert [*map(len, (why, why[0].split("outside its public domain")))] == [1, 2]
+    assert saved.is_draft
+    assert saved.roles.chosen["pay"] is Role.SENSITIVE
+    table.path.write_text(table.text)
+    good, _ = table.save(ready(table))
+    Path("data/people/people.csv").write_text("other")
+    with pytest.raises(SchemaError, match=r"is not the file that is described.* people\.toml is as it was"):
+        good.save(good.roles.having({"sex": Role.NEUTRAL}))
+    assert good.path.read_bytes() == good.text.encode()
+
+
+def test_what_cannot_be_written_is_as_it_was(table, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    before = sorted(Path("data").rglob("*"))
+    said = r"people\.toml cannot be written: Permission denied\. It is as it was\."
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", refuse)
+        with pytest.raises(OSError, match=said):
+            table.save(ready(table))
+    assert sorted(Path("data").rglob("*")) == before
+    assert table.path.read_bytes() == table.text.encode()
+
+
+def test_the_same_table_is_opened_again_and_another_one_refused(table):
+    assert described("people.csv").resolve() == table.path == described("", "people")
+    Path("people.csv").write_text(text(150))
+    with pytest.raises(ValueError, match=r"describes another table than people\.csv\. Give it another name\."):
+        described("people.csv")
+    assert described("people.csv", "others") == Path("data/others/others.toml")
+    with pytest.raises(ValueError, match="Give a FILE to describe, or the NAME"):
+        described("")
+
+
+def test_the_mode_of_the_description_stays(table):
+    table.path.chmod(0o660)
+    table.save(ready(table))
+    assert table.path.stat().st_mode & 0o777 == 0o660
+
+
+def test_lines_end_as_they_did_and_keys_may_be_in_quotes():
+    old = "draft = true # till then\r\n[columns.'a b']\r\nrole = 'unused'\r\n"
+    old += '[columns."c"] # own\r\n  role="neutral"\r\n'
+    new = toml_lines.changed(old, {"a b": Role.NEUTRAL, "c": Role.SENSITIVE}, {"a b": "unit = 'm'"}, confirmed=True)
+    assert new == ('[columns.\'a b\']\r\nrole = "neutral"\nunit = \'m\'\n[columns."c"] # own\r\n  role="sensitive"\r\n')
+    assert tomllib.loads(new)["columns"]["c"] == {"role": "sensitive"}
