@@ -64,6 +64,11 @@ class Values:
         """The mark of a missing value, if one is missing: a list of one text or none."""
         return [self.mark] * (self.missing > 0)
 
+    @property
+    def gaps(self):
+        """How many are missing, in words."""
+        return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
+
     def decimal_comma(self):
         """Whether these are numbers, and some have a comma for a point."""
         return self.texts.str.contains(",").any() and self.with_points() is not self
@@ -154,16 +159,13 @@ def numbers(name, values):
     few = values.whole and 1 < values.different <= (FEW if values.missing else 2)
     if values.numbers is None or few:
         return None
-    if values.missing:
-        reason = (
-            f"{values.missing} values are missing, which a number cannot be: set records_with_missing, or fill them in"
-        )
-        return Column(name, Role.UNUSED, reason, values.numbers)
-    reason = f"a number, {values.different} different" + "; if these are codes, list them as text" * values.whole
-    if not values.numbers.has(values.texts).all():
-        step = f"{values.numbers.step:g}"
-        reason = f"a number, {values.different} different, which loading rounds to the domain's step of {step}"
-    return Column(name, Role.QUASI_IDENTIFIER, reason, values.numbers, _tree(name, values.numbers))
+    domain = replace(values.numbers, cuts=None, missing=values.mark if values.missing else None)
+    reason = f"a number, {values.different} different{values.gaps}"
+    if not domain.has(values.texts).all():
+        reason += f"; loading rounds to the domain's step of {domain.step:g}"
+    elif values.whole:
+        reason += "; if these are codes, list them as text"
+    return Column(name, Role.QUASI_IDENTIFIER, reason, domain, _tree(name, domain))
 
 
 def categories(name, values):
@@ -177,9 +179,7 @@ TYPES = (nothing, days, codes, keys, numbers, categories)
 def _categories(name, values, what, tree):
     """A column of categories. `what` they are, and the tree of an attribute whose values `apart` are not so."""
     domain = Categories((*sorted(set(values.texts), key=int if values.match(r"-?\d{1,9}") else str), *values.marks))
-    reason = f"{values.different} {what}"
-    if values.missing:
-        reason += f" and {values.missing} missing, which count as the value {values.mark!r}"
+    reason = f"{values.different} {what}{values.gaps}"
     attribute = Attribute(name, Role.QUASI_IDENTIFIER, domain)
     return Column(name, attribute.role, reason, domain, tree(attribute, apart=values.marks))
 
@@ -210,4 +210,6 @@ def _tree(name, domain):
         starts = [leaf // width * width for width in widths]
         labels = [f"{start}-{start + width - 1}" for start, width in zip(starts, widths, strict=True)]
         rows.append((str(leaf), *labels, SUPPRESSED))
+    if domain.missing is not None:
+        rows.append((*[domain.missing] * (1 + len(widths)), SUPPRESSED))
     return Taxonomy(name, tuple(rows))

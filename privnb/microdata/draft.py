@@ -210,7 +210,8 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
         head += f"decimal = {_toml(decimal)}\n"
     if mark:
         head += (
-            f'missing = {_toml(mark)}\nrecords_with_missing = "keep" # "drop" leaves out every record that has one\n'
+            f"missing = {_toml(mark)}\n"
+            'records_with_missing = "keep" # "drop" leaves out every record that has one, "refuse" does not load them\n'
         )
     if renamed:
         head += RENAMED + "".join(f"{_toml(own)} = {_toml(name)}\n" for own, name in renamed.items())
@@ -234,7 +235,8 @@ def _domain(domain):
     if isinstance(domain, Categories):
         return f"[{', '.join(map(_toml, domain.values))}]"
     step = "" if domain.step == 1 else f", step = {domain.step}"
-    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)} }}"
+    missing = "" if domain.missing is None else f", missing = {_toml(domain.missing)}"
+    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)}{missing} }}"
 
 
 def _toml(text):

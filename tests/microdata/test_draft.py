@@ -78,7 +78,7 @@ def test_what_is_written(here):
             ".gitignore",
             "Patients 2020.csv",
             "patients-2020.toml",
-            *(f"hierarchies/default/{n}.csv" for n in ("age", "area", "region", "sex")),
+            *(f"hierarchies/default/{n}.csv" for n in ("age", "area", "region", "sex", "visits")),
         ]
     )
     assert (path.parent / FILE).read_text() == TEXT
@@ -101,6 +101,7 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     assert {a.name: a.role for a in schema.attributes} == {
         "name": Role.IDENTIFIER, "age": Role.QUASI_IDENTIFIER, "weight": Role.QUASI_IDENTIFIER,
         "sex": Role.QUASI_IDENTIFIER, "area": Role.QUASI_IDENTIFIER, "region": Role.QUASI_IDENTIFIER,
+        "visits": Role.QUASI_IDENTIFIER,
     }  # fmt: skip
     assert schema.sensitive == []  # that is for the owner to say
     lines = path.read_text().splitlines()
@@ -111,7 +112,9 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     assert reason["age"].endswith("# a number, 13 different; if these are codes, list them as text")
     assert reason["area"].endswith("# 4 codes")  # 001, 011: numbers do not start with 0
     assert reason["region"].endswith("# 1 values and 5 missing, which count as the value '?'")
-    assert reason["visits"].startswith('role = "unused" # 3 values are missing, which a number cannot be')
+    assert reason["visits"].endswith(
+        "25 different and 3 missing, which count as the value '?'; if these are codes, list them as text"
+    )
 
 
 def test_domains_are_proposals_with_their_ends_rounded_outward(here):
@@ -129,7 +132,7 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     text = drafted().read_text()
     assert "{ low = 20, high = 56, cuts = 2 }" in text
     assert "{ low = 50, high = 58, step = 0.1, cuts = 0.5 }" in text
-    assert "# domain = { low = 0, high = 75, cuts = 5 }" in text
+    assert 'domain = { low = 0, high = 75, cuts = 5, missing = "?" }' in text
     assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
     schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
     assert schema["age"].domain.cuts == tuple(range(22, 56, 2)) == Numbers(20, 56).cuts
@@ -198,7 +201,7 @@ def test_days_and_codes_have_trees(here):
 
 def test_decimals_of_many_digits_are_rounded_and_the_draft_says_so(here):
     path = drafted("latitude,n\n" + "".join(f"{50 + n / 7:.12f},{n % 20}\n" for n in range(60)))
-    assert "which loading rounds to the domain's step of 1e-05" in path.read_text()
+    assert "60 different; loading rounds to the domain's step of 1e-05" in path.read_text()
     dataset = confirmed(path)
     assert dataset.table["latitude"].tolist()[:3] == [50, 50.14286, 50.28571]
     path.write_text(path.read_text().replace("step = 1e-05", "step = 0.5"))
@@ -217,6 +220,26 @@ def test_few_whole_numbers_with_gaps_are_categories_by_size(here):
     attribute = confirmed(path).schema["children"]
     assert attribute.domain.values == (*map(str, range(12)), "?")
     assert "12 values and 5 missing, which count as the value '?'" in path.read_text()
+
+
+def test_a_number_with_gaps_is_a_number(here):
+    """Whole ones have a tree, in which a missing one is alone below `*`; decimals are published as ranges."""
+    rows = "".join(
+        f"{'NA' if n % 10 == 0 else 100 + n * 7 % 40},{'' if n % 6 == 0 else n * 13 % 89 / 10},{n}\n" for n in range(90)
+    )
+    path = drafted("score,rate,n\n" + rows)
+    dataset = confirmed(path)
+    score, rate = (dataset.schema[name].domain for name in ("score", "rate"))
+    assert score.missing == rate.missing == "NA"
+    assert dataset.table[["score", "rate"]].isna().sum().tolist() == [9, 15]
+    assert dataset.hierarchies["score"].rows[-1] == ("NA", "NA", "NA", "NA", "*")
+    assert len(dataset.hierarchies["score"].leaves) == score.size
+    assert "different and 15 missing, which count as the value 'NA'" in path.read_text()
+    path.write_text(path.read_text().replace('"keep"', '"drop"'))
+    assert len(load(path)) == 90 - 9 - 12
+    path.write_text(path.read_text().replace('"drop" #', '"refuse" #'))
+    with pytest.raises(SchemaError, match=r"21 of 90 records have missing values, in score, rate"):
+        load(path)
 
 
 def test_a_column_of_nothing(here):
