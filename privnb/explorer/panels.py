@@ -71,7 +71,7 @@ def kept(reading, mined, why, trouble_said):
         "kept",
         "What the user keeps",
         lead("" if mined is None else _says_kept(mined, reading.setting.sanitizer)),
-        _unmined(mined, why, trouble_said) or _learned(mined),
+        _unmined(mined, why, trouble_said) or _of_sample(reading, mined) + _learned(mined),
         Markup("<h4>Large groups of people</h4>"),
         groups or note("This table has no large groups that can be asked for."),
     )
@@ -90,7 +90,7 @@ def gained(reading, mined, why, trouble_said):
         # Of noise a gain is known by what a miner reaches.
         numbers(mined[mined.measure == "accuracy_gain"].itertuples()) if mined is not None else "",
         Markup("<h4>Predictions nearer to the truth than the release</h4>"),
-        _unmined(mined, why, trouble_said) or _nearer(mined),
+        _unmined(mined, why, trouble_said) or _of_sample(reading, mined) + _nearer(mined),
     )
 
 
@@ -215,6 +215,14 @@ def _unmined(mined, why, trouble_said):
     if why or mined is not None:
         return note(why)
     return trouble("The miner gave no number.", trouble_said) if trouble_said else note("The miner is at work …")
+
+
+def _of_sample(reading, mined):
+    """That a miner learned from a sample, see `for_miners`, or nothing."""
+    names = [*mined.dataset.head(1)]
+    return note(
+        "" if names == [*reading.results.dataset.head(1)] else f"Of a random sample, which is mined: {names[0]}."
+    )
 
 
 def _learned(mined):

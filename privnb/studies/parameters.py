@@ -109,6 +109,38 @@ def no_noise(dataset):
     )
 
 
+LEARNED = 100_000  # records: what takes minutes with so many would take hours with a million
+
+
+def for_miners(dataset, records=0):
+    """The dataset, or a random sample of 100,000 of its records where it has more: miners learn from each one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    records : int
+        What RECORDS asks for: a sample of one's own choice is taken as it is. 0: none was chosen.
+
+    Returns
+    -------
+    Dataset
+    """
+    expect.these(dataset=dataset)
+    return dataset if records or len(dataset) <= LEARNED else dataset.sample(LEARNED, rng=0)
+
+
+def sampled(dataset, whole):
+    """A sentence where `dataset` is the sample that `for_miners` takes of the `whole` one, else None."""
+    expect.these(dataset=dataset)
+    if len(dataset) == len(whole):
+        return None
+    return say(
+        f"Miners learn from each record, so this page measures a random sample: {len(dataset):,} of the "
+        f"{len(whole):,} records. Its releases are of the sample. At the same k, a release of all records loses less. "
+        "RECORDS chooses another number."
+    )
+
+
 def predicted(dataset, target):
     """The dataset as a miner sees it who predicts categories: with `target` in bands where it is a number.
 
