@@ -222,6 +222,7 @@ def of_one():
     return {
         "Linkage.predict.known": dataset.table, "Linkage.candidates.known": dataset.table,
         "CountQueries.of.dimension": 2, "CountQueries.of.selectivity": 0.5, "CountQueries.of.number": 5,
+        "parameters.sampled.records": len(dataset),
         "Channel.of.matrix": [[1, 0], [0, 1]], "Taxonomy.read.domain": dataset.schema["region"].domain,
         "Taxonomy.read.path": str(CLINIC.parent / "hierarchies" / "clinic" / "region.csv"),
         "schema.Numbers.low": 0, "schema.Numbers.high": 9, "schema.Categories.values": ("a", "b"),
@@ -387,6 +388,7 @@ ACCEPTED = {
     "empty"}, "attributes.secret_name.name": {"none", "empty"},
     "knows": {"list", "empty"}, "gallery.losses.k": {"empty"}, "gallery.asked.k": {"empty"},
     "parameters.default_k.k": NUMBERS, "parameters.too_large_k.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
+    "parameters.for_miners.records": {"huge"}, "parameters.sampled.records": {"huge"},
     "cuts": {"list", "huge"}, "exact": {"true"},
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},

@@ -126,18 +126,32 @@ def for_miners(dataset, records=0):
     Dataset
     """
     expect.these(dataset=dataset)
+    expect.whole("records", records, 0)
     return dataset if records or len(dataset) <= LEARNED else dataset.sample(LEARNED, rng=0)
 
 
-def sampled(dataset, whole):
-    """A sentence where `dataset` is the sample that `for_miners` takes of the `whole` one, else None."""
+def sampled(dataset, records):
+    """A sentence where a dataset is the sample that `for_miners` takes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    records : int
+        Of the table that it was taken of, n or more.
+
+    Returns
+    -------
+    Sentences or None
+        None where it is the table itself.
+    """
     expect.these(dataset=dataset)
-    if len(dataset) == len(whole):
+    expect.whole("records", records, len(dataset))
+    if len(dataset) == records:
         return None
     return say(
-        f"Miners learn from each record, so this page measures a random sample: {len(dataset):,} of the "
-        f"{len(whole):,} records. Its releases are of the sample. At the same k, a release of all records loses less. "
-        "RECORDS chooses another number."
+        f"Miners learn from each record, so this page measures a random sample: {len(dataset):,} of the {records:,} "
+        "records. Its releases are of the sample. At the same k, a release of all records loses less. RECORDS chooses "
+        "another number."
     )
 
 

@@ -20,10 +20,10 @@ def test_a_sample_is_mined_of_a_large_table_alone(few):
     sample = for_miners(few)
     assert len(sample) == 60 < len(few)
     assert sample.table.equals(for_miners(few).table), "the same people each time"
-    assert f"60 of the {len(few)} records" in sampled(sample, few).data
+    assert f"60 of the {len(few)} records" in sampled(sample, len(few)).data
     assert for_miners(few, 80) is few, "who asks for a number of records has chosen"
     assert for_miners(sample) is sample
-    assert sampled(few, few) is None
+    assert sampled(few, len(few)) is None
 
 
 def test_the_explorer_mines_the_sample_and_says_so(few):
