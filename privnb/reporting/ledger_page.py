@@ -46,7 +46,7 @@ def make(templates, compared, shipped=None):
     templates : jinja2.Environment
         That of `pages`, whose style sheet the page has too.
     compared : DataFrame
-        The ledger of this run, from `ledger.compare`.
+        The ledger of this run, from `ledger.compare`; with a column `notebook`, of the one that measured each number.
     shipped : DataFrame
         The numbers of the full profile; None: those that are shipped.
 
@@ -125,6 +125,7 @@ def _block(title, rows):
         "columns": columns,
         "lines": lines,
         "notes": _notes(rows),
+        "notebooks": [name for name in dict.fromkeys(rows.get("notebook", [])) if name],
         "out": bool((rows["place"] == OUT).all()),
     }
 

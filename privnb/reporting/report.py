@@ -242,8 +242,14 @@ def _assemble(chosen, ended, work):
         tables.append(read(path))
     results = pd.concat(tables, ignore_index=True)
     with_ledger = all(notebook.papers for notebook in chosen)  # the papers' numbers are of their table
-    like = [table for notebook, table in zip(done, tables, strict=True) if with_ledger and _as_published(notebook)]
-    compared = ledger.compare(pd.concat([results.iloc[:0], *like], ignore_index=True))
+    like = {
+        notebook.name: table
+        for notebook, table in zip(done, tables, strict=True)
+        if with_ledger and _as_published(notebook)
+    }
+    compared = ledger.compare(pd.concat([results.iloc[:0], *like.values()], ignore_index=True)).assign(notebook="")
+    for name, table in reversed(like.items()):  # the first that measures a number stands beside it
+        compared.loc[ledger.compare(table)["measured"].notna() & compared["measured"].notna(), "notebook"] = name
     executed = {name: each.text for name, each in ended.items()}
     files = {f"notebooks/{notebook.path.name}": executed[notebook.name] for notebook in chosen}
     files |= pages.make(chosen, executed, compared if with_ledger else compared.iloc[:0], decision.summary(results))

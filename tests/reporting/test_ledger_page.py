@@ -139,6 +139,14 @@ def test_a_table_of_which_nothing_can_be_measured_stands_last_in_its_paper():
     )
 
 
+def test_the_notebook_that_measured_a_table_stands_below_it():
+    compared = cells()
+    assert "Measured by" not in words(page(compared))
+    html = page(compared.assign(notebook=["", *["04_attack"] * (len(compared) - 1)]))
+    assert "Measured by 04_attack ; again by privnb report --notebook 04_attack" in words(html)
+    assert 'href="04_attack.html"' in html
+
+
 @pytest.mark.parametrize("measured", [True, False])
 def test_a_report_has_the_page_if_it_measured_a_printed_number(measured):
     results = studies.hypertension() if measured else pd.DataFrame(columns=COLUMNS)

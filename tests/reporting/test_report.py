@@ -204,8 +204,9 @@ def test_kernels_are_this_python_in_the_notebooks_folder_with_one_thread(built):
 
 def test_ledger_holds_every_printed_number(built):
     written = pd.read_csv(built / "ledger.csv", keep_default_na=False)
-    assert list(written.columns) == list(ledger.COLUMNS)
+    assert list(written.columns) == [*ledger.COLUMNS, "notebook"]
     assert len(written) == len(ledger.read_published())
+    assert ((written.notebook != "") == (written.measured != "")).all(), "each number says which notebook measured it"
 
 
 def test_one_job_and_two_give_the_same_bytes(built, folder):
