@@ -4,6 +4,7 @@ A type is a function of the column's name and its `Values`. It returns the `Colu
 reason, domain and tree, or None for a column of another type. A new type is one function and its line in `TYPES`.
 """
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -15,7 +16,8 @@ import pandas as pd
 
 from privnb.microdata import cuts, reading
 from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, taxonomies
-from privnb.microdata.schema import Attribute, Categories, Numbers, Role
+from privnb.microdata.hierarchy.merging import merged
+from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 
 KEY = re.compile(
     r"(^|[\W_])(id|key|nr|no|num|number|index|case|record|person|patient|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)", re.IGNORECASE
@@ -23,8 +25,8 @@ KEY = re.compile(
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 STEPS = 10**8  # a column with more different possible whole numbers is treated as text
 GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
+WHOLE = r"-?\d{1,9}"
 FEW = 20  # whole numbers with gaps are categories if there are no more of them
-LEAVES = 1000  # a tree file with more leaves is of no use to a reader: such numbers are published as ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,10 @@ class Values:
     @property
     def different(self):
         return len(self.texts)
+
+    def records_of(self):
+        """The records of each text, the mark of a missing value among them."""
+        return dict(zip(self.texts, self.counts.tolist(), strict=True)) | dict.fromkeys(self.marks, self.missing)
 
     @property
     def nearly_unique(self):
@@ -135,7 +141,7 @@ def nothing(name, values):
 def days(name, values):
     """Dates as ISO writes them."""
     if values.match(r".{10}") and pd.to_datetime(values.texts, format="%Y-%m-%d", errors="coerce").notna().all():
-        return _categories(name, values, "days", taxonomies.dates)
+        return _categories(name, values, "days", taxonomies.dates, in_order=True, lowest=4)
 
 
 def codes(name, values):
@@ -144,7 +150,7 @@ def codes(name, values):
     one_length = lengths.min() == lengths.max() in range(3, 9)
     digits = one_length and values.match(r"\d+") and values.texts.str.startswith("0").any()
     if values.different > 2 and (digits or (one_length and POST.search(name))):
-        return _categories(name, values, "codes", taxonomies.prefixes)
+        return _categories(name, values, "codes", taxonomies.prefixes, in_order=True)
 
 
 def keys(name, values):
@@ -165,23 +171,27 @@ def numbers(name, values):
         reason += f"; loading rounds to the domain's step of {domain.step:g}"
     elif values.whole:
         reason += "; if these are codes, list them as text"
-    return Column(name, Role.QUASI_IDENTIFIER, reason, domain, _tree(name, domain))
+    return Column(name, Role.QUASI_IDENTIFIER, reason, domain)
 
 
 def categories(name, values):
     """Any other values."""
-    return _categories(name, values, "values", _flat)
+    return _categories(name, values, "values", _flat, in_order=values.match(WHOLE))
 
 
 TYPES = (nothing, days, codes, keys, numbers, categories)
 
 
-def _categories(name, values, what, tree):
-    """A column of categories. `what` they are, and the tree of an attribute whose values `apart` are not so."""
-    domain = Categories((*sorted(set(values.texts), key=int if values.match(r"-?\d{1,9}") else str), *values.marks))
-    reason = f"{values.different} {what}{values.gaps}"
-    attribute = Attribute(name, Role.QUASI_IDENTIFIER, domain)
-    return Column(name, attribute.role, reason, domain, tree(attribute, apart=values.marks))
+def _categories(name, values, what, tree, **how):
+    """A column of categories. `what` they are, the tree of an attribute whose values `apart` are not so, and how its
+    branches are `merged`.
+    """
+    order = sorted(set(values.texts), key=int if values.match(WHOLE) else str)
+    attribute = Attribute(name, Role.QUASI_IDENTIFIER, Categories((*order, *values.marks)))
+    whole = tree(attribute, apart=values.marks)
+    with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
+        whole = merged(whole, values.records_of(), **how)
+    return Column(name, attribute.role, f"{values.different} {what}{values.gaps}", attribute.domain, whole)
 
 
 def _flat(attribute, apart):
@@ -197,19 +207,3 @@ def _names_people(name, values):
     dense = numbers.max() - numbers.min() < 1.2 * len(values)
     codes = lengths.min() == lengths.max() >= 6 and (numbers % 10 == 0).mean() < 0.5
     return bool(KEY.search(name) or dense or codes)
-
-
-def _tree(name, domain):
-    """Intervals of a few widths, each twice the one before; None for decimals and wide domains, published as ranges."""
-    if domain.step != 1 or domain.width > LEAVES:
-        return None
-    grain = int(cuts.round_number(Decimal(max(domain.width / 20, 1))))
-    widths = [width for width in (grain, 2 * grain, 4 * grain) if 1 < width <= domain.width]
-    rows = []
-    for leaf in range(domain.low, domain.high + 1):
-        starts = [leaf // width * width for width in widths]
-        labels = [f"{start}-{start + width - 1}" for start, width in zip(starts, widths, strict=True)]
-        rows.append((str(leaf), *labels, SUPPRESSED))
-    if domain.missing is not None:
-        rows.append((*[domain.missing] * (1 + len(widths)), SUPPRESSED))
-    return Taxonomy(name, tuple(rows))

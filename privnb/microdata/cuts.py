@@ -53,6 +53,15 @@ def points(domain, cuts):
     return tuple(domain.value(code) for code in dict.fromkeys(codes) if 1 < code < domain.codes(domain.high))
 
 
+def every_other(cuts):
+    """Every other one of rising cuts; of those of one width the rounder ones.
+
+    >>> every_other((20, 25, 30, 35, 40)), every_other((15, 20, 25)), every_other((65,))
+    ((20, 30, 40), (20,), ())
+    """
+    return cuts[round(cuts[0] / (cuts[1] - cuts[0])) % 2 :: 2] if len(cuts) > 1 else ()
+
+
 def _listed(domain, cuts):
     if not all(map(_is_number, cuts)):
         raise ValueError(f"cuts are one number above 0 or a list of rising numbers, got {list(cuts)}.")

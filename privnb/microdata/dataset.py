@@ -480,7 +480,9 @@ def _roles(choice):
 
 
 def _hierarchy(path, attribute, chosen_set, recoding):
-    """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else flat."""
+    """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else numbers by their
+    public intervals, and categories in one step.
+    """
     how = recoding.get(attribute.name)
     if how is not None:
         return _recoded(path, attribute, how)
@@ -491,7 +493,7 @@ def _hierarchy(path, attribute, chosen_set, recoding):
         )
     file = description.inside(folder, f"{attribute.name}.csv")
     if not file.is_file():
-        return hierarchy.flat(attribute)
+        return hierarchy.LeveledRanges(attribute.domain) if attribute.numeric else hierarchy.flat(attribute)
     progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())
     return hierarchy.Taxonomy.read(file, attribute.domain)
 

@@ -161,8 +161,9 @@ HEAD = """\
 #    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
 # 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
-# 5. hierarchies/default/ holds one file an attribute, leaf;level 1;...;*: put values that are alike under one label. A
-#    value added to a domain needs its line there.
+# 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike
+#    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
+#    A value added to a domain needs its line there. Numbers have no file: they become ranges that end at cuts.
 # 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --roles {stem}`
 #    does 1, 2 and 6 by menu.
 draft = true

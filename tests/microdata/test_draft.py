@@ -1,10 +1,13 @@
 import errno
 import hashlib
+import itertools
 import os
+import shutil
 import stat
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +17,7 @@ from made_up import CLINIC
 from privnb import cli
 from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
-from privnb.microdata.hierarchy import Ranges, Taxonomy
+from privnb.microdata.hierarchy import LeveledRanges, Taxonomy
 from privnb.microdata.names import refused
 from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 
@@ -78,7 +81,7 @@ def test_what_is_written(here):
             ".gitignore",
             "Patients 2020.csv",
             "patients-2020.toml",
-            *(f"hierarchies/default/{n}.csv" for n in ("age", "area", "region", "sex", "visits")),
+            *(f"hierarchies/default/{n}.csv" for n in ("area", "region", "sex")),
         ]
     )
     assert (path.parent / FILE).read_text() == TEXT
@@ -138,28 +141,33 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     assert schema["age"].domain.cuts == tuple(range(22, 56, 2)) == Numbers(20, 56).cuts
 
 
-@pytest.mark.parametrize(
-    ("values", "domain", "levels"),
-    [
-        (range(18, 80), Numbers(15, 80), ["15", "15-19", "10-19", "0-19", "*"]),
-        (range(-7, 8), Numbers(-7, 7), ["-7", "-8--7", "-8--5", "*"]),
-        ([0, 1], Categories(("0", "1")), ["0", "*"]),
-        ([0, 1, 2], Numbers(0, 2), ["0", "0-1", "*"]),
-        ([7], Numbers(7, 8), ["7", "*"]),
-        (range(1003, 4021, 30), Numbers(1000, 4200), None),
-        (["1.5", "2.25"], Numbers(1.5, 2.25, 0.01), None),
-        (["70.0", "71.0", "72.0"], Numbers(70, 72), ["70", "70-71", "*"]),
-    ],
-)
-def test_numbers(here, values, domain, levels):
-    """Ends on a round number of about a twentieth of the width, and each width of the tree twice the one before."""
-    dataset = confirmed(drafted("x\n" + "".join(f"{value}\n" * 3 for value in values)))
-    assert dataset.schema["x"].domain == domain
-    tree = dataset.hierarchies["x"]
-    if levels is None:
-        assert tree == Ranges(domain)
-    else:
-        assert list(tree.rows[0]) == levels
+def test_numbers(here):
+    """Ends on a round number of about a twentieth of the width; ranges, and levels of public intervals, two in one."""
+    for values, domain, levels in [
+        (range(18, 80), Numbers(15, 80), ["15", "15-19", "15-19", "15-19", "15-39"]),
+        (range(-7, 8), Numbers(-7, 7), ["-7", "-7--5", "-7--5", "-7--1"]),
+        ([0, 1, 2], Numbers(0, 2), ["0"]),
+        ([7], Numbers(7, 8), ["7"]),
+        (
+            range(1003, 4021, 30),
+            Numbers(1000, 4200),
+            ["1000", "1000-1199", "1000-1199", "1000-1599", "1000-1599", "1000-3199"],
+        ),
+        (
+            ["1.5", "2.25"],
+            Numbers(1.5, 2.25, 0.01),
+            ["1.5", "1.5-1.54", "1.5-1.59", "1.5-1.59", "1.5-1.59", "1.5-1.59"],
+        ),
+        (["70.0", "71.0", "72.0"], Numbers(70, 72), ["70"]),
+    ]:
+        path = drafted("x\n" + "".join(f"{value}\n" * 3 for value in values))
+        dataset = confirmed(path)
+        assert dataset.schema["x"].domain == domain
+        own = dataset.hierarchies["x"]
+        assert own == LeveledRanges(domain)
+        assert [row[0] for row in own.levels(np.array([0]))] == levels
+        shutil.rmtree(path.parent)
+    assert confirmed(drafted("x\n" + "0\n1\n" * 3)).schema["x"].domain == Categories(("0", "1"))
 
 
 @pytest.mark.parametrize(
@@ -192,10 +200,16 @@ def test_days_and_codes_have_trees(here):
     path = drafted("born,area,zip,sex\n?,?,?,1\n" + rows)
     schema, trees = (dataset := confirmed(path)).schema, dataset.hierarchies
     assert schema.quasi_identifiers == ["born", "area", "zip", "sex"]
-    assert trees["born"].rows[0] == ("1950-01-01", "1950-01", "1950-Q1", "1950", "1950-1959", "*")
-    assert trees["born"].rows[-1] == ("?", "?", "?", "?", "?", "*")
-    assert trees["area"].rows[0] == ("00000", "0000*", "000**", "00***", "0****", "*")
+    born = trees["born"].rows
+    assert born[0][:5] == ("1950-01-01", "1950-01", "1950-Q1", "1950", "1950-1959")
+    assert born[-1][:5] == ("?",) * 5
+    assert born[-1][-2].endswith("|?"), "one who is missing forbids no cut of all others"
+    assert {"00000", "0000*", "000**", "00***", "0****"} < {*trees["area"].rows[0]}
     assert trees["zip"].rows[0][-2:] == ("1****", "*")
+    for tree in trees.values():
+        for lower, upper in itertools.pairwise(tree.groups[tree.name == "born" and 4 :]):
+            children = np.unique([upper, lower], axis=1)[0]
+            assert np.bincount(children).max() <= 4
     assert "60 days and 1 missing, which count as the value '?'" in path.read_text()
 
 
@@ -223,7 +237,7 @@ def test_few_whole_numbers_with_gaps_are_categories_by_size(here):
 
 
 def test_a_number_with_gaps_is_a_number(here):
-    """Whole ones have a tree, in which a missing one is alone below `*`; decimals are published as ranges."""
+    """Whole ones and decimals are ranges, in whose levels a missing one is alone below `*`."""
     rows = "".join(
         f"{'NA' if n % 10 == 0 else 100 + n * 7 % 40},{'' if n % 6 == 0 else n * 13 % 89 / 10},{n}\n" for n in range(90)
     )
@@ -232,8 +246,9 @@ def test_a_number_with_gaps_is_a_number(here):
     score, rate = (dataset.schema[name].domain for name in ("score", "rate"))
     assert score.missing == rate.missing == "NA"
     assert dataset.table[["score", "rate"]].isna().sum().tolist() == [9, 15]
-    assert dataset.hierarchies["score"].rows[-1] == ("NA", "NA", "NA", "NA", "*")
-    assert len(dataset.hierarchies["score"].leaves) == score.size
+    own = dataset.hierarchies["score"]
+    assert {row[-1] for row in own.levels(np.array([0, score.size - 1]))} == {"NA"}
+    assert own.labels(np.array([0, score.size - 1]), np.array([0, 0])).tolist() == ["*"]
     assert "different and 15 missing, which count as the value 'NA'" in path.read_text()
     path.write_text(path.read_text().replace('"keep"', '"drop"'))
     assert len(load(path)) == 90 - 9 - 12

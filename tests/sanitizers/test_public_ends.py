@@ -211,7 +211,7 @@ PLANTED = {"age": ("19", "97"), "weight": ("31.75", "183.25")}
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """400 people as `privnb new` drafts them; the owner says what is sensitive, and that ages are ranges, too."""
+    """400 people as `privnb new` drafts them; the owner says what is sensitive."""
     random, folder = Random(1), tmp_path_factory.mktemp("people")
     rows = []
     for _ in range(400):
@@ -226,7 +226,6 @@ def people(tmp_path_factory):
     text = path.read_text().replace("\ndraft = true\n", "\n")
     head, mark, tail = text.partition("[columns.diagnosis]")
     path.write_text(head + mark + tail.replace('"quasi-identifier"', '"sensitive"', 1))
-    (path.parent / "hierarchies" / "default" / "age.csv").unlink()
     return load(path)
 
 

@@ -2,13 +2,13 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import expect
+from privnb.microdata import cuts, expect
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, places, text
 from privnb.microdata.schema import Numbers, SchemaError, commonest
 
@@ -108,6 +108,30 @@ class Ranges(OfItsValues, _OnNumbers):
 
     def extent(self):
         return Extent(self.steps, None)
+
+
+@dataclass(frozen=True)
+class LeveledRanges(Ranges):
+    """Ranges that have levels for recodings of a whole table, too: the domain's public intervals, every two of them in
+    one, every four, ... What cuts anywhere, as Mondrian does, treats them as `Ranges`.
+
+    Parameters
+    ----------
+    domain : Numbers
+    exact : bool
+        As of `Ranges`.
+
+    >>> [row[0] for row in LeveledRanges(Numbers(17, 99, cuts=10)).levels(np.array([41 - 17]))]
+    ['41', '40-49', '40-59', '40-79', '17-79']
+    """
+
+    def levels(self, positions):
+        """The labels of `positions` at each level below `*`, from the numbers themselves up: object arrays (m,)."""
+        rows, domain = [self._names(positions, positions)], self.domain
+        while domain.cuts:
+            rows.append(self._names(*domain.interval(positions)))
+            domain = replace(domain, cuts=cuts.every_other(domain.cuts))
+        return rows
 
 
 @dataclass(frozen=True)

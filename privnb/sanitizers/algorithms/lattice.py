@@ -16,7 +16,7 @@ from numba import njit
 
 from privnb.measures.information_loss import Occurring
 from privnb.microdata.counts import distinct_codes, tabulate
-from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Taxonomy
+from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Taxonomy
 from privnb.sanitizers.full_domain import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
@@ -27,12 +27,15 @@ _TURNS = 256  # classes that may join the suppressed, looked at together
 def levels(hierarchy, positions):
     """The label of each position at each level, object array (levels, positions); the last level is `*`.
 
-    Taxonomies have their own levels, intervals their widths; all others have two, the exact value and `*`.
+    Taxonomies have their own levels, intervals their widths, leveled ranges their public intervals; all others have
+    two, the exact value and `*`.
     """
     if isinstance(hierarchy, Taxonomy):
         return np.array(hierarchy.rows, dtype=object).T[:, positions]
     if isinstance(hierarchy, Intervals):
         rows = [hierarchy.at(level, positions) for level in range(len(hierarchy.widths))]
+    elif isinstance(hierarchy, LeveledRanges):
+        rows = hierarchy.levels(positions)
     else:
         rows = [hierarchy.labels(positions, np.arange(len(positions)))]
     return np.array([*rows, [SUPPRESSED] * len(positions)], dtype=object)

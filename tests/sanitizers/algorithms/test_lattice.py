@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from privnb.microdata.dataset import Dataset
-from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
+from privnb.microdata.hierarchy import Intervals, LeveledRanges, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import DistinctDiversity, KAnonymity
 from privnb.privacy_models.requirement import Requirement
@@ -47,6 +47,11 @@ def test_levels_of_every_kind():
         ["0-49", "0-49", "50-99"], ["0-99", "0-99", "0-99"], ["*", "*", "*"],
     ]  # fmt: skip
     assert levels(Ranges(Numbers(1, 9)), np.array([0, 4])).tolist() == [["1", "5"], ["*", "*"]]
+    ages = levels(LeveledRanges(Numbers(17, 99, cuts=(18, 65, 80))), np.array([0, 1, 60]))
+    assert ages.tolist() == [
+        ["17", "18", "77"], ["17", "18-64", "65-79"], ["17", "18-79", "18-79"],
+        ["17", "18-99", "18-99"], ["*", "*", "*"],
+    ]  # fmt: skip
     for kind in (Sets, Ordered):
         assert levels(kind("x", ("u", "v", "w")), np.array([1, 2])).tolist() == [["v", "w"], ["*", "*"]]
 
