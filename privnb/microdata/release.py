@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, distinct_codes
+from privnb.microdata.counts import coded, distinct_codes, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Schema
@@ -63,6 +63,11 @@ class Release:
         As the dataset's, for the evaluator alone; what it lacks counts as shared by few.
     records : integer array (rows,), optional
         Of a subset the record of each row, positions in the dataset; for the evaluator alone.
+    people : integer array (rows,), optional
+        Whose each row is, a number for each person, where the dataset has a key of people: for the evaluator alone, who
+        counts people by it. It is drawn from no key and is never published.
+    apart : DataFrame, optional
+        Beside `people`, the rows' own values of the attributes that are published by bucket; for the evaluator alone.
     """
 
     table: pd.DataFrame
@@ -72,6 +77,8 @@ class Release:
     buckets: pd.DataFrame | None = None
     shared: Mapping[str, np.ndarray] = field(default_factory=dict)
     records: np.ndarray | None = None
+    people: np.ndarray | None = None
+    apart: pd.DataFrame | None = None
 
     def __len__(self):
         return len(self.table)
@@ -118,6 +125,13 @@ class Release:
         Clusters that are released alike are one set, for nobody can tell them apart.
         """
         return self._alike[0]
+
+    @cached_property
+    def people_alike(self):
+        """How many people are in each of `equivalence_classes`, each once in every one that they have a row in: integer
+        array (sets,).
+        """
+        return people_in(self.equivalence_classes, self.people)
 
     @property
     def labels_alike(self):
@@ -187,6 +201,14 @@ class Release:
             return self.classes, self.table[name].to_numpy()
         held = self.buckets[self.buckets["attribute"] == name]
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
+
+    def of_people(self, name):
+        """As `by_class`, and beside the class and the value whose they are: integer array (n,), or None where each row
+        is another person's. For the evaluator alone.
+        """
+        if self.people is None or name in self.table:
+            return *self.by_class(name), self.people
+        return self.classes, self.apart[name].to_numpy(), self.people
 
     @cached_property
     def suppressed(self):

@@ -25,6 +25,7 @@ class KAnonymity(PrivacyModel):
     k: int
     sensitive = None
     better = "higher"
+    of_members = True
     limits = (PEOPLE,)
     grows = True
 
@@ -54,6 +55,7 @@ class AlphaKAnonymity(PrivacyModel):
     k: int
     sensitive: str
     better = "lower"
+    of_members = True
     limits = ((expect.share, "alpha"), PEOPLE)
 
     def level(self, counts, whole=None):
@@ -83,6 +85,7 @@ class PSensitiveKAnonymity(PrivacyModel):
     k: int
     sensitive: str
     better = "higher"
+    of_members = True
     limits = (PEOPLE, (expect.whole, "p", 2, "1 asks for nothing"))
     grows = True
 

@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import fields
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, tabulate, tabulated_in_parts
+from privnb.microdata.counts import coded, once_each, tabulate, tabulated_in_parts
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
 
@@ -21,7 +22,14 @@ class PrivacyModel(ABC):
     Counts are an integer array (classes, values) with one column for each value of `sensitive` that occurs in the
     table, in the order of its domain (see `columns`); without a sensitive attribute, one column of sizes. `better`
     says which level protects more. `grows`: a class that has the property keeps it whatever records join it; of every
-    model, two classes that have it make one that has it.
+    model, two classes that have it make one that has it, unless somebody has records in both.
+
+    Where the table has a key of people, counts are of people: a person counts once for each value that they have in a
+    class, however many records say so, and in every class that has a record of theirs, since any of their records may
+    be the one that is known. What speaks of the members of a class, their number or the share of those who have a value
+    (`of_members`), takes them for its whole, each once: that share is how often a guess is right. What compares
+    distributions takes pairs of a person and a value: where people have several values these say nothing of a guess.
+    The whole table is one class of everybody. Nobody promises anything against who knows two records of a person.
 
     A model that every class of every table keeps promises nothing: such a bound is refused where the model is made, and
     so is one that is no number. What counts sensitive values names their attribute.
@@ -29,6 +37,7 @@ class PrivacyModel(ABC):
 
     better: str
     sensitive: str | None  # the attribute whose values are counted
+    of_members = False  # whether each row of counts must add up to the people of its class
     limits = ()  # of each bound what refuses others: (function of `expect`, name, what else that takes)
     grows = False
     kind = ""  # what tells it from another model with the same letters, in a word
@@ -61,8 +70,8 @@ class PrivacyModel(ABC):
         who look alike: a bucket's quasi-identifiers are exact, so it hides nobody among its other members.
         """
         if self.sensitive is None:
-            return np.bincount(release.equivalence_classes)[:, None]
-        return tabulate(*self._places(release))
+            return release.people_alike[:, None]
+        return tabulate(*self._places(release)[0])
 
     def parts(self, release):
         """What `counted` gives, some classes at a time, for all at once may not fit into memory; and of all classes
@@ -71,14 +80,18 @@ class PrivacyModel(ABC):
         if self.sensitive is None:
             counts = self.counted(release)
             return [counts], counts.sum(axis=0)
-        classes, columns, shape = self._places(release)
-        return tabulated_in_parts(classes, columns, shape), np.bincount(columns, minlength=shape[1])
+        of_classes, whole = self._places(release)
+        return tabulated_in_parts(*of_classes), whole
 
     def _places(self, release):
-        """The class and the column of each value, integer arrays (n,), and the shape of the table of counts."""
-        classes, values = release.by_class(self.sensitive)
+        """The class, the column and the weight of all that is counted, arrays (m,), between them the shape of the table
+        of counts; and the counts of everybody as one class.
+        """
+        classes, values, people = release.of_people(self.sensitive)
         columns, width = tally(self, values, release.schema[self.sensitive])
-        return classes, columns, (int(classes.max()) + 1, width)
+        place, column, weights, wide = counted_once(self, columns, width, people, classes)
+        everybody = counted_once(self, columns, width, people)
+        return (classes[place], column, (int(classes.max()) + 1, wide), weights), whole_of(everybody)
 
     def worst(self, levels):
         """The level that protects least: one small class is enough to expose its members."""
@@ -91,6 +104,51 @@ class PrivacyModel(ABC):
 
 
 expect.word("model", PrivacyModel, several="models", instead="Give one such as KAnonymity(10).")
+
+
+class Counted(NamedTuple):
+    """What a model counts: the `places` of rows, the column that each counts in and its weight, None for 1; how many
+    columns there are.
+    """
+
+    places: np.ndarray
+    columns: np.ndarray
+    weights: np.ndarray | None
+    width: int
+
+
+def counted_once(model, columns, width, people, *groups):
+    """What `model` counts of rows, people `once_each` for a value in each of `groups`.
+
+    Rows of counts of a model `of_members` add up to its people: a last column takes away those whom several values
+    count.
+
+    Parameters
+    ----------
+    model : PrivacyModel
+    columns : integer array (n,)
+        In which of `width` columns each row counts.
+    people : integer array (n,), or None
+    groups : integer arrays (n,)
+
+    Returns
+    -------
+    Counted
+    """
+    once = once_each(people, *groups, columns)
+    if people is None:
+        return Counted(np.arange(len(columns)), columns, None, width)
+    if not (model.of_members and width > 1):
+        return Counted(once, columns[once], None, width)
+    alone = once_each(people, *groups)
+    last = np.full(len(once) + len(alone), width)
+    weights = np.concatenate([np.ones(len(once)), -np.ones(len(once)), np.ones(len(alone))])
+    return Counted(np.concatenate([once, once, alone]), np.append(columns[once], last), weights, width + 1)
+
+
+def whole_of(counted):
+    """The counts of all that is `Counted` as one class: integer array (width,)."""
+    return np.bincount(counted.columns, counted.weights, minlength=counted.width).astype(np.int64)
 
 
 def tally(model, column, attribute=None):

@@ -117,6 +117,7 @@ class FrequencyDiversity(PrivacyModel):
     l: float  # noqa: E741
     sensitive: str
     better = "higher"
+    of_members = True
     kind = "frequency"
     limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
 
@@ -154,6 +155,7 @@ class ConfidenceBound(PrivacyModel):
     sensitive: str
     value: object
     better = "lower"
+    of_members = True
     limits = ((expect.between, "h", 0, 1 - ROUNDING, "every share is at most 1"),)
 
     def __post_init__(self):

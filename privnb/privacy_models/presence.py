@@ -13,7 +13,7 @@ from privnb.privacy_models.base import ROUNDING, PrivacyModel
 
 @dataclass(frozen=True, eq=False)
 class _Against(PrivacyModel):
-    """A model whose counts have two columns: people of the population in the class, and released records.
+    """A model whose counts have two columns: people of the population in the class, and released ones.
 
     `population`: a DataFrame with a column for each quasi-identifier and one row a person, everybody of the table among
     them. Its values must belong to the attributes' domains.
@@ -35,7 +35,7 @@ class _Against(PrivacyModel):
         names = release.schema.quasi_identifiers
         codes = self.codes(release.schema, release.hierarchies)
         distinct, people = np.unique(codes, axis=0, return_counts=True)
-        sizes = np.bincount(release.equivalence_classes)
+        sizes = release.people_alike
         counts = np.column_stack([np.zeros_like(sizes), sizes])
         covers = []
         for a, name in enumerate(names):

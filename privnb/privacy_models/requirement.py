@@ -10,21 +10,44 @@ import numpy as np
 from privnb.microdata.counts import coded, distinct_codes, tabulate
 from privnb.microdata.withholding import tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
+from privnb.privacy_models.base import counted_once, whole_of
 
 _CELLS = 2**24  # of a table of counts at a time
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What one model counts: row i adds `weights[i]` to column `columns[i]` of its class. `whole`: of all rows."""
+    """What one model counts: row i adds `weights[i]` to one of `width` columns of its class, `columns[i]`. `whole`: the
+    counts of all rows.
+
+    Of a table with a key of people, `persons` says whose each row is, and each is counted once, see `PrivacyModel`.
+    """
 
     model: PrivacyModel
     columns: np.ndarray
     weights: np.ndarray
+    width: int
     whole: np.ndarray
+    persons: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, model, columns, weights, width, persons):
+        """With the counts of all rows; `width`: the number of columns."""
+        if persons is None:
+            whole = np.bincount(columns, weights, width).astype(np.int64)
+        else:
+            whole = whole_of(counted_once(model, columns, width, persons))
+        return cls(model, columns, weights, width, whole, persons)
 
     def counts(self, rows, classes, number):
-        return tabulate(classes, self.columns[rows], (number, len(self.whole)), self.weights[rows])
+        if self.persons is None:
+            return tabulate(classes, self.columns[rows], (number, self.width), self.weights[rows])
+        found = self.counted(rows, classes)
+        return tabulate(classes[found.places], found.columns, (number, found.width), found.weights)
+
+    def counted(self, rows, *groups):
+        """What is counted of `rows`, a person once in each of `groups`."""
+        return counted_once(self.model, self.columns[rows], self.width, self.persons[rows], *groups)
 
 
 class Requirement:
@@ -32,7 +55,8 @@ class Requirement:
 
     `codes`: integer array (m, attributes), the positions of the m distinct rows on their quasi-identifiers' lines;
     rows are equal in every attribute that a model counts. `people`: integer array (m,), the records of each row; 0
-    where only a model's population has it. `index`: integer array (n,), the row of each record. `extra`: attributes
+    where only a model's population has it. `persons`: integer array (m,), whose the records of each row are, where the
+    dataset has a key of people; None without. `index`: integer array (n,), the row of each record. `extra`: attributes
     whose values rows must not mix either; `values[name]` holds their codes by row. `alone`: every record is a row of
     its own, for algorithms that tell equal records apart.
     """
@@ -60,7 +84,8 @@ class Requirement:
         marks = {self.models[i].sensitive: extended(column) for i, (column, _) in counted.items()}
         marks |= {name: extended(coded(table[name])[0]) for name in extra}
         source = np.repeat(np.arange(len(lengths)), lengths) if added else np.zeros(0, dtype=np.int64)
-        every = [*columns, *marks.values(), *([source] if added else [])]
+        keyed = dataset.people is not None
+        every = [*columns, *marks.values(), *([source] if added else []), *([dataset.people] if keyed else [])]
         if alone:
             first = index = np.arange(len(every[0]))
         else:
@@ -70,6 +95,7 @@ class Requirement:
         amounts = np.bincount(index, minlength=len(first))
         origin = source[first] if added else np.zeros(len(first), dtype=np.int64)
         self.people = np.where(origin == 0, amounts, 0)
+        self.persons = dataset.people[first] if keyed else None
         self.values = {name: marks[name][first] for name in extra}
         self.tallies = []
         for i, model in enumerate(self.models):
@@ -80,17 +106,22 @@ class Requirement:
                 column, weights, width = np.zeros(len(first), dtype=np.int64), self.people, 1
             else:
                 column, weights, width = extended(counted[i][0])[first], self.people, counted[i][1]
-            self.tallies.append(Tally(model, column, weights, np.bincount(column, weights, width).astype(np.int64)))
+            self.tallies.append(Tally.of(model, column, weights, width, self.persons))
 
     @property
     def least(self):
-        """The fewest records that a class may have, as far as the models' k says."""
+        """The fewest people, and so the fewest records, that a class may have, as far as the models' k says."""
         return max((m.k for m in self.models if hasattr(m, "k") and not hasattr(m, "population")), default=1)
 
     @property
-    def beyond_size(self):
-        """The tallies of models that ask for more than the number of records that `least` gives."""
+    def beyond_people(self):
+        """The tallies of models that ask for more than the number of people that `least` gives."""
         return [each for each in self.tallies if type(each.model) is not KAnonymity]
+
+    @property
+    def beyond_size(self):
+        """The tallies of models that ask for more than so many records: of people with several, also for people."""
+        return self.beyond_people if self.persons is None else self.tallies
 
     def holds(self, classes, number, rows=slice(None), tallies=None):
         """Whether each class keeps every model: boolean array (number,).

@@ -202,7 +202,14 @@ class Sanitizer(ABC):
         )
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
         schema = replace(dataset.schema, attributes=(*published, *new))
-        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records)
+        people, apart = dataset.people, None
+        if people is not None:
+            hidden = [name for name in dataset.schema.published if name not in table]
+            own = slice(None) if records is None else records
+            people, apart = people[own], dataset.table[hidden].iloc[own]
+        if rows is Rows.NOBODY:
+            people = None
+        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records, people, apart)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):

@@ -32,6 +32,7 @@ class Bucketize(Sanitizer):
 
     partition: Sanitizer
     title = "Buckets"
+    counts_people = True
     treatment = "bucketized"
     letters = tuple(MODELS)
     needs_sensitive = "any"

@@ -126,6 +126,7 @@ class FullDomain(ModelBasedSanitizer):
     loss: str = "certainty penalty"
     target: str | None = None
     title = "Full-domain recoding"
+    counts_people = True
     global_recoding = True
     slow = True
 
@@ -242,7 +243,9 @@ def _search(lattice, attributes, loss, limit, sure=0):
     grows, others = [], []
     for tally in requirement.beyond_size:
         # People of a population alone make no class, and yet they join those above: presence may fall too low there.
-        tells = tally.model.grows or not (limit or hasattr(tally.model, "population"))
+        # Who has records in two classes is one person where they join: others have larger shares of the members.
+        exact = limit or hasattr(tally.model, "population") or requirement.persons is not None
+        tells = tally.model.grows or not exact
         (grows if tells else others).append(tally)
     # The middle of the open nodes: a check there tells of as many above as below.
     heights = [np.arange(levels) / max(levels - 1, 1) for levels in lattice.shape]

@@ -10,6 +10,7 @@ class Identity(Sanitizer):
     """Publish every record as it is ("Intact" in Brickell and Shmatikov). Protects nobody."""
 
     title = "the original"
+    counts_people = True
     treatment = "exact"
     reference = True
 

@@ -24,6 +24,7 @@ class LocalRecoding(ModelBasedSanitizer):
     """
 
     title = "Local recoding"
+    counts_people = True
 
     @classmethod
     def examples(cls, schema):

@@ -96,7 +96,12 @@ def requirement_of(sanitizer, dataset, extra=(), *, alone=False):
             f"{sanitizer!r}: '{dataset.name}' has no quasi-identifier to generalize. Give a column that role."
         )
     for model in sanitizer.models:
-        # An adversary knows quasi-identifiers already, and identifiers are not published.
+        if dataset.schema.person and hasattr(model, "population"):
+            raise SanitizationError(
+                f"{sanitizer!r}: {model!r} sets records against people of a population, and people of '{dataset.name}' "
+                "may have several. Ask for KAnonymity, which asks for more than KMap."
+            )
+        # An adversary knows quasi-identifiers already, and neither identifiers nor keys are published.
         role = None if model.sensitive is None else dataset.schema[model.sensitive].role
         if role not in (None, Role.SENSITIVE, Role.NEUTRAL):
             raise SanitizationError(

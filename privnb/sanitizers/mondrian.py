@@ -45,6 +45,7 @@ class Mondrian(ModelBasedSanitizer):
     split_point: str = "nearest"
     workload: str = ""
     title = "Mondrian"
+    counts_people = True
 
     @property
     def key(self):

@@ -23,6 +23,7 @@ class Suppress(Sanitizer):
 
     attributes: str = "quasi-identifiers"
     title = "Suppression"
+    counts_people = True
     treatment = "suppressed"
     reference = True
 

@@ -79,6 +79,7 @@ class Lattice:
         people, tallies = requirement.people, requirement.tallies
         # Rows that differ in one of these are counted apart; what is the same for all of them tells nothing.
         counted = [people > 0, *(t.columns for t in tallies), *(t.weights > 0 for t in tallies)]
+        counted += [] if requirement.persons is None else [requirement.persons]
         counted = [np.asarray(c, np.int64) for c in (*counted, *requirement.values.values()) if c.min() < c.max()]
         marks = distinct_codes(counted, [c.max() + 1 for c in counted])[1] if counted else np.zeros_like(people)
         groups.append(np.arange(marks.max() + 1)[None])
@@ -163,13 +164,15 @@ class Lattice:
         order = order[classes.sizes[broken].sum() + np.cumsum(classes.sizes[order]) <= limit]
         turn = np.where(broken, 0, -1)
         turn[order] = 1 + np.arange(len(order))
-        turns, before = turn[classes.index], [0] * len(self.requirement.tallies)
+        tallies = self.requirement.tallies
+        joining, before = [_joining(tally, classes, turn[classes.index]) for tally in tallies], [0] * len(tallies)
         for begin in range(0, 1 + len(order), _TURNS):
-            here = (begin <= turns) & (turns < begin + _TURNS)
             keeps = np.ones(min(_TURNS, 1 + len(order) - begin), dtype=bool)
-            for i, tally in enumerate(self.requirement.tallies):
-                shape, weights = (len(keeps), len(tally.whole)), _weights(tally, classes)[here]
-                counts = tabulate(turns[here] - begin, tally.columns[classes.rows[here]], shape, weights)
+            for i, tally in enumerate(tallies):
+                turns, columns, weights = joining[i]
+                here = (begin <= turns) & (turns < begin + _TURNS)
+                shape = len(keeps), len(tally.whole)
+                counts = tabulate(turns[here] - begin, columns[here], shape, weights[here])
                 counts = before[i] + np.cumsum(counts, axis=0)
                 before[i] = counts[-1].copy()
                 if hasattr(tally.model, "population"):
@@ -278,6 +281,24 @@ def _alike(groups, begin, codes, one, other):
         if groups[begin[a] + codes[one, a]] != groups[begin[a] + codes[other, a]]:
             return False
     return True
+
+
+def _joining(tally, classes, turns):
+    """In which turn, in which column and by how much the counts of a tally grow as classes join: three arrays.
+
+    `turns`: when each of the rolled up rows joins, integer array (r,), -1 for never. Who has records in several classes
+    is counted where the first of them joins.
+    """
+    if tally.persons is None:
+        return turns, tally.columns[classes.rows], _weights(tally, classes)
+    order = np.argsort(turns, kind="stable")
+    order = order[turns[order] >= 0]
+    found = tally.counted(classes.rows[order])  # the first of equal rows
+    return (
+        turns[order][found.places],
+        found.columns,
+        np.ones(len(found.places)) if found.weights is None else found.weights,
+    )
 
 
 def _weights(tally, classes):

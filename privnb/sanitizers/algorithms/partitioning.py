@@ -38,13 +38,20 @@ class Geometry(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What is cut: the code of each row, (m, attributes), its people and its code of the target, (m,) or empty, and how
-    many of those there are."""
+    """What is cut: the code of each row, (m, attributes), its records, its code of the target and whose it is, (m,) or
+    empty, and how many of either there are; 0 persons: each record is another one's."""
 
     codes: np.ndarray
     people: np.ndarray
     target: np.ndarray
     targets: int
+    person: np.ndarray
+    persons: int
+
+    def of(self, order):
+        """Some of the rows, in an order."""
+        target, person = (each[order] if len(each) else each for each in (self.target, self.person))
+        return self._replace(codes=self.codes[order], people=self.people[order], target=target, person=person)
 
 
 class How(NamedTuple):
@@ -56,13 +63,18 @@ class How(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Working space of a cut, one place for each place of an attribute's line and one more: the people of each, its
-    side, the places that occur, and how many of each target they have."""
+    """Working space of a cut, one place for each place of an attribute's line and one more: the records of each, its
+    side, the places that occur, how many of each target they have, and how many people have a record up to the one and
+    above it. Of each person the first and the last of their places."""
 
     count: np.ndarray
     side: np.ndarray
     values: np.ndarray
     table: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
 
 
 def geometry(codes, kinds, steps, trees):
@@ -97,7 +109,12 @@ def partition(requirement, codes, shape, choose, median, target=None):
     """
     index = np.arange(len(requirement.people))
     target, targets = (np.zeros(0, dtype=np.int64), 0) if target is None else (target, int(target.max()) + 1)
-    rows = Rows(codes, requirement.people, target, targets)
+    person, persons = requirement.persons, 0
+    if person is None:
+        person = np.zeros(0, dtype=np.int64)
+    else:
+        person, persons = person.astype(np.int64), int(person.max()) + 1
+    rows = Rows(codes, requirement.people, target, targets, person, persons)
     how = How(CHOICES.index(choose), MEDIANS.index(median), requirement.least)
     begin, end = np.array([0]), np.array([len(index)])
     classes, found = np.empty(len(index), dtype=np.int64), 0
@@ -106,8 +123,7 @@ def partition(requirement, codes, shape, choose, median, target=None):
         done = np.flatnonzero(parts == 0)
         found = _number(classes, index, begin, end, done, found)
         order, begin, end = _split(part, parts, begin, end)
-        index, target = index[order], rows.target[order] if targets else rows.target
-        rows = Rows(rows.codes[order], rows.people[order], target, targets)
+        index, rows = index[order], rows.of(order)
     return classes
 
 
@@ -120,14 +136,14 @@ def _cuts(requirement, shape, how, index, rows, begin, end):
     while len(pending):
         _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts)
         pending = pending[parts[pending] > 0]
-        if not requirement.beyond_size or not len(pending):
+        if not requirement.beyond_people or not len(pending):
             break
         where = _positions(begin[pending], end[pending])
         offset = np.zeros(nodes, dtype=np.int64)
         offset[pending] = np.cumsum(parts[pending]) - parts[pending]
         node = np.repeat(pending, (end - begin)[pending])
         number = int(parts[pending].sum())
-        fine = requirement.holds(offset[node] + part[where], number, index[where], requirement.beyond_size)
+        fine = requirement.holds(offset[node] + part[where], number, index[where], requirement.beyond_people)
         refused = ~np.logical_and.reduceat(fine, offset[pending])
         pending = pending[refused]
         tries[pending] += 1
@@ -192,7 +208,16 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
     attributes = rows.codes.shape[1]
     stride = shape.places.shape[1] + 1  # more cuts than any attribute offers
     counts = np.zeros((stride if how.median == _BEST else 1, max(rows.targets, 1)), np.int64)
-    space = Space(np.zeros(stride, np.int64), np.zeros(stride, np.int32), np.empty(stride, np.int64), counts)
+    space = Space(
+        np.zeros(stride, np.int64),
+        np.zeros(stride, np.int32),
+        np.empty(stride, np.int64),
+        counts,
+        np.empty(stride, np.int64),
+        np.empty(stride, np.int64),
+        np.full(rows.persons, -1),
+        np.full(rows.persons, -1),
+    )
     low, high = np.empty((1, attributes), np.int64), np.empty((1, attributes), np.int64)
     worth, spare = np.empty(attributes), np.empty(attributes)
     widest_set, most = 1, 2
@@ -313,7 +338,8 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
             if min(left, total - left) >= how.least:
                 for i in range(b, e):
                     part[i] = side[rows.codes[i, a]]
-                return 2, way
+                if _enough(rows, part, b, e, 2, how.least, space.last):
+                    return 2, way
         return 0, 0
     if preference > 0:
         return 0, 0
@@ -332,7 +358,54 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
             return 0, 0
     for i in range(b, e):
         part[i] = side[rows.codes[i, a]]
+    if not _enough(rows, part, b, e, parts, how.least, space.last):
+        return 0, 0
     return parts, 0
+
+
+@njit(cache=True)
+def _enough(rows, part, b, e, parts, least, seen):
+    """Whether at least so many people have a record in each part; that records are so many was seen before."""
+    if rows.persons == 0:
+        return True
+    people = np.zeros(parts, np.int64)
+    for i in range(b, e):
+        seen[rows.person[i]] = -1
+    for i in b + np.argsort(part[b:e], kind="mergesort"):  # part by part
+        if seen[rows.person[i]] != part[i]:
+            seen[rows.person[i]] = part[i]
+            people[part[i]] += 1
+    return people.min() >= least
+
+
+@njit(cache=True)
+def _beside(rows, b, e, a, distinct, left, total, space):
+    """Write how many people have a record up to each place that occurs, and how many above it; `left`: the records."""
+    below, above, first, last, place = space.below, space.above, space.first, space.last, space.side
+    if rows.persons == 0:
+        for j in range(distinct):
+            below[j], above[j] = left[j], total - left[j]
+        return
+    for j in range(distinct):
+        place[space.values[j]] = j
+        below[j] = above[j] = 0
+    for i in range(b, e):
+        first[rows.person[i]] = -1
+    for i in range(b, e):
+        person, at = rows.person[i], place[rows.codes[i, a]]
+        if first[person] < 0:
+            first[person] = last[person] = at
+        first[person], last[person] = min(first[person], at), max(last[person], at)
+    for i in range(b, e):
+        person = rows.person[i]
+        if first[person] >= 0:
+            below[first[person]] += 1
+            if last[person] > 0:
+                above[last[person] - 1] += 1
+            first[person] = -1
+    for j in range(1, distinct):
+        below[j] += below[j - 1]
+        above[distinct - 1 - j] += above[distinct - j]
 
 
 @njit(cache=True)
@@ -398,6 +471,7 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
     if median == _BEST:
         worth = _worths(rows, b, e, a, values, distinct, space.table)
     left = np.cumsum(count[values[:distinct]])
+    _beside(rows, b, e, a, distinct, left, total, space)
     middle = 0  # the median value
     while 2 * left[middle] < total:
         middle += 1
@@ -433,7 +507,7 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
                 continue
             return 0, 0
         used[j] = True
-        if chosen >= preference and min(left[j], total - left[j]) >= how.least:
+        if chosen >= preference and min(space.below[j], space.above[j]) >= how.least:
             for i in range(b, e):
                 part[i] = rows.codes[i, a] > values[j]
             return 2, chosen
