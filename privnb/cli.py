@@ -156,6 +156,7 @@ def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
     from privnb.microdata.dataset import load
     from privnb.microdata.reading import read_unknown
+    from privnb.microdata.schema import SchemaError
     from privnb.privacy_models import check_k
     from privnb.privacy_models.grading import grade
 
@@ -169,10 +170,17 @@ def check(args):
         names = names or [name for name in dataset.schema.quasi_identifiers if name in table and name != sensitive]
         known = (name for name in dataset.schema.sensitive if name in table and name not in names)
         sensitive = sensitive or next(known, None)
-    grades = grade(table, names, sensitive)
+    key = dataset.schema.person if dataset else None
+    person = args.person or (key if key in table else None)
+    unknown = f"'{key}' of {dataset.name}, the key of people, is not in {args.file}" if key and not person else ""
+    if unknown and args.at_least_k is not None:
+        raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
+    grades = grade(table, names, sensitive, person)
     for row in grades.itertuples():
         number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
+    if unknown:
+        print(f"{unknown}: these are counts of records, of which a person may have several.")
     print("Counts of fewer than 10 people are shown here: they are for the table's owner, not for a report.")
     reached = grades.set_index("measure").value["k achieved"]
     if args.at_least_k is not None and reached < args.at_least_k:
@@ -250,7 +258,8 @@ def _parser():
         help="what an adversary may know (all other columns); quote a name that has a comma",
     )
     command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
-    command.add_argument("--dataset", metavar="NAME", help="take both from this dataset's description")
+    command.add_argument("--person", metavar="D", help="the key of the person whose record it is: k counts people")
+    command.add_argument("--dataset", metavar="NAME", help="take all three from this dataset's description")
     command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
     command.set_defaults(run=check)
 

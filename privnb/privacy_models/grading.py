@@ -7,11 +7,12 @@ import pandas as pd
 
 from privnb import privacy_models as family
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, combinations, tabulated_in_parts
+from privnb.microdata.counts import coded, combinations, people_in, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import meant
 from privnb.microdata.reading import NUMBER
 from privnb.microdata.schema import SchemaError
+from privnb.privacy_models.base import counted_once, whole_of
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
 ANY = "any attribute"  # a model names one; its level reads the counts alone
@@ -33,7 +34,7 @@ class Graded(NamedTuple):
 
 MODELS = (
     Graded(
-        "k achieved", "people", "people", "Nobody can be linked to fewer records than this. Higher is safer.",
+        "k achieved", "people", "people", "Nobody can be linked to fewer people than this. Higher is safer.",
         family.KAnonymity(2),
     ),
     Graded(
@@ -80,7 +81,7 @@ MODELS = (
 )  # fmt: skip
 
 
-def grade(table, quasi_identifiers=None, sensitive=None):
+def grade(table, quasi_identifiers=None, sensitive=None, person=None):
     """Classes of equal quasi-identifiers in `table`, and the level of the worst: one row a number, with its meaning.
 
     Parameters
@@ -93,6 +94,9 @@ def grade(table, quasi_identifiers=None, sensitive=None):
         The column that nobody should learn. Numbers of more than 100 different values are graded in 100 groups of
         neighbours of about equal size; of so many words only what each class holds is graded, not how it compares with
         the table.
+    person : str, optional
+        The column that says whose each record is: all counts are then of people, see `PrivacyModel`. None: each record
+        is another person's.
 
     Returns
     -------
@@ -103,32 +107,41 @@ def grade(table, quasi_identifiers=None, sensitive=None):
     Raises
     ------
     SchemaError
-        For a column that is not there or stands in both roles, and for an empty table.
+        For a column that is not there or stands in two roles, for people that are missing, and for an empty table.
     """
     expect.kind("table", table, pd.DataFrame)
     if sensitive is not None:
         expect.text("sensitive", sensitive, "a column")
     if quasi_identifiers is not None:
         expect.texts("quasi_identifiers", quasi_identifiers, "columns")
-    names = [name for name in table if name != sensitive] if quasi_identifiers is None else list(quasi_identifiers)
-    absent = [name for name in [*names, sensitive] if name is not None and name not in table]
+    if person is not None:
+        expect.text("person", person, "a column")
+    others = [name for name in table if name not in (sensitive, person)]
+    names = others if quasi_identifiers is None else list(quasi_identifiers)
+    absent = [name for name in [*names, sensitive, person] if name is not None and name not in table]
     if absent:
         raise SchemaError(
             f"the table has no column {absent}; it has {', '.join(map(str, table))}.{meant(absent, table)}"
         )
     if sensitive in names:
         raise SchemaError(f"'{sensitive}' cannot be both sensitive and a quasi-identifier. Name it in one place.")
+    if person in [*names, sensitive] and person is not None:
+        raise SchemaError(f"'{person}' says whose the records are, and is no more than that. Name it in one place.")
     if not names or table.empty:
         raise SchemaError(
             f"there is nothing to grade: {len(table)} records, {len(names)} quasi-identifiers. Give a table of records "
             "and some quasi_identifiers, or None for all columns."
         )
 
-    classes = combinations(table[names])
-    sizes = classes.multiplicities
-    suppressed = int((table[names].astype(str) == SUPPRESSED).all(axis=1).sum())
+    index, people = combinations(table[names]).index, None if person is None else _people(table[person])
+    sizes, all_people = people_in(index, people), _people_of(np.ones(len(table), dtype=bool), people)
+    suppressed = _people_of((table[names].astype(str) == SUPPRESSED).all(axis=1).to_numpy(), people)
     rows = [
-        ("records", len(table), "people", "One row a person."),
+        ("records", len(table), "records", f"'{person}' says whose each is."),
+        ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
+    ]
+    rows = [("records", len(table), "people", "One row per person.")] if person is None else rows
+    rows += [
         ("quasi-identifiers", len(names), "columns", f"What an adversary may know: {', '.join(map(str, names))}."),
         ("classes", len(sizes), "classes", "Groups of people whom these columns cannot tell apart."),
         ("smallest class", sizes.min(), "people", "So many share the rarest combination; 1 is a person on display."),
@@ -138,19 +151,32 @@ def grade(table, quasi_identifiers=None, sensitive=None):
     ]
     for few in FEW:
         meaning = "People who stand alone." if few == 2 else f"People who hide among fewer than {few}."
-        rows.append((f"in classes below {few}", sizes[sizes < few].sum() / len(table), "share", meaning))
+        rows.append((f"in classes below {few}", _people_of(sizes[index] < few, people) / all_people, "share", meaning))
     # Sizes need no values: every record has the same.
-    rows += _levels(("people",), classes.index, np.zeros(len(table), dtype=np.int64))
+    rows += _levels(("people",), index, np.zeros(len(table), dtype=np.int64), people)
     if sensitive is not None:
-        rows += _of_sensitive(classes, table[sensitive])
+        rows += _of_sensitive(index, table[sensitive], people)
     return pd.DataFrame(rows, columns=["measure", "value", "unit", "meaning"]).astype({"value": float})
 
 
-def _of_sensitive(classes, column):
-    """The rows that a sensitive column adds."""
+def _people(column):
+    """Whose each record is: integer array (n,)."""
+    if missing := int(column.isna().sum()):
+        raise SchemaError(f"'{column.name}' has {missing} missing values: nobody can say whose these records are.")
+    return coded(column)[0]
+
+
+def _people_of(records, people):
+    """How many people have one of the `records`, boolean array (n,)."""
+    return int(records.sum()) if people is None else len(np.unique(people[records]))
+
+
+def _of_sensitive(index, column, people):
+    """The rows that a sensitive column adds. `index`: the class of each record."""
     codes, values = coded(column)
-    alike = pd.Series(codes).groupby(classes.index).nunique().to_numpy() == 1
-    given_away = classes.multiplicities[alike].sum() / len(column)
+    alike = pd.Series(codes).groupby(index).nunique().to_numpy() == 1
+    everybody = np.ones(len(column), dtype=bool)
+    given_away = _people_of(alike[index], people) / _people_of(everybody, people)
     reads, how = ("values", "shares"), ""
     if all(NUMBER.fullmatch(str(value)) for value in values):
         codes, values = pd.factorize(pd.to_numeric(column).to_numpy(), sort=True)
@@ -164,16 +190,26 @@ def _of_sensitive(classes, column):
         reads, how = ("values",), "; too many to compare a class with the table"
     return [
         ("sensitive values", len(values), "values", f"What nobody should learn: '{column.name}'{how}."),
-        *_levels(reads, classes.index, codes),
+        *_levels(reads, index, codes, people),
         ("one value a class", given_away, "share", f"People whose class gives their '{column.name}' away."),
     ]
 
 
-def _levels(reads, classes, codes):
+def _levels(reads, classes, codes, people):
     """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
     graded = [each for each in MODELS if each.reads in reads]
-    whole = np.bincount(codes)
-    parts = tabulated_in_parts(classes, codes, (int(classes.max()) + 1, len(whole)))
-    worst = [[each.model.worst(each.model.level(counts, whole)) for each in graded] for counts in parts]
-    for each, levels in zip(graded, zip(*worst, strict=True), strict=True):
-        yield each.name, each.model.worst(np.array(levels)), each.unit, each.meaning
+    # Models count alike, but for people with several values.
+    alike = [
+        [each.model for each in graded if people is None or each.model.of_members is kind] for kind in (True, False)
+    ]
+    levels = {}
+    for models in filter(None, alike if people is not None else alike[:1]):
+        places, columns, weights, wide = counted_once(models[0], codes, int(codes.max()) + 1, people, classes)
+        whole = whole_of(counted_once(models[0], codes, int(codes.max()) + 1, people))
+        parts = tabulated_in_parts(classes[places], columns, (int(classes.max()) + 1, wide), weights)
+        worst = [[model.worst(model.level(counts, whole)) for model in models] for counts in parts]
+        levels |= {
+            model: model.worst(np.array(found)) for model, found in zip(models, zip(*worst, strict=True), strict=True)
+        }
+    for each in graded:
+        yield each.name, levels[each.model], each.unit, each.meaning

@@ -153,16 +153,8 @@ class Sanitizer(ABC):
             `claims`).
         """
         expect.these(dataset=dataset, rng=rng)
-        if dataset.schema.person and not self.counts_people:
-            # Of the package's alone: the sentence stands in results, and must not change with what else is imported.
-            known = [
-                kind for kind in members(Sanitizer) if kind.__module__.startswith("privnb.") and not kind.reference
-            ]
-            able = sorted(kind.__name__ for kind in known if kind.counts_people)
-            raise SanitizationError(
-                f"{self!r} counts records, and '{dataset.schema.person}' is the key of people who may have several. "
-                f"Choose one that counts people: {', '.join(able) or 'there is none yet'}."
-            )
+        if not self.counts_people:
+            check_one_record_each(repr(self), dataset)
         source = None if rng is None else np.random.default_rng(rng)
         unused = source and str(source.bit_generator.state)
         table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(deep=False), source)
@@ -226,6 +218,19 @@ class Sanitizer(ABC):
 
 expect.word("sanitizer", Sanitizer, several="sanitizers", instead="Give one such as KMember(10).")
 expect.word("partition", Sanitizer, several="partitions", instead="Give one such as Mondrian(KAnonymity(10)).")
+
+
+def check_one_record_each(what, dataset):
+    """Raise SanitizationError for a dataset with a key of people; `what`: what counts its records."""
+    if not dataset.schema.person:
+        return
+    # Of the package's alone: the sentence stands in results, and must not change with what else is imported.
+    known = [kind for kind in members(Sanitizer) if kind.counts_people and not kind.reference]
+    able = sorted(kind.__name__ for kind in known if kind.__module__.startswith("privnb."))
+    raise SanitizationError(
+        f"{what} counts records, and '{dataset.schema.person}' is the key of people who may have several. Choose one "
+        f"that counts people: {', '.join(able)}."
+    )
 
 
 def with_public_ends(release):

@@ -63,11 +63,16 @@ def groups(names):
     return sorted(found, key=lambda each: order.index(each) if each in order else len(order))
 
 
-def fits(kind, *, sensitive, known=None):
+def fits(kind, *, sensitive, known=None, keyed=False):
     """Whether a table has what a kind of sanitizer needs. `sensitive`, `known`: the attributes that are sensitive and
-    the quasi-identifiers, lists of `Attribute`; without `known` these are not looked at.
+    the quasi-identifiers, lists of `Attribute`; without `known` these are not looked at. `keyed`: whether the table has
+    a key of people.
     """
-    return _there(sensitive)[kind.needs_sensitive] and (known is None or _there(known)[kind.changes])
+    return (
+        (kind.counts_people or not keyed)
+        and _there(sensitive)[kind.needs_sensitive]
+        and (known is None or _there(known)[kind.changes])
+    )
 
 
 def _there(attributes):
@@ -83,8 +88,8 @@ def ends():
 def family(dataset, *, k=10, l=2, t=0.2, delta=1.0, epsilon=1.0):  # noqa: E741 - the field's letter
     """One sanitizer of each kind, at its main bound; those that generalize stand first.
 
-    Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none, and so are
-    the two ends.
+    Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none, those that
+    count records where it has a key of people, and the two ends.
     """
     bounds = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
     return [kind.at({each: bounds[each] for each in kind.letters[:1]}, secret) for kind, secret in _fit(dataset)]
@@ -101,11 +106,11 @@ def varied(dataset, letter, value, *, sensitive, least):
 
     `sensitive`: the attribute that it is about; `least`: the k of one that needs a k as well.
     """
-    secret = [dataset.schema[sensitive]]
+    secret, keyed = [dataset.schema[sensitive]], bool(dataset.schema.person)
     return [
         kind.at({each: least for each in kind.requires if each == "k"} | {letter: value}, sensitive)
         for kind in kinds().values()
-        if letter in kind.letters and kind.accepts(letter, value) and fits(kind, sensitive=secret)
+        if letter in kind.letters and kind.accepts(letter, value) and fits(kind, sensitive=secret, keyed=keyed)
     ]
 
 
@@ -117,6 +122,6 @@ def _fit(dataset):
         "sensitive": [schema[name] for name in secret],
         "known": [schema[name] for name in schema.quasi_identifiers],
     }
-    found = [kind for kind in kinds().values() if not kind.reference and fits(kind, **needs)]
+    found = [kind for kind in kinds().values() if not kind.reference and fits(kind, keyed=bool(schema.person), **needs)]
     found.sort(key=lambda kind: (kind.treatment != "generalized", kind.global_recoding))
     return [(kind, next(iter(secret), None)) for kind in found]

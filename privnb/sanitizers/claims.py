@@ -231,13 +231,19 @@ def _broken(model, release):
         number, broken = number + len(counts), broken + fails.sum()
         worst += [model.worst(model.level(counts[fails], whole))] if fails.any() else []
     if broken:
-        people = "records" if release.people is None else "people"
-        why = (
-            ". The labels cover more of the population than the groups that were counted: lower its bound, or give the "
-            "attributes taxonomies, whose labels do not overlap"
-        )
+        people, why = "records" if release.people is None else "people", ""
+        if hasattr(model, "population"):
+            why = (
+                ". The labels cover more of the population than the groups that were counted: lower its bound, or give "
+                "the attributes taxonomies, whose labels do not overlap"
+            )
+        elif release.people is not None and not model.grows:
+            why = (
+                ". Where labels have to end at public cuts, classes joined that share people, who are fewer together: "
+                "raise k, or relax that model"
+            )
         yield (
             f"{model!r} is claimed, and {broken} of {number} classes of the published labels break it: the worst "
             f"reaches {model.worst(np.array(worst)):.4g}, the smallest class has "
-            f"{release.people_alike.min()} {people}{why if hasattr(model, 'population') else ''}"
+            f"{release.people_alike.min()} {people}{why}"
         )

@@ -25,6 +25,7 @@ from privnb.microdata.schema import Schema
 from privnb.privacy_models import KAnonymity, tally
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.algorithms.maximum_entropy import CountTable, Together
+from privnb.sanitizers.base import check_one_record_each
 
 _SCALE = 1e9  # expected shares as counts, so large that models may compare them with whole numbers
 _EQUAL = 12  # digits to which losses are the same
@@ -90,6 +91,7 @@ def anonymized_marginals(dataset, sets, *models, beside=None, exact=False):
     Source: Kifer and Gehrke, SIGMOD 2006; Aggarwal and Yu 2008, section 9.5.3.
     """
     expect.these(dataset=dataset)
+    check_one_record_each("anonymized_marginals", dataset)
     expect.kind("exact", exact, bool)
     if beside is not None:
         expect.kind("beside", beside, Release, instead="Give a generalized release of the same records.")
