@@ -22,6 +22,7 @@ from privnb.evaluation.store import Store, run
 from privnb.measures import linkage
 from privnb.measures.base import facts, state
 from privnb.microdata import expect, withholding
+from privnb.microdata.counts import people_among
 from privnb.microdata.progress import track
 from privnb.microdata.treatment import Unreadable
 from privnb.sanitizers import SanitizationError
@@ -247,16 +248,16 @@ class OfMeasure(Question):
         given = self._given(case.dataset) | {"release": case.release}
         found = self.measure(**{each: given[each] for each in wanted if each in given})
         value, *interval = found if isinstance(found, tuple) else (found,)
-        of, n = facts(self.measure.__name__), len(case.release)
-        if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed, n, self.fewest):
+        of, n, few = facts(self.measure.__name__), case.release.headcount, self.fewest
+        if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed_people, n, few):
             value, interval = np.nan, ()  # a loss counts suppressed people, and may give their number back
         made = self.row(case)(value, interval=interval or (np.nan, np.nan))
-        return withheld(tidy([made]), self.fewest, n)
+        return withheld(tidy([made]), few, n)
 
 
 @dataclass(frozen=True)
 class OfAttack(Question):
-    """How many people an attack guesses right."""
+    """How many people an attack guesses right: of one with several records, any of them."""
 
     attack: Attack
     fewest: int = withholding.LIMIT
@@ -267,13 +268,13 @@ class OfAttack(Question):
         return partial(case.row, "guessed_right", miner=name, target=getattr(self.attack, "target", ""))
 
     def rows(self, case):
-        dataset, n = case.dataset, len(case.dataset)
+        dataset, n = case.dataset, case.dataset.headcount
         fitted, truth = self.attack.fit(case.published[0]), np.asarray(self.attack.truth(dataset))
         # Nobody's secret stands among what is known of them.
         hidden = {*dataset.schema.sensitive, getattr(self.attack, "target", "")}
         known = dataset.table[[name for name in dataset.schema.published if name not in hidden]]
         guesses = fitted.predict(known), fitted.baseline(known)
-        right, without = (int((np.asarray(guess) == truth).sum()) for guess in guesses)
+        right, without = (people_among(np.asarray(guess) == truth, dataset.people) for guess in guesses)
         share, *bounds = guessed(right, n, self.fewest)
         return [self.row(case)(share, interval=bounds, baseline=withholding.share(without, n, self.fewest)[0])]
 
@@ -288,11 +289,11 @@ class Linked(Question):
 
     def rows(self, case):
         published, key = case.published
-        found = linkage.reidentification_rate(self.attack.fit(published), case.dataset, key)
-        n = len(key)
+        asked = self.attack.fit(published), case.dataset, key
+        found, n = linkage.reidentification_rate(*asked), case.release.headcount
         without_few = withholding.found(found[0] * n, n, self.fewest)
         share, *bounds = without_few if np.isnan(without_few[0]) else found
-        return [self.row(case)(share, interval=bounds, baseline=1 / n)]
+        return [self.row(case)(share, interval=bounds, baseline=linkage.found_at_random(*asked))]
 
 
 def _of_measure(asked, fewest):

@@ -51,9 +51,9 @@ class Combinations(Question):
         release = case.release
         if release.provenance.rows is Rows.NOBODY:
             raise Unreadable("its rows are nobody's, so that no combination is anybody's. Attack it with miners.")
-        sizes = np.bincount(release.equivalence_classes)
-        smallest, alone = int(sizes.min()), int((sizes == 1).sum())
-        share, *bounds = withholding.share(alone, len(release), self.fewest)
+        sizes, n = release.people_alike, release.headcount
+        smallest, alone = int(sizes.min()), release.people_among(sizes[release.equivalence_classes] == 1)
+        share, *bounds = withholding.share(alone, n, self.fewest)
         shown, *within = self._shown(smallest)
         return [
             case.row("smallest_combination", shown, interval=within),

@@ -7,6 +7,7 @@ import numpy as np
 from privnb.attacks import Linkage
 from privnb.measures.base import measure, wilson
 from privnb.microdata import expect
+from privnb.microdata.counts import combinations, once_each
 from privnb.microdata.treatment import Unreadable
 
 
@@ -14,8 +15,11 @@ from privnb.microdata.treatment import Unreadable
 def reidentification_rate(attack, dataset, key):
     """Share of people whose row is found by an adversary who knows all quasi-identifiers.
 
-    Each person of the release counts 1 / candidates if their row is a candidate, else 0: no guess is drawn. The
-    baseline is 1 / n, a row at random.
+    Each person of the release counts the share of their candidates that are theirs: 1 / candidates, or 0 if their row
+    is none. No guess is drawn. The baseline is `found_at_random`.
+
+    Where people have several records the adversary guesses once for each thing that they know of a person, and a person
+    counts as found if any guess gives a row of theirs: the chance of that, as guesses are drawn apart.
 
     Parameters
     ----------
@@ -28,19 +32,36 @@ def reidentification_rate(attack, dataset, key):
     Returns
     -------
     share, low, high : float
-        The 95% interval holds for one guess per person, were these people a random sample of many.
+        The 95 % interval holds for one guess per person, were these people a random sample of many.
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
-    share = float(_chances(attack, dataset, key).mean())
-    return share, *wilson(share * len(key), len(key))
+    chances = _chances(attack, dataset, key)[0]
+    share = float(chances.mean())
+    return share, *wilson(share * len(chances), len(chances))
+
+
+def found_at_random(attack, dataset, key):
+    """Share of people whom as many guesses at a row among all find: 1 / n where each has one record.
+
+    Parameters
+    ----------
+    attack, dataset, key
+        As of `reidentification_rate`.
+
+    Returns
+    -------
+    float
+        0 to 1.
+    """
+    return 1 / len(key) if dataset.people is None else float(_chances(attack, dataset, key)[1].mean())
 
 
 @measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
 def singled_out(attack, dataset, key):
-    """People whose own row is their only candidate, so that they are linked for certain.
+    """People whose own rows are the only candidates, so that they are linked for certain.
 
-    Without the release it is 0 (from two records on): the linking that k-anonymity is made against.
+    Without the release it is 0 (from two people on): the linking that k-anonymity is made against.
 
     Parameters
     ----------
@@ -55,14 +76,34 @@ def singled_out(attack, dataset, key):
 
     Source: Sweeney, IJUFKS 10(5), 2002.
     """
-    return int((_chances(attack, dataset, key) == 1).sum())
+    return int((_chances(attack, dataset, key)[0] > 1 - 1e-9).sum())
 
 
 def _chances(attack, dataset, key):
+    """How likely each person of the release is found, and by guesses at random: two float arrays (people,)."""
     expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
     if key is None:
         raise Unreadable(
             "key is None: the rows of this release are nobody's, so no link is right. Choose another sanitizer."
         )
     expect.vector("key", key)
-    return attack.chance(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))
+    records, rows = np.sort(key), attack.truth(dataset, key)
+    known = dataset.table.iloc[records]
+    if dataset.people is None:
+        return attack.chance(known, rows), np.full(len(records), 1 / len(records))
+    person = np.unique(dataset.people[records], return_inverse=True)[1]
+    asked = once_each(person, combinations(known[list(attack.known or dataset.schema.quasi_identifiers)]).index)
+    # Each thing that is known of somebody beside each row of theirs.
+    order, own = np.argsort(person, kind="stable"), np.bincount(person)
+    times = own[person[asked]]
+    begin = np.cumsum(own)[person[asked]] - times
+    theirs = order[np.repeat(begin - np.cumsum(times) + times, times) + np.arange(times.sum())]
+    question = np.repeat(np.arange(len(asked)), times)
+    found = np.bincount(question, attack.chance(known.iloc[asked[question]], rows[theirs]))
+    return tuple(_any(person[asked], chance) for chance in (found, times / len(records)))
+
+
+def _any(person, chance):
+    """How likely it is that one of each person's guesses is right: float array (people,)."""
+    with np.errstate(divide="ignore"):
+        return 1 - np.exp(np.bincount(person, np.log1p(-np.minimum(chance, 1))))

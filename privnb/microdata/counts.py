@@ -167,9 +167,15 @@ def once_each(people, *columns):
 def people_in(groups, people=None, number=0):
     """How many people are in each group, `once_each`: integer array (groups,).
 
-    `groups`: integer array (n,) from 0; `number`: of groups, at least.
+    `groups`: integer array (n,) from 0; `people`: whose each row is, integer array (n,), or None where each is another
+    person's; `number`: of groups, at least.
     """
     return np.bincount(groups[once_each(people, groups)], minlength=number)
+
+
+def people_among(rows, people=None):
+    """How many people have one of the `rows`, boolean array (n,): int. `people`: as of `people_in`."""
+    return int(np.sum(rows)) if people is None else len(np.unique(people[rows]))
 
 
 CELLS = 2**22  # of a table of counts at a time

@@ -119,6 +119,11 @@ class Dataset:
         codes.flags.writeable = False
         return codes
 
+    @property
+    def headcount(self):
+        """How many people the records are of: int; without a key as many as records."""
+        return len(self) if self.people is None else int(self.people.max()) + 1
+
     @cached_property
     def shared(self):
         once = {name: codes[once_each(self.people, codes)] for name, codes in self.codes.items()}

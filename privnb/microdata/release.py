@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, distinct_codes, people_in
+from privnb.microdata.counts import coded, distinct_codes, people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Schema
@@ -133,6 +133,15 @@ class Release:
         """
         return people_in(self.equivalence_classes, self.people)
 
+    @cached_property
+    def headcount(self):
+        """How many people the rows are of: int."""
+        return self.people_among(np.ones(len(self), dtype=bool))
+
+    def people_among(self, rows):
+        """How many people have one of these rows, boolean array (rows,): int."""
+        return people_among(rows, self.people)
+
     @property
     def labels_alike(self):
         """How the sets of `equivalence_classes` of records are labelled, by quasi-identifier: which label each set has,
@@ -211,13 +220,23 @@ class Release:
         return self.classes, self.apart[name].to_numpy(), self.people
 
     @cached_property
-    def suppressed(self):
-        """Number of records whose quasi-identifiers are all `*`."""
+    def _hidden(self):
+        """Which set of `equivalence_classes` has `*` as every quasi-identifier: boolean array (sets,)."""
         names = self.schema.quasi_identifiers
         if not names or set(names) - set(self.treated("generalized", "suppressed")):
-            return 0
+            return np.zeros(len(self.people_alike), dtype=bool)
         hidden = [(labels == SUPPRESSED)[of_sets] for of_sets, labels in self.labels_alike.values()]
-        return int(np.bincount(self.equivalence_classes)[np.logical_and.reduce(hidden)].sum())
+        return np.logical_and.reduce(hidden)
+
+    @property
+    def suppressed(self):
+        """Number of records whose quasi-identifiers are all `*`."""
+        return int(np.bincount(self.equivalence_classes)[self._hidden].sum())
+
+    @property
+    def suppressed_people(self):
+        """Number of people who have a record that is suppressed, and whom its number tells of."""
+        return int(self.people_alike[self._hidden].sum())
 
     @property
     def labelled(self):
@@ -278,7 +297,7 @@ class Release:
         hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
         if self.buckets is not None or not (self.provenance.claims or hidden):
             return True
-        return not hidden and np.bincount(self.equivalence_classes).min() < 2
+        return not hidden and self.people_alike.min() < 2
 
     def show(self, rows=12, *, rng=0, fewest=LIMIT):
         """A random dozen of released rows to look at: quasi-identifiers that `fewest` people share.
@@ -317,7 +336,7 @@ class Release:
         public = self.widened(self.labelled)
         alike = public.equivalence_classes  # numbered as sorted by what they show
         order = np.argsort(alike, kind="stable")
-        order = order[np.bincount(alike)[alike[order]] >= fewest]
+        order = order[public.people_alike[alike[order]] >= fewest]
         shown = np.random.default_rng(rng).choice(len(order), min(rows, len(order)), replace=False)
         return _cells(public.table[names].iloc[order[shown]])
 

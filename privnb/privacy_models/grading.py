@@ -7,7 +7,7 @@ import pandas as pd
 
 from privnb import privacy_models as family
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, combinations, people_in, tabulated_in_parts
+from privnb.microdata.counts import coded, combinations, people_among, people_in, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import meant
 from privnb.microdata.reading import NUMBER
@@ -134,8 +134,8 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None):
         )
 
     index, people = combinations(table[names]).index, None if person is None else _people(table[person])
-    sizes, all_people = people_in(index, people), _people_of(np.ones(len(table), dtype=bool), people)
-    suppressed = _people_of((table[names].astype(str) == SUPPRESSED).all(axis=1).to_numpy(), people)
+    sizes, all_people = people_in(index, people), people_among(np.ones(len(table), dtype=bool), people)
+    suppressed = people_among((table[names].astype(str) == SUPPRESSED).all(axis=1).to_numpy(), people)
     rows = [
         ("records", len(table), "records", f"'{person}' says whose each is."),
         ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
@@ -151,7 +151,9 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None):
     ]
     for few in FEW:
         meaning = "People who stand alone." if few == 2 else f"People who hide among fewer than {few}."
-        rows.append((f"in classes below {few}", _people_of(sizes[index] < few, people) / all_people, "share", meaning))
+        rows.append(
+            (f"in classes below {few}", people_among(sizes[index] < few, people) / all_people, "share", meaning)
+        )
     # Sizes need no values: every record has the same.
     rows += _levels(("people",), index, np.zeros(len(table), dtype=np.int64), people)
     if sensitive is not None:
@@ -166,17 +168,12 @@ def _people(column):
     return coded(column)[0]
 
 
-def _people_of(records, people):
-    """How many people have one of the `records`, boolean array (n,)."""
-    return int(records.sum()) if people is None else len(np.unique(people[records]))
-
-
 def _of_sensitive(index, column, people):
     """The rows that a sensitive column adds. `index`: the class of each record."""
     codes, values = coded(column)
     alike = pd.Series(codes).groupby(index).nunique().to_numpy() == 1
     everybody = np.ones(len(column), dtype=bool)
-    given_away = _people_of(alike[index], people) / _people_of(everybody, people)
+    given_away = people_among(alike[index], people) / people_among(everybody, people)
     reads, how = ("values", "shares"), ""
     if all(NUMBER.fullmatch(str(value)) for value in values):
         codes, values = pd.factorize(pd.to_numeric(column).to_numpy(), sort=True)
