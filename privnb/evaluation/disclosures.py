@@ -20,8 +20,9 @@ from privnb.evaluation.releases import tells_few
 from privnb.measures import gains
 from privnb.measures.base import state
 from privnb.measures.mining import exact_match
+from privnb.measures.told import right_by_group, told
 from privnb.microdata import counts, expect, withholding
-from privnb.microdata.counts import class_value_counts
+from privnb.microdata.counts import class_value_counts, people_among
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
@@ -250,20 +251,16 @@ def is_withheld(release, name):
 
 
 def _of_classes(row, release, sensitive, known, fewest, *, rng):
-    found = gains.class_counts(release, sensitive, known)
-    before = gains.knowledge_before(release, sensitive, known) if known else None
-    chance = gains.permuted_gains(release, sensitive, rng=rng, knows=known, of=GAINS)
-    few, rows, n = tells_few(release, sensitive, fewest), [], len(release)
-    after = gains.posterior_accuracy(found)
-    prior = after - gains.accuracy_gain(found, before)
-    share, prior = withholding.share(after * n, n, fewest), withholding.share(prior * n, n, fewest)[0]
+    found = told(release, sensitive, rng=rng, knows=known, of=GAINS)
+    few, rows, n = tells_few(release, sensitive, fewest), [], release.headcount
+    share = withholding.share(found.right * n, n, fewest)
+    prior = withholding.share(found.before * n, n, fewest)[0]
     hidden = np.isnan([share[0], prior]).any()
-    for gain, dealt in zip(GAINS, chance, strict=True):
-        value = gain(found, before)
+    for gain, value, dealt in zip(GAINS, found.gains, found.by_chance, strict=True):
         unsafe = few and value > 0 if gain in WORST else hidden and gain in GUESSES
         shown = [np.nan, np.nan] if unsafe else [value, dealt]
         rows.append(row(gain.__name__, shown[0], baseline=shown[1]))
-    surest = gains.largest_posterior(found), (gains.baseline_knowledge(found) if before is None else before).max()
+    surest = found.surest, found.sure_before
     surest = (np.nan, np.nan) if np.isnan(prior) or (few and surest[0] > surest[1]) else surest
     return [
         *rows,
@@ -276,7 +273,8 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
     published, key = release._published(case.stream("publish"))
     dataset = case.dataset
     values, groups = published.table[sensitive].to_numpy(), counts.combinations(published.table[list(known)]).index
-    before = gains.posterior_accuracy(class_value_counts(groups, values))
+    people, n = None if release.people is None else release.people[key], release.headcount
+    before = right_by_group(groups, values, people)
     dealt = values[gains.permute(groups, np.random.default_rng(case.stream("deal")))]
     # A class is found by the quasi-identifiers of a person (section 4.1); the row that noise made of them is not.
     asked = (dataset if release.classes is None else release).table.iloc[key]
@@ -286,13 +284,15 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
     asked = read(asked, hierarchies=published.hierarchies, like=learned)
     for miner in able(miners_of(miners), published.table[sensitive])[0]:
         try:  # what MinerInference does with one miner
-            right = exact_match(miner.fit(learned, values).predict(asked), true).mean()
-            chance = exact_match(miner.fit(learned, dealt).predict(asked), dealt).mean() - before
+            right, chance = (
+                people_among(exact_match(miner.fit(learned, taught).predict(asked), answer), people) / n
+                for taught, answer in ((values, true), (dealt, dealt))
+            )
+            chance -= before
         except (weka.Unfinished, weka.Unavailable, weka.Refused) as error:
             rows.append(row("accuracy_gain", np.nan, miner=miner.name, status=type(error).__name__.lower()))
         else:
-            people = np.array([right, before]) * len(true)
-            hidden = withholding.tells(people, len(true), fewest).any()
+            hidden = withholding.tells(np.array([right, before]) * n, n, fewest).any()
             gain, chance = (np.nan, np.nan) if hidden else (right - before, chance)
             rows.append(row("accuracy_gain", gain, miner=miner.name, baseline=chance))
     return rows

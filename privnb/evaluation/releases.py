@@ -6,17 +6,17 @@ Long, since what each number means is stated beside the question that gives it.
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from privnb.attacks import Linkage
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Question, evaluate, reached
 from privnb.evaluation.people import describe
 from privnb.evaluation.results import join
-from privnb.measures import gains
-from privnb.measures.base import state
+from privnb.measures.base import facts, state
 from privnb.measures.information_loss import certainty_penalty, noise_losses
+from privnb.measures.told import told
 from privnb.microdata import expect, withholding
+from privnb.microdata.counts import coded, people_in
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Suppress
 from privnb.sanitizers.catalogue import ends
@@ -38,8 +38,9 @@ def tells_few(release, sensitive, fewest=withholding.LIMIT):
     bool
     """
     expect.these(release=release, sensitive=sensitive, fewest=fewest)
-    classes, values = release.by_class(sensitive)
-    return bool(np.bincount(classes).min() < fewest and pd.Series(values).value_counts().min() < fewest)
+    classes, values, people = release.of_people(sensitive)
+    least = [people_in(groups, people).min() for groups in (classes, coded(values)[0])]
+    return bool(max(least) < fewest)
 
 
 state(
@@ -112,6 +113,9 @@ def shown_penalty(release, fewest=withholding.LIMIT):
     """
     expect.these(release=release, fewest=fewest)
     n, suppressed, penalty = len(release), release.suppressed, certainty_penalty(release)
+    if release.people is not None:  # of records nobody knows how many people they are
+        few = withholding.tells(release.suppressed_people, release.headcount, fewest)
+        return np.nan if few else penalty, np.nan, np.nan
     _, least, most = withholding.counted(suppressed, n, fewest)
     if np.isnan(most):
         return penalty, np.nan, np.nan
@@ -128,12 +132,12 @@ class Costs(Question):
     main = "certainty_penalty"
 
     def rows(self, case):
-        release, row, n = case.release, case.row, len(case.release)
+        release, row, n = case.release, case.row, case.release.headcount
         if release.classes is None:
             return [row(*loss) for loss in noise_losses(case.dataset, release).items()]
-        sizes = np.bincount(release.classes)
+        sizes = people_in(release.classes, release.people)
         names = ("buckets", "median_bucket_size") if release.buckets is not None else ("classes", "median_class_size")
-        suppressed, *bounds = withholding.counted(release.suppressed, n, self.fewest)
+        suppressed, *bounds = withholding.counted(release.suppressed_people, n, self.fewest)
         penalty, *within = shown_penalty(release, self.fewest)
         return [
             row(names[0], withholding.known(len(sizes), n, self.fewest)),
@@ -236,12 +240,10 @@ def gain_rows(row, release, sensitive, fewest, *, rng):
 
     Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
     """
-    counts = gains.class_counts(release, sensitive)
-    accuracy, knowledge = gains.permuted_gains(release, sensitive, rng=rng)
-    found = {"accuracy_gain": (gains.accuracy_gain, accuracy), "knowledge_gain": (gains.knowledge_gain, knowledge)}
-    right = np.array([counts.max(axis=1).sum(), counts.sum(axis=0).max()])  # with the release and without it
-    hidden, rows = withholding.tells(right, counts.sum(), fewest).any(), []
-    for name, (measure, chance) in found.items():
-        value, chance = (np.nan, np.nan) if hidden else (measure(counts), chance)
-        rows.append(row(name, value, target=sensitive, baseline=chance, better=measure.facts.better))
+    found, rows = told(release, sensitive, rng=rng), []
+    hidden = withholding.tells(np.array([found.right, found.before]) * release.headcount, release.headcount, fewest)
+    gains = zip(("accuracy_gain", "knowledge_gain"), found.gains, found.by_chance, strict=True)
+    for name, *shown in gains:
+        value, chance = (np.nan, np.nan) if hidden.any() else shown
+        rows.append(row(name, value, target=sensitive, baseline=chance, better=facts(name).better))
     return rows

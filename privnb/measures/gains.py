@@ -99,10 +99,10 @@ def knowledge_before(release, sensitive, knows=()):
     expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
     classes, values = _by_class(release, sensitive, knows)
-    groups = _groups(release, knows)
+    apart = groups(release, knows)
     of = np.zeros(classes.max() + 1, dtype=np.int64)
-    of[classes] = groups
-    return posterior_knowledge(class_value_counts(groups, values))[of]
+    of[classes] = apart
+    return posterior_knowledge(class_value_counts(apart, values))[of]
 
 
 def baseline_knowledge(counts):
@@ -235,9 +235,7 @@ def information_gain(counts, baseline=None):
 
     Source: Brickell and Shmatikov, KDD 2008, section 4.3, Gain(S, Q).
     """
-    after, before = posterior_knowledge(counts), _before(counts, baseline)
-    quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
-    return _mean(counts, (after * np.log(quotient)).sum(axis=1))
+    return _mean(counts, information(counts, baseline))
 
 
 @measure(kind="privacy", better="lower", bounds=(0, 1), unit="distance, 0 to 1", baseline="by chance")
@@ -261,6 +259,13 @@ def largest_quotient(counts, baseline=None):
     Source: Brickell and Shmatikov, KDD 2008, section 4.2, definition 1.
     """
     return multiplicative_disclosure(counts, baseline).max()
+
+
+def information(counts, baseline=None):
+    """What each class tells, in nats: float array (classes,) from 0, the relative entropy of the shares in it."""
+    after, before = posterior_knowledge(counts), _before(counts, baseline)
+    quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
+    return (after * np.log(quotient)).sum(axis=1)
 
 
 def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accuracy_gain, knowledge_gain)):
@@ -292,12 +297,12 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     expect.kind("of", of, tuple, list)
     classes, values = _by_class(release, sensitive, knows)
     codes, distinct = coded(np.asarray(values))
-    shape, groups = (classes.max() + 1, len(distinct)), _groups(release, knows)
+    shape, apart = (classes.max() + 1, len(distinct)), groups(release, knows)
     before = knowledge_before(release, sensitive, knows) if knows else None
-    generator, found, several = np.random.default_rng(rng), [], groups.any()
+    generator, found, several = np.random.default_rng(rng), [], apart.any()
     for _ in range(repeats or deals(len(codes), 20)):
         # Of one group the values themselves are permuted, which is the same draw in half the time.
-        dealt = codes[permute(groups, generator)] if several else generator.permutation(codes)
+        dealt = codes[permute(apart, generator)] if several else generator.permutation(codes)
         counts = tabulate(classes, dealt, shape)
         found.append([gain(counts, before) for gain in of])
     return tuple(np.mean(found, axis=0))
@@ -344,8 +349,9 @@ def _by_class(release, sensitive, knows):
     return (published if release.buckets is not None else classes), values
 
 
-def _groups(release, knows):
+def groups(release, knows=()):
     """Whom the adversary could tell apart before: integer array (n,), one number for everybody without `knows`."""
+    expect.these(release=release)
     if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
     return combinations(release.table[list(knows)]).index
