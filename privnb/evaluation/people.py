@@ -9,13 +9,20 @@ from privnb.evaluation.attributes import first_number
 from privnb.evaluation.results import guessed, row_builder, tidy
 from privnb.measures.base import state
 from privnb.microdata import expect, withholding
-from privnb.microdata.counts import combinations
+from privnb.microdata.counts import coded, combinations, once_each, people_among, people_in
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
 from privnb.microdata.schema import NotForThisTable
 from privnb.sanitizers import Identity
 
 state("records", unit="records", format="{:,}", axis=False)
+state(
+    "people",
+    sentence="Whose records they are, where people may have several.",
+    unit="people",
+    format="{:,}",
+    axis=False,
+)
 state("domain_size", title="Different values", sentence="Distinct values of an attribute.", format="{:,}", axis=False)
 state(
     "unique",
@@ -32,7 +39,8 @@ state(
 
 
 def describe(dataset, *, fewest=withholding.LIMIT):
-    """Records, distinct values of each attribute, and the best guess of each sensitive attribute without a release.
+    """Records, people where they may have several, distinct values of each attribute, and the best guess of each
+    sensitive attribute without a release.
 
     Parameters
     ----------
@@ -46,18 +54,19 @@ def describe(dataset, *, fewest=withholding.LIMIT):
         Tidy results.
     """
     expect.these(dataset=dataset, fewest=fewest)
-    row, n = row_builder(dataset, Identity(), ""), len(dataset)
+    row, n = row_builder(dataset, Identity(), ""), dataset.headcount
     sizes = {name: withholding.known(dataset.table[name].nunique(), n, fewest) for name in dataset.schema.published}
-    rows = [row("records", n), *(row("domain_size", size, target=name) for name, size in sizes.items())]
+    rows = [row("records", len(dataset)), *([] if dataset.people is None else [row("people", n)])]
+    rows += [*(row("domain_size", size, target=name) for name, size in sizes.items())]
     for name in dataset.schema.sensitive:
-        commonest = int(dataset.table[name].value_counts().max())
+        commonest = int(people_in(coded(dataset.table[name])[0], dataset.people).max())
         share, *interval = guessed(commonest, n, fewest)
         rows.append(row("prior_accuracy", share, target=name, interval=interval, better="lower"))
     return tidy(rows)
 
 
 def people_by(dataset, name=None):
-    """How many people have each value of `name`, numbers in some twenty equal steps.
+    """How many people have each value of `name`, numbers in some twenty equal steps; one with several counts in each.
 
     Parameters
     ----------
@@ -75,14 +84,16 @@ def people_by(dataset, name=None):
         if not dataset.schema.published:
             raise NotForThisTable(f"'{dataset.name}' has no column but identifiers. Give the others roles.")
         name = first_number(dataset) if dataset.schema.quasi_identifiers else dataset.schema.published[0]
+    column = groups(dataset, name, 20)
+    column = column.iloc[once_each(dataset.people, coded(column)[0])]
     if not dataset.schema[name].numeric:
-        counts = dataset.table[name].value_counts().sort_index()  # of equals not the one that a record names first
+        counts = column.value_counts().sort_index()  # of equals not the one that a record names first
         return counts.sort_values(ascending=False, kind="stable").rename("people")
-    return groups(dataset, name, 20).value_counts(sort=False).sort_index().rename(str).rename("people")
+    return column.value_counts(sort=False).sort_index().rename(str).rename("people")
 
 
 def groups(dataset, name, about=10):
-    """The group of each person by an attribute.
+    """The group of each record by an attribute.
 
     Parameters
     ----------
@@ -123,7 +134,7 @@ def subsets_of(names):
 
 
 def uniqueness(dataset, *, fewest=withholding.LIMIT):
-    """Share of people whom a set of quasi-identifiers singles out, for every set.
+    """Share of people whom a set of quasi-identifiers singles out, for every set: one with several records by any.
 
     Who stands out by some attributes does so by more: a share has neither value nor bounds where another set's would
     tell too few by it.
@@ -143,11 +154,10 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     row = row_builder(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
     subsets = subsets_of(names)
-    rows, n = [], len(dataset)
-    alone = {
-        subset: int((combinations(dataset.table[list(subset)]).multiplicities == 1).sum())
-        for subset in track(subsets, "who is unique")
-    }
+    rows, n, alone = [], dataset.headcount, {}
+    for subset in track(subsets, "who is unique"):
+        index = combinations(dataset.table[list(subset)]).index
+        alone[subset] = people_among(people_in(index, dataset.people)[index] == 1, dataset.people)
     hidden = withholding.suppress_sets(alone, n, fewest)
     for subset, people in alone.items():
         share, *interval = guessed(people, n, fewest)

@@ -35,7 +35,8 @@ def uniqueness(results):
     unique, records = of(results, "unique"), of(results, "records").value.iloc[0]
     known = unique.knows.map(names_in).map(len)
     whole, pairs = unique.loc[known.idxmax()], unique[known == min(2, known.max())]
-    alone = Finding("", *whole[["value", "low", "high"]], f"{{:.1%}} of {records:,.0f} people")
+    people = of(results, "people").value.tolist()  # where they may have several records
+    alone = Finding("", *whole[["value", "low", "high"]], f"{{:.1%}} of {(people or [records])[0]:,.0f} people")
     answer = (
         f"{alone.text} stand alone ({whose(results)}): nobody else shares all {known.max()} quasi-identifiers. "
         f"A blind guess finds 1 record in {records:,.0f}."
@@ -44,6 +45,8 @@ def uniqueness(results):
         names = capitalized(listed(names_in(pair.knows)))
         answer += f" {B}{names}{B} alone single{'' if known.max() > 1 else 's'} out {Finding.of(pair).number}."
     yield answer
+    if people:
+        yield [f"The table has {records:,.0f} records of {people[0]:,.0f} people. Who has several counts once, by any."]
 
 
 @of_results("certainty_penalty", otherwise="These results have no sanitizer at several bounds.")
