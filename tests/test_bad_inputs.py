@@ -252,6 +252,8 @@ def of_one():
         "measures.channel.expected_degradation.after": np.ones(2),
         "measures.linkage.reidentification_rate.attack": Linkage().fit(published),
         "measures.linkage.singled_out.attack": Linkage().fit(published),
+        "measures.linkage.found_at_random.attack": Linkage().fit(published),
+        "measures.linkage.found_at_random.key": np.arange(60),
         "measures.linkage.reidentification_rate.key": np.arange(60), "measures.linkage.singled_out.key": np.arange(60),
         "measures.noise.geometric_vulnerability.scale": 1,
         "measures.noise.laplace_vulnerability.scale": 1, "measures.noise.response_vulnerability.prior": np.array([0.5,

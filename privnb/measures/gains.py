@@ -262,7 +262,20 @@ def largest_quotient(counts, baseline=None):
 
 
 def information(counts, baseline=None):
-    """What each class tells, in nats: float array (classes,) from 0, the relative entropy of the shares in it."""
+    """How much less uncertain the sensitive value is in each class.
+
+    Parameters
+    ----------
+    counts : integer array (classes, values)
+    baseline : float array (classes, values), optional
+        As of `additive_disclosure`.
+
+    Returns
+    -------
+    float array (classes,)
+        In nats: 0 (the class tells nothing) and more; lower protects more.
+    """
+    expect.these(counts=counts)
     after, before = posterior_knowledge(counts), _before(counts, baseline)
     quotient = np.where(after > 0, after, 1) / np.where(after > 0, before, 1)
     return (after * np.log(quotient)).sum(axis=1)
@@ -350,8 +363,22 @@ def _by_class(release, sensitive, knows):
 
 
 def groups(release, knows=()):
-    """Whom the adversary could tell apart before: integer array (n,), one number for everybody without `knows`."""
+    """Whom the adversary could tell apart before.
+
+    Parameters
+    ----------
+    release : Release
+    knows : list of str
+        As of `known_classes`.
+
+    Returns
+    -------
+    integer array (n,)
+        A number from 0 for each record, one for everybody without `knows`.
+    """
     expect.these(release=release)
+    for name in expect.texts("knows", knows, "attributes"):
+        release.schema[name]  # refuses a name that does not exist
     if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
     return combinations(release.table[list(knows)]).index

@@ -54,6 +54,8 @@ def found_at_random(attack, dataset, key):
     float
         0 to 1.
     """
+    _check(attack, key)
+    expect.these(dataset=dataset)
     return 1 / len(key) if dataset.people is None else float(_chances(attack, dataset, key)[1].mean())
 
 
@@ -81,12 +83,7 @@ def singled_out(attack, dataset, key):
 
 def _chances(attack, dataset, key):
     """How likely each person of the release is found, and by guesses at random: two float arrays (people,)."""
-    expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
-    if key is None:
-        raise Unreadable(
-            "key is None: the rows of this release are nobody's, so no link is right. Choose another sanitizer."
-        )
-    expect.vector("key", key)
+    _check(attack, key)
     records, rows = np.sort(key), attack.truth(dataset, key)
     known = dataset.table.iloc[records]
     if dataset.people is None:
@@ -101,6 +98,15 @@ def _chances(attack, dataset, key):
     question = np.repeat(np.arange(len(asked)), times)
     found = np.bincount(question, attack.chance(known.iloc[asked[question]], rows[theirs]))
     return tuple(_any(person[asked], chance) for chance in (found, times / len(records)))
+
+
+def _check(attack, key):
+    expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
+    if key is None:
+        raise Unreadable(
+            "key is None: the rows of this release are nobody's, so no link is right. Choose another sanitizer."
+        )
+    expect.vector("key", key)
 
 
 def _any(person, chance):

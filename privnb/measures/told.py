@@ -55,6 +55,8 @@ def told(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.kn
         As `gains.known_classes`.
     """
     expect.these(release=release, rng=rng)
+    release.schema[sensitive]  # refuses a name that does not exist
+    expect.kind("of", of, tuple, list)
     if release.people is not None:
         return _of_people(release, sensitive, rng, knows, of)
     counts = gains.class_counts(release, sensitive, knows)
