@@ -56,6 +56,7 @@ def found_at_random(attack, dataset, key):
     """
     _check(attack, key)
     expect.these(dataset=dataset)
+    attack.truth(dataset, key)  # refuses the key of another release
     return 1 / len(key) if dataset.people is None else float(_chances(attack, dataset, key)[1].mean())
 
 
