@@ -105,7 +105,7 @@ def groups(dataset, name, about=10):
     Returns
     -------
     Series
-        (n,): the category, or of numbers a step such as "20-29", ordered.
+        (n,): the category, or of numbers a step such as "20-29", ordered; the mark of a missing one comes last.
     """
     expect.these(dataset=dataset)
     expect.whole("about", about, 1)
@@ -122,9 +122,11 @@ def groups(dataset, name, about=10):
     rest = domain.low - before * domain.step
     labels = {
         low: "-".join(f"{step * domain.step + rest:.10g}" for step in sorted({low, low + wide - 1}))
-        for low in np.unique(first)
+        for low in np.unique(first.dropna())
     }
-    return pd.Series(pd.Categorical(first.map(labels), categories=list(labels.values()), ordered=True), name=name)
+    found = domain.marked(first.map(labels))
+    order = [*labels.values(), *([domain.missing] if first.isna().any() else [])]
+    return pd.Series(pd.Categorical(found, categories=order, ordered=True), name=name)
 
 
 def subsets_of(names):

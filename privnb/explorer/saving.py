@@ -195,7 +195,7 @@ def save(dataset, setting, folder, format="CSV"):
     made = Path(folder) / f".{name}-{secrets.token_hex(4)}"
     made.mkdir(parents=True, mode=0o700)  # until the owner hands it on, it is the owner's alone
     try:
-        files = [_written(table, made / each, format) for each, table in tables.items()]
+        files = [_written(table, made / each, format, saved.schema) for each, table in tables.items()]
         provenance = made / f"{name}.json"
         text = _provenance(saved, files) | {"measured": _measured(saved), "said": said}
         provenance.write_text(json.dumps(text, indent=1, allow_nan=False) + "\n", encoding="utf-8")
@@ -207,9 +207,12 @@ def save(dataset, setting, folder, format="CSV"):
     return tuple(place / path.name for path in (files[0], provenance, *files[1:]))
 
 
-def _written(table, path, format):
+def _written(table, path, format, schema):
     if format == "CSV":
         path = path.with_name(f"{path.name}.csv")
+        # Parquet has a word of its own for a missing number.
+        gaps = [a for a in schema.attributes if a.numeric and a.name in table and table[a.name].isna().any()]
+        table = table.assign(**{each.name: each.domain.written(table[each.name]) for each in gaps})
         table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
     else:
         path = path.with_name(f"{path.name}.parquet")

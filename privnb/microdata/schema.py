@@ -230,6 +230,11 @@ class Numbers(_Domain):
             inside = (-1e-6 <= steps) & (steps <= self.width / self.step + 1e-6) & self._on_a_step(steps)
         return inside | (values == self.missing) if self.missing is not None else inside
 
+    def written(self, column):
+        """Numbers of the domain as labels write them, a missing one as its mark: object array (n,)."""
+        codes, index = np.unique(self.codes(column), return_inverse=True)
+        return np.array([str(self.value(code)) for code in codes.tolist()], dtype=object)[index]
+
     def read(self, column):
         """A Series as `numbers` gives it, NaN for the mark."""
         return numbers(column if self.missing is None else column.mask(column == self.missing))

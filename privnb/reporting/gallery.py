@@ -92,7 +92,7 @@ def _in_public(dataset, name):
         return column
     codes, index, people = np.unique(domain.codes(column), return_inverse=True, return_counts=True)
     shown = np.where(people < LIMIT, domain.interval(codes)[0], codes)
-    return np.array([domain.value(code) for code in shown])[index]
+    return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
 
 
 def side_by_side(dataset, sanitizers, *, people=3, rng=0):
@@ -122,7 +122,7 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
     joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
     names = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
     index = pd.MultiIndex.from_product([[f"person {i + 1}" for i in range(people)], names])
-    columns = {"made up": persons[names].astype(str).to_numpy().ravel()}
+    columns = {"made up": np.column_stack([_written(dataset.schema[name], persons[name]) for name in names]).ravel()}
     for sanitizer in track(sanitizers, "side by side"):
         called = title(type(sanitizer).__name__)
         try:
@@ -134,6 +134,7 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
         rows = known.widened(known.labelled).table.tail(people)
+        rows = rows.assign(**{name: dataset.schema[name].domain.marked(rows[name]) for name in names if name in rows})
         shown = [
             _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
             for i in range(people)
@@ -201,6 +202,10 @@ def asked(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
         found += [("l", value, (least, EntropyDiversity(value, sensitive))) for value in l]
         found += [("t", value, (least, TCloseness(value, sensitive))) for value in t]
     return found
+
+
+def _written(attribute, column):
+    return attribute.domain.written(column) if attribute.numeric else column.astype(str)
 
 
 def _cell(value):
