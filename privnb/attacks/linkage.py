@@ -214,5 +214,6 @@ def _cells(published, name, column):
 def _points(published, name, column):
     """Noisy cells as numbers, float array (n,): a number itself, a category's position."""
     if published.schema[name].numeric:
-        return published.schema[name].domain.filled(column.to_numpy(dtype=float))
+        domain = published.schema[name].domain
+        return domain.filled(domain.read(column).to_numpy(dtype=float))
     return (published.hierarchies.get(name) or flat(published.schema[name])).codes(column).astype(float)
