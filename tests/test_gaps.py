@@ -10,7 +10,7 @@ from plain_models import keeps, published
 from privnb.measures import information_loss
 from privnb.microdata.bands import Bands
 from privnb.microdata.dataset import Dataset, load
-from privnb.microdata.hierarchy import Intervals, RangedIntervals, Ranges, taxonomies
+from privnb.microdata.hierarchy import Intervals, LeveledRanges, RangedIntervals, Ranges, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 from privnb.miners import cross_val_predictions, reference_set
 from privnb.miners.encoding import encode
@@ -35,6 +35,7 @@ TOWN = taxonomies.lists(SCHEMA["town"], {"all": ["a", "b"]})
 WAYS = {
     "ranges": Ranges(AGE),
     "intervals": Intervals(AGE, (5, 10, 20, 50, 100)),
+    "leveled ranges": LeveledRanges(AGE),
     "ranged intervals": RangedIntervals(AGE, (5, 10, 20, 50, 100)),
     "widths": taxonomies.widths(SCHEMA["age"], (5, 10, 20)),
     "cuts": taxonomies.cuts(SCHEMA["age"], (6, 18, 40, 65), (18, 65)),
