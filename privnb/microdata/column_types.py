@@ -2,114 +2,83 @@
 
 A type is a function of the column's name and its `Values`. It returns the `Column` that a draft proposes, with role,
 reason, domain and tree, or None for a column of another type. A new type is one function and its line in `TYPES`.
+
+One module: the types are read in their order, the surest first.
 """
 
 import contextlib
 import re
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from functools import cached_property
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, reading
-from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, taxonomies
+from privnb.microdata.hierarchy import Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
+
+
+def named(words):
+    """What finds one of the `words` in a column's name, whatever stands around it: `patientName`, `patient_name`."""
+    return re.compile(rf"(?:^|[\W_\d]|(?<=[a-z])(?=[A-Z]))(?:(?i:{words}))(?:$|[\W_\d]|(?=[A-Z]))")
+
 
 KEY = re.compile(
     r"(^|[\W_])(id|key|nr|no|num|number|index|case|record|person|patient|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)", re.IGNORECASE
 )
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
-STEPS = 10**8  # a column with more different possible whole numbers is treated as text
-GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
+COORDINATE = named("lat|latitude|lon|lng|long|longitude")
+YEAR = named("year|years?_?of|yr|jahr|annee|année|born|birth|built")
+MEASURED = named(
+    "salary|salaries|income|wages?|pay|earnings?|prices?|costs?|charges?|fees?|fare|rent|amount|revenue|sales|balance|"
+    "debts?|assets?|money|value|time|days|weeks|months|hours|minutes|seconds|duration|weight|height|length|size|score"
+)
+PHONE = named("phones?|telephone|tel|mobile|cell|fax|telefon|handy")
+NAME = re.compile(
+    r"(^|[\W_])(sur|first|last|full|given|family|middle|maiden|nick|fore)[\W_]?names?([\W_]|$)"
+    r"|^(names?|first|last|surname|(vor|nach)?name|nom|prénom|prenom|apellidos?|nombre)$"
+    r"|(patient|person|customer|client|employee|contact|user|student|child|mother|father)[\W_]?names?([\W_]|$)",
+    re.IGNORECASE,
+)
 WHOLE = r"-?\d{1,9}"
+# How days are written: a form, and what a text of it looks like.
+DAYS = {
+    "%Y-%m-%d": r"\d{4}-\d\d?-\d\d?", "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?", "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d",
+    "%d.%m.%Y": r"\d\d?\.\d\d?\.\d{4}", "%d/%m/%Y": r"\d\d?/\d\d?/\d{4}", "%m/%d/%Y": r"\d\d?/\d\d?/\d{4}",
+    "%d-%m-%Y": r"\d\d?-\d\d?-\d{4}", "%m-%d-%Y": r"\d\d?-\d\d?-\d{4}", "%d-%b-%Y": r"\d\d?-[A-Za-z]{3}-\d{4}",
+}  # fmt: skip
+TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1")
+# Words that have an order, each list from low to high.
+ORDERS = [
+    text.split(", ")
+    for text in (
+        "xxs, xs, s, m, l, xl, xxl, xxxl",
+        "tiny, small, medium, large, huge",
+        "very low, low, medium, moderate, high, very high",
+        "none, minimal, mild, moderate, severe, very severe, extreme",
+        "never, rarely, seldom, sometimes, often, usually, always",
+        "strongly disagree, disagree, neutral, neither agree nor disagree, agree, strongly agree",
+        "very dissatisfied, dissatisfied, neutral, satisfied, very satisfied",
+        "very poor, poor, fair, average, good, very good, excellent",
+        "bad, fair, ok, good, great",
+        "i, ii, iii, iv, v, vi, vii, viii, ix, x",
+        "a+, a, a-, b+, b, b-, c+, c, c-, d+, d, d-, e, f",
+        "first, second, third, fourth, fifth, sixth",
+        "january, february, march, april, may, june, july, august, september, october, november, december",
+        "jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec",
+        "monday, tuesday, wednesday, thursday, friday, saturday, sunday",
+        "mon, tue, wed, thu, fri, sat, sun",
+        "primary, secondary, tertiary",
+        "child, teenager, adult, senior",
+        "young, middle-aged, old",
+    )
+]
 FEW = 20  # whole numbers with gaps are categories if there are no more of them
-
-
-@dataclass(frozen=True, eq=False)
-class Values:
-    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, and what says
-    so.
-    """
-
-    texts: pd.Series
-    counts: np.ndarray
-    missing: int
-    mark: str
-
-    @classmethod
-    def of(cls, column, mark):
-        """Of a Categorical of texts. `mark`: a text that says that none is there."""
-        texts = pd.Series(column.cat.categories, dtype=object)
-        counts = np.bincount(column.cat.codes + 1, minlength=len(texts) + 1)[1:]
-        given = ((texts != mark) & (counts > 0)).to_numpy()
-        return cls(texts[given], counts[given], len(column) - int(counts[given].sum()), mark)
-
-    @property
-    def records(self):
-        """How many records have a value."""
-        return int(self.counts.sum())
-
-    @property
-    def different(self):
-        return len(self.texts)
-
-    def records_of(self):
-        """The records of each text, the mark of a missing value among them."""
-        return dict(zip(self.texts, self.counts.tolist(), strict=True)) | dict.fromkeys(self.marks, self.missing)
-
-    @property
-    def nearly_unique(self):
-        return self.different > self.records / 2
-
-    @property
-    def marks(self):
-        """The mark of a missing value, if one is missing: a list of one text or none."""
-        return [self.mark] * (self.missing > 0)
-
-    @property
-    def gaps(self):
-        """How many are missing, in words."""
-        return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
-
-    def decimal_comma(self):
-        """Whether these are numbers, and some have a comma for a point."""
-        return self.texts.str.contains(",").any() and self.with_points() is not self
-
-    def with_points(self):
-        """The same with points for commas, if they are numbers then."""
-        points = self.texts.str.replace(",", ".")
-        return replace(self, texts=points) if points.str.fullmatch(reading.NUMBER).all() else self
-
-    def match(self, pattern):
-        """Whether all texts match a pattern as a whole."""
-        return bool(self.texts.str.fullmatch(pattern).all())
-
-    @cached_property
-    def numbers(self):
-        """The domain of a column of numbers, its ends rounded outward; None if they are no numbers."""
-        if not self.match(reading.NUMBER):
-            return None
-        numbers = self.texts.astype(float)
-        least, most = Decimal(self.texts[numbers.idxmin()]), Decimal(self.texts[numbers.idxmax()])
-        step = Decimal(10) ** -int(self.texts.str.partition(".")[2].str.rstrip("0").str.len().max())
-        while step < 1 and (most - least) / step > GRAINS:
-            step *= 10
-        if (most - least) / step > STEPS or max(abs(least), abs(most)) > 10**12:
-            return None
-        # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
-        grain = cuts.round_number(max((most - least) / 20, step))
-        low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
-        high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
-        return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
-
-    @property
-    def whole(self):
-        """Whether these are whole numbers."""
-        return self.numbers is not None and self.numbers.step == 1
+LONG = 40  # characters of a text that is written freely
+LEAVES = 100_000  # a tree of more is of no use to anybody
 
 
 class Column(NamedTuple):
@@ -138,72 +107,181 @@ def nothing(name, values):
         return Column(name, Role.UNUSED, "every value is missing")
 
 
+def mails(name, values):
+    """Mail addresses."""
+    if values.match(r"[^@\s]+@[^@\s]+\.\w+"):
+        return Column(name, Role.IDENTIFIER, "looks like mail addresses")
+
+
+def phones(name, values):
+    """Telephone numbers: by the column's name, or as each begins with +."""
+    if values.match(r"[+(]?\d[\d ()/.-]{5,}") and (PHONE.search(name) or values.texts.str.startswith("+").all()):
+        return Column(name, Role.IDENTIFIER, "looks like phone numbers")
+
+
+def names(name, values):
+    """Names of people, by the column's name."""
+    if NAME.search(name) and values.match(r"\D+") and (values.different > FEW or values.nearly_unique):
+        return Column(name, Role.IDENTIFIER, "names of people, by the column's name")
+
+
 def days(name, values):
-    """Dates as ISO writes them."""
-    if values.match(r".{10}") and pd.to_datetime(values.texts, format="%Y-%m-%d", errors="coerce").notna().all():
-        return _categories(name, values, "days", taxonomies.dates, in_order=True, lowest=4)
+    """Days in one of the forms of `DAYS`, with or without the time of the day."""
+    texts = values.texts.str.replace(taxonomies.CLOCK, "", regex=True)
+    forms = [form for form, looks in DAYS.items() if texts.iloc[0:1].str.fullmatch(looks).all()]
+    forms = [form for form in forms if texts.str.fullmatch(DAYS[form]).all() and _read(texts, form).notna().all()]
+    if not forms or values.different > LEAVES:
+        return None
+    form, *others = forms
+    examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
+    said = f"dates: {examples}{' 13:45' * bool((texts != values.texts).any())}; "
+    tree = partial(taxonomies.dates, form=form)
+    if others:  # the same day in both readings or another one; the year is the same
+        said += "which of them cannot be seen, so the tree has years alone: see taxonomies.dates(form=) for months; "
+        tree = partial(_years, form=form)
+    order = dict(zip(values.texts, _read(texts, form), strict=True)).get
+    return _categories(name, values, "days", tree, said=said, order=order, in_order=True, lowest=-1)
+
+
+def times(name, values):
+    """Times of the day."""
+    if values.match(taxonomies.TIME) and values.different <= LEAVES:
+        return _categories(name, values, "times of the day", taxonomies.times, in_order=True)
+
+
+def truths(name, values):
+    """True or false, in two different words."""
+    pair = next((pair for pair in TRUTHS if {*values.texts.str.lower()} == {*pair}), None)
+    if pair and values.different == 2:
+        return _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
+
+
+def coordinates(name, values):
+    """Degrees of latitude and longitude, by the column's name."""
+    if COORDINATE.search(name) and values.numbers and -180 <= values.numbers.low and values.numbers.high <= 180:
+        if (domain := values.in_steps(Decimal("0.1"))) and values.numbers.step < 1:
+            return _numbers(name, values, domain, "a coordinate; 0.1 is about 10 km, finer ones lead to a house")
+
+
+def years(name, values):
+    """Years, by the column's name."""
+    if YEAR.search(name) and values.whole and 1500 <= values.numbers.low and values.numbers.high <= 2200:
+        return _numbers(name, values, values.numbers, f"years, {values.different} different")
 
 
 def codes(name, values):
-    """Codes of one length, such as post codes: by their name, or as digits that may begin with 0."""
+    """Codes, such as post codes: by name, by British looks, or as digits of one length of which one begins with 0."""
     lengths = values.texts.str.len()
     one_length = lengths.min() == lengths.max() in range(3, 9)
+    if values.different < 3 or values.different > LEAVES:
+        return None
+    if values.match(taxonomies.BRITISH):
+        return _categories(name, values, "post codes", taxonomies.british, in_order=True)
     digits = one_length and values.match(r"\d+") and values.texts.str.startswith("0").any()
-    if values.different > 2 and (digits or (one_length and POST.search(name))):
+    if digits or (one_length and POST.search(name)):
         return _categories(name, values, "codes", taxonomies.prefixes, in_order=True)
+    if POST.search(name) and lengths.max() <= 10:
+        return _categories(name, values, "codes of several lengths", taxonomies.beginnings, in_order=True)
+
+
+def free_text(name, values):
+    """Sentences, of which hardly two are alike."""
+    if values.nearly_unique and not values.numbers and values.texts.str.len().mean() > LONG:
+        words = values.texts.str.split().str.len().mean()
+        return Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
 
 
 def keys(name, values):
     """What nearly names a person: texts, or whole numbers that look like it, of which hardly two are alike."""
-    if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values.texts))):
+    if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values))):
         reason = f"{values.different} values in {values.records} records: nearly the name of a person"
         return Column(name, Role.IDENTIFIER, reason)
 
 
 def numbers(name, values):
-    """Numbers, but for 0 and 1, which are as good as two categories, and few with a missing one among them."""
+    """Numbers, but for few with a missing one among them."""
     few = values.whole and 1 < values.different <= (FEW if values.missing else 2)
-    if values.numbers is None or few:
-        return None
-    domain = replace(values.numbers, cuts=None, missing=values.mark if values.missing else None)
-    reason = f"a number, {values.different} different{values.gaps}"
-    if not domain.has(values.texts).all():
-        reason += f"; loading rounds to the domain's step of {domain.step:g}"
-    elif values.whole:
-        reason += "; if these are codes, list them as text"
-    return Column(name, Role.QUASI_IDENTIFIER, reason, domain)
+    if values.numbers and not few:
+        return _numbers(name, values, values.numbers, f"a number, {values.different} different", values.whole)
+
+
+def in_order(name, values):
+    """Whole numbers, numbers in words, ranges of them, and words that have an order."""
+    order = _order(values)
+    if order:
+        return _categories(name, values, "values", flat, said="in order: ", order=order, in_order=True)
+
+
+def too_many(name, values):
+    """More different texts than a hierarchy can list."""
+    if values.different > LEAVES:
+        return Column(
+            name, Role.UNUSED, f"{values.different:,} different texts: shorten or group them in the file first"
+        )
 
 
 def categories(name, values):
     """Any other values."""
-    return _categories(name, values, "values", _flat, in_order=values.match(WHOLE))
+    return _categories(name, values, "values", flat)
 
 
-TYPES = (nothing, days, codes, keys, numbers, categories)
+TYPES = (
+    nothing, mails, phones, names, days, times, truths, coordinates, years, codes, free_text, keys, numbers, in_order,
+    too_many, categories,
+)  # fmt: skip
 
 
-def _categories(name, values, what, tree, **how):
-    """A column of categories. `what` they are, the tree of an attribute whose values `apart` are not so, and how its
-    branches are `merged`.
+def _numbers(name, values, domain, reason, codes=False):
+    """A column of numbers. `codes`: whether they might be some."""
+    domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
+    reason += values.gaps
+    if not domain.has(values.texts).all():
+        reason += f"; loading rounds to the domain's step of {domain.step:g}"
+    elif codes:
+        reason += "; if these are codes, list them as text"
+    return Column(name, Role.QUASI_IDENTIFIER, reason, domain)
+
+
+def _categories(name, values, what, tree, said="", order=str, **how):
+    """A column of categories. `said` first; `what` they are; the tree of an attribute whose values `apart` are not so;
+    by what they are sorted; and how its branches are `merged`.
     """
-    order = sorted(set(values.texts), key=int if values.match(WHOLE) else str)
-    attribute = Attribute(name, Role.QUASI_IDENTIFIER, Categories((*order, *values.marks)))
-    whole = tree(attribute, apart=values.marks)
+    domain = Categories((*sorted(set(values.texts), key=order), *values.marks))
+    attribute = Attribute(name, Role.QUASI_IDENTIFIER, domain)
+    whole = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
     with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
         whole = merged(whole, values.records_of(), **how)
-    return Column(name, attribute.role, f"{values.different} {what}{values.gaps}", attribute.domain, whole)
+    return Column(name, attribute.role, f"{said}{values.different} {what}{values.gaps}", domain, whole)
 
 
-def _flat(attribute, apart):
-    return Taxonomy(attribute.name, tuple((value, SUPPRESSED) for value in attribute.domain.values))
+def _read(texts, form):
+    return pd.to_datetime(texts, format=form, errors="coerce")
+
+
+def _years(attribute, apart, form):
+    """The tree of days without months and quarters."""
+    rows = taxonomies.dates(attribute, apart, form).rows
+    return Taxonomy(attribute.name, tuple((row[0], *row[-3:]) for row in rows))
+
+
+def _order(values):
+    """By what the values of a column are sorted that have an order, a function; None for others."""
+    if values.match(WHOLE):
+        return int
+    if values.match(r"[<>≤≥]? ?\d+(\.\d+)?\D.*|[<>≤≥] ?\d+(\.\d+)?|\d+(\.\d+)?"):  # <18, 18-24, 25 to 34, 65+, 9th
+        number = values.texts.str.extract(r"(\d+(?:\.\d+)?)")[0].astype(float)
+        places = [*zip(number, ~values.texts.str.match("[<≤]"), values.texts.str.match("[>≥]"), strict=True)]
+        return dict(zip(values.texts, places, strict=True)).get if len({*places}) == len(places) else None
+    words = values.texts.str.lower().str.strip()
+    known = next((order for order in ORDERS if {*words} <= {*order}), None)
+    return dict(zip(values.texts, map(known.index, words), strict=True)).get if known and values.different > 2 else None
 
 
 def _names_people(name, values):
     """Whether whole numbers, nearly all different, look like those of people: by the column's name, as a count of the
-    records without large gaps, or as codes of one length.
+    records without large gaps, or as codes of one length that nothing says to be measured.
     """
-    numbers = values.astype(float)
-    lengths = values.str.len()
-    dense = numbers.max() - numbers.min() < 1.2 * len(values)
+    numbers, lengths = values.texts.astype(float), values.texts.str.len()
+    dense = values.different > 0.9 * values.records and numbers.max() - numbers.min() < 1.2 * values.different
     codes = lengths.min() == lengths.max() >= 6 and (numbers % 10 == 0).mean() < 0.5
-    return bool(KEY.search(name) or dense or codes)
+    return bool(KEY.search(name) or ((dense or codes) and not MEASURED.search(name)))

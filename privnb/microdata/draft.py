@@ -19,7 +19,8 @@ import unicodedata
 from pathlib import Path
 
 from privnb.microdata import cuts, description, expect, reading
-from privnb.microdata.column_types import KEY, Column, Values, recognized
+from privnb.microdata.column_types import KEY, Column, recognized
+from privnb.microdata.column_values import Values
 from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Role, SchemaError
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
-from privnb.microdata.column_types import Values
+from privnb.microdata.column_values import Values
 from privnb.microdata.dataset import cells, find, load
 from privnb.microdata.draft import draft, named, proposal
 from privnb.microdata.examples import examples

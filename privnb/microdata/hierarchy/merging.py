@@ -27,7 +27,7 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
     in_order : bool
         Whether only neighbours are merged, up to four in one, those with the fewest records first.
     lowest : int
-        The level of the lowest nodes that are merged; 0: the leaves.
+        The level of the lowest nodes that are merged; 0: the leaves; -1: the children of `*`.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
         for child, parent in dict.fromkeys(zip(lower, upper, strict=True)):
             families.setdefault(parent, []).append(child)
         steps = [list(_steps(children, records, most, in_order)) for children in families.values()]
-        depth = max(map(len, steps)) if level >= lowest else 0
+        depth = max(map(len, steps)) if level >= lowest % tree.height else 0
         for step in range(depth):
             labels = {child: child for child in lower}
             for own in steps:  # a family of fewer steps takes the last ones

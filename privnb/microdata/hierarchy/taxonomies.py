@@ -7,8 +7,9 @@ SchemaError for an attribute of another kind and for values that have no place, 
 One module: each function is short, and a third of it is an example to run.
 """
 
+import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +20,10 @@ from privnb.microdata.hierarchy.categories import Taxonomy, values_of
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, text
 from privnb.microdata.hierarchy.intervals import Ranges
 from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest
+
+CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
+TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$")
+BRITISH = re.compile(r"(([A-Za-z]{1,2})\d[A-Za-z\d]?) ?\d[A-Za-z]{2}")
 
 
 def widths(attribute, widths, origin=0):
@@ -167,14 +172,17 @@ def _sampled(sample, domain):
     return numbers
 
 
-def dates(attribute, apart=()):
-    """Days as ISO writes them, 2024-02-29, by month, quarter, year and decade.
+def dates(attribute, apart=(), form="%Y-%m-%d"):
+    """Days by month, quarter, year and decade; the leaves are the texts of the domain.
 
     Parameters
     ----------
     attribute : Attribute
     apart : str or list of str
         Values of the domain that are no dates, such as the mark of a missing one; they keep their own label up to `*`.
+    form : str
+        How a day is written, as `datetime.strptime` reads it; by default as ISO does, 2024-02-29. A time of the day may
+        stand behind it. Then the lowest level is the day.
 
     Returns
     -------
@@ -191,15 +199,58 @@ def dates(attribute, apart=()):
     4      4       2        2                1990-1999, 2000-2009
     5      5       1        3                                   *
     """
+    expect.text("form", form, "how days are written")
     values = _without(attribute, apart)
-    wrong = [value for value in values if not _is_day(value)]
-    if wrong:
+    days = {value: _day(value, form) for value in values}
+    if wrong := [value for value in values if days[value] is None]:
         raise SchemaError(
-            f"'{attribute.name}': {wrong[:3]} are no days like 2024-02-29 ({len(wrong)} in all). Correct them, or name "
+            f"'{attribute.name}': {wrong[:3]} are no days like {date(2024, 2, 29):{form}} ({len(wrong)} in all). "
+            "Correct them, or name them in `apart`."
+        )
+    with_times = any(CLOCK.search(value) for value in values)
+    levels = [
+        *[date.isoformat] * with_times,
+        lambda day: f"{day:%Y-%m}",
+        lambda day: f"{day.year}-Q{(day.month + 2) // 3}",
+        lambda day: f"{day.year}",
+        lambda day: f"{day.year // 10}0-{day.year // 10}9",
+    ]
+    return _shortened(attribute, values, [lambda v, of=of: of(days[v]) for of in levels])
+
+
+def times(attribute, apart=()):
+    """Times of the day, 13:45 or 13:45:00, by the hour and the part of the day: night, morning, afternoon, evening.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    apart : str or list of str
+        As of `dates`.
+
+    Returns
+    -------
+    Taxonomy
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> times(Attribute("at", Role.QUASI_IDENTIFIER, Categories(("08:15", "13:45", "13:59")))).levels()
+       level  groups  largest                  examples
+    0      0       3        1       08:15, 13:45, 13:59
+    1      1       2        2  08:00-08:59, 13:00-13:59
+    2      2       2        2  06:00-11:59, 12:00-17:59
+    3      3       1        3                         *
+    """
+    values = _without(attribute, apart)
+    if wrong := [value for value in values if not TIME.match(value)]:
+        raise SchemaError(
+            f"'{attribute.name}': {wrong[:3]} are no times like 13:45 ({len(wrong)} in all). Correct them, or name "
             "them in `apart`."
         )
-    quarter = lambda v: f"{v[:4]}-Q{(int(v[5:7]) + 2) // 3}"  # noqa: E731
-    return _shortened(attribute, values, [lambda v: v[:7], quarter, lambda v: v[:4], lambda v: f"{v[:3]}0-{v[:3]}9"])
+
+    def between(value, hours):
+        begin = int(TIME.match(value)[1]) // hours * hours
+        return f"{begin:02}:00-{begin + hours - 1:02}:59"
+
+    return _shortened(attribute, values, [lambda v, hours=hours: between(v, hours) for hours in (1, 6)])
 
 
 def prefixes(attribute, keep=None, apart=()):
@@ -241,6 +292,56 @@ def prefixes(attribute, keep=None, apart=()):
             f"'{attribute.name}': keep must fall, by whole numbers, from below {length} to 1 or more, got {keep}."
         )
     return _shortened(attribute, values, [lambda v, k=k: v[:k] + SUPPRESSED * (length - k) for k in keep])
+
+
+def beginnings(attribute, apart=()):
+    """Codes of several lengths by what they begin with: 53711-1234, 53711*, 5371*, ...
+
+    Parameters
+    ----------
+    attribute : Attribute
+    apart : str or list of str
+        As of `prefixes`.
+
+    Returns
+    -------
+    Taxonomy
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> beginnings(Attribute("zip", Role.QUASI_IDENTIFIER, Categories(("101", "1010", "2011")))).rows[:2]
+    (('101', '101', '10*', '1*', '*'), ('1010', '101*', '10*', '1*', '*'))
+    """
+    values = _without(attribute, apart)
+    shortest = min(map(len, values), default=0)
+    cut = lambda v, k: v if len(v) <= k else v[:k] + SUPPRESSED  # noqa: E731
+    return _shortened(attribute, values, [lambda v, k=k: cut(v, k) for k in range(shortest, 0, -1)])
+
+
+def british(attribute, apart=()):
+    """British post codes, such as SW1A 1AA, by district and area: SW1A ***, SW*.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    apart : str or list of str
+        As of `prefixes`.
+
+    Returns
+    -------
+    Taxonomy
+
+    >>> from privnb.microdata.schema import Attribute, Role
+    >>> british(Attribute("post", Role.QUASI_IDENTIFIER, Categories(("SW1A 1AA", "M11AE")))).rows
+    (('SW1A 1AA', 'SW1A ***', 'SW*', '*'), ('M11AE', 'M1 ***', 'M*', '*'))
+    """
+    values = _without(attribute, apart)
+    if wrong := [value for value in values if not BRITISH.fullmatch(value)]:
+        raise SchemaError(
+            f"'{attribute.name}': {wrong[:3]} are no British post codes ({len(wrong)} in all). Correct them, or name "
+            "them in `apart`."
+        )
+    parts = {value: BRITISH.fullmatch(value) for value in values}
+    return _shortened(attribute, values, [lambda v: f"{parts[v][1]} ***", lambda v: f"{parts[v][2]}*"])
 
 
 def lists(attribute, groups):
@@ -322,11 +423,12 @@ def _without(attribute, apart):
     return [value for value in values if value not in apart]
 
 
-def _is_day(value):
+def _day(value, form):
+    """The day that a text says; None if it says none."""
     try:
-        return date.fromisoformat(value).isoformat() == value
+        return datetime.strptime(CLOCK.sub("", value), form).date()
     except ValueError:
-        return False
+        return None
 
 
 def _shortened(attribute, values, levels):

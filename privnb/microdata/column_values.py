@@ -1,0 +1,99 @@
+"""What is read of a column of unknown type: its distinct texts and how many records have each."""
+
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import cuts, reading
+from privnb.microdata.schema import Numbers
+
+STEPS = 10**8  # a column with more different possible whole numbers is treated as text
+GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What a draft reads of a column: its distinct texts, how many records have each, how many have none, and what says
+    so.
+    """
+
+    texts: pd.Series
+    counts: np.ndarray
+    missing: int
+    mark: str
+
+    @classmethod
+    def of(cls, column, mark):
+        """Of a Categorical of texts. `mark`: a text that says that none is there."""
+        texts = pd.Series(column.cat.categories, dtype=object)
+        counts = np.bincount(column.cat.codes + 1, minlength=len(texts) + 1)[1:]
+        given = ((texts != mark) & (counts > 0)).to_numpy()
+        return cls(texts[given], counts[given], len(column) - int(counts[given].sum()), mark)
+
+    @property
+    def records(self):
+        """How many records have a value."""
+        return int(self.counts.sum())
+
+    @property
+    def different(self):
+        return len(self.texts)
+
+    def records_of(self):
+        """The records of each text, the mark of a missing value among them."""
+        return dict(zip(self.texts, self.counts.tolist(), strict=True)) | dict.fromkeys(self.marks, self.missing)
+
+    @property
+    def nearly_unique(self):
+        return self.different > self.records / 2
+
+    @property
+    def marks(self):
+        """The mark of a missing value, if one is missing: a list of one text or none."""
+        return [self.mark] * (self.missing > 0)
+
+    @property
+    def gaps(self):
+        """How many are missing, in words."""
+        return f" and {self.missing} missing, which count as the value {self.mark!r}" if self.missing else ""
+
+    def decimal_comma(self):
+        """Whether these are numbers, and some have a comma for a point."""
+        return self.texts.str.contains(",").any() and self.with_points() is not self
+
+    def with_points(self):
+        """The same with points for commas, if they are numbers then."""
+        points = self.texts.str.replace(",", ".")
+        return replace(self, texts=points) if points.str.fullmatch(reading.NUMBER).all() else self
+
+    def match(self, pattern):
+        """Whether all texts match a pattern as a whole."""
+        return bool(self.texts.str.fullmatch(pattern).all())
+
+    @cached_property
+    def numbers(self):
+        """The domain of a column of numbers, see `in_steps`; None if they are no numbers."""
+        return self.in_steps() if self.match(reading.NUMBER) else None
+
+    def in_steps(self, finest=Decimal(0)):
+        """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for too many."""
+        numbers = self.texts.astype(float)
+        least, most = Decimal(self.texts[numbers.idxmin()]), Decimal(self.texts[numbers.idxmax()])
+        step = Decimal(10) ** -int(self.texts.str.partition(".")[2].str.rstrip("0").str.len().max())
+        while step < finest or (step < 1 and (most - least) / step > GRAINS):
+            step *= 10
+        if (most - least) / step > STEPS or max(abs(least), abs(most)) > 10**12:
+            return None
+        # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
+        grain = cuts.round_number(max((most - least) / 20, step))
+        low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
+        high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
+        return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
+
+    @property
+    def whole(self):
+        """Whether these are whole numbers."""
+        return self.numbers is not None and self.numbers.step == 1

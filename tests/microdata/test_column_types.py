@@ -1,0 +1,120 @@
+"""Each type knows its own columns, says so in words, and gives their order and their tree."""
+
+from random import Random
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata.column_types import TYPES, recognized
+from privnb.microdata.column_values import Values
+from privnb.microdata.schema import Categories, Numbers, Role
+
+MANY = range(60)
+KNOWN, LEFT = Role.QUASI_IDENTIFIER, Role.UNUSED
+
+
+def column(name, texts, mark="?"):
+    return recognized(name, Values.of(pd.Series([*map(str, texts)]).astype("category"), mark))
+
+
+def row_of(column, text):
+    return next(row for row in column.tree.rows if row[0] == text)
+
+
+def test_what_is_recognized_and_what_is_said():
+    random = Random(4)
+    six = random.sample(range(100_000, 400_000), 60)
+    days = [(1 + n % 28, 1 + n % 12, 1960 + n % 40) for n in MANY]
+    for name, texts, role, said in [
+        ("contact", [f"a.b{n}@example.org" for n in MANY], Role.IDENTIFIER, "looks like mail addresses"),
+        ("phone", [f"0{n}1 234 {n:03}" for n in MANY], Role.IDENTIFIER, "looks like phone numbers"),
+        ("reach", [f"+49 30 {n:05}" for n in MANY], Role.IDENTIFIER, "looks like phone numbers"),
+        ("term", ["2001-2002", "2002-2003"] * 30, KNOWN, "in order: 2 values"),
+        ("first_name", [f"{a}nn{b}" for a in "AEIO" for b in "aeiouy"] * 5, Role.IDENTIFIER, "names of people"),
+        ("lastName", [f"{a}nn{b}" for a in "AEIO" for b in "aeiouy"] * 5, Role.IDENTIFIER, "names of people"),
+        ("school name", ["north", "south"] * 30, KNOWN, "2 values"),
+        ("remark", [f"patient {n} was seen twice and sent home again" for n in MANY], LEFT, "free text, 9 words"),
+        ("born", [f"{y}-{m:02}-{d:02}" for d, m, y in days], KNOWN, "dates: 2024-02-29; 60 days"),
+        ("born", [f"{d:02}.{m:02}.{y}" for d, m, y in days], KNOWN, "dates: 29.02.2024; 60 days"),
+        ("born", [f"{m:02}/{d:02}/{y}" for d, m, y in days], KNOWN, "dates: 02/29/2024; 60 days"),
+        ("born", [f"{d}/{m}/{y}" for d, m, y in days], KNOWN, "dates: 29/02/2024; 60 days"),
+        ("born", [f"{y}/{m:02}/{d:02}" for d, m, y in days], KNOWN, "dates: 2024/02/29; 60 days"),
+        ("born", [f"{y}{m:02}{d:02}" for d, m, y in days], KNOWN, "dates: 20240229; 60 days"),
+        ("born", [f"{d % 12 + 1}/{m}/{y}" for d, m, y in days], KNOWN, "29/02/2024 or 02/29/2024; which of them"),
+        ("seen", [f"{y}-{m:02}-{d:02}T13:{d:02}" for d, m, y in days], KNOWN, "dates: 2024-02-29 13:45; 60 days"),
+        ("seen", [f"{y}-{m:02}-{d:02} 13:{d:02}:00" for d, m, y in days], KNOWN, "dates: 2024-02-29 13:45; 60 days"),
+        ("case", [f"{y}{m:02}{30 + d:02}" for d, m, y in days], Role.IDENTIFIER, "60 values in 60 records"),
+        ("at", [f"{n % 24}:{n:02}" for n in MANY], KNOWN, "60 times of the day"),
+        ("smokes", ["Yes", "no"] * 30, KNOWN, "yes or no; 2 values"),
+        ("status", ["0", "1"] * 30, KNOWN, "0 or 1; 2 values"),
+        ("lat", [f"{48 + n / 700:.6f}" for n in MANY], KNOWN, "a coordinate; 0.1 is about 10 km"),
+        ("year", [1950 + n for n in MANY], KNOWN, "years, 60 different"),
+        ("zip", [f"{n * 1709 % 9999:05}" for n in MANY], KNOWN, "60 codes"),
+        ("zip", [f"{n * 1709 % 9999:05}" + "-1234" * (n % 2) for n in MANY], KNOWN, "60 codes of several lengths"),
+        ("home", [f"{'ABC'[n % 3]}{n} {n % 10}AB" for n in MANY], KNOWN, "60 post codes"),
+        ("salary", six, KNOWN, "a number, 60 different"),
+        ("account", six, Role.IDENTIFIER, "60 values in 60 records"),
+        ("survival time", random.sample(range(70), 60), KNOWN, "a number, 60 different"),
+        ("months", [f"{n * 7919 % 1000 / 100:.2f}" for n in MANY], KNOWN, "a number, 60 different"),
+        ("price", [f"{n * 7919 % 100_000}.99" for n in MANY], KNOWN, "a number, 60 different"),
+        ("age", [18 + n % 42 for n in MANY], KNOWN, "a number, 42 different"),
+        ("row", MANY, Role.IDENTIFIER, "60 values in 60 records"),
+        ("shirt", ["S", "M", "L", "XL"] * 15, KNOWN, "in order: 4 values"),
+        ("band", ["<18", "18-24", "25-64", "65+"] * 15, KNOWN, "in order: 4 values"),
+        ("town", ["Ulm", "Bonn", "Trier"] * 20, KNOWN, "3 values"),
+    ]:  # fmt: skip
+        found = column(name, texts)
+        assert (found.role, said in found.reason) == (role, True), (name, found.reason)
+        if role is KNOWN:
+            assert (
+                found.domain.has(np.array(sorted({*map(str, texts)}), dtype=object)).all() or "rounds" in found.reason
+            )
+
+
+def test_the_trees_of_days():
+    days = ["29.02.2024", "01.03.2024", "31.12.1999"]
+    assert row_of(column("d", days), "29.02.2024") == ("29.02.2024", "2024-02", "2024-Q1", "2024", "2020-2029", "*")
+    assert column("d", days).domain.values == ("31.12.1999", "29.02.2024", "01.03.2024")
+    assert row_of(column("d", ["02/29/2024", "12/31/1999"]), "02/29/2024")[1] == "2024-02"
+    assert row_of(column("d", ["2024-02-29 13:45", "2024-02-29 09:00"]), "2024-02-29 09:00")[:3] == (
+        "2024-02-29 09:00", "2024-02-29", "2024-02",
+    )  # fmt: skip
+    both = column("d", ["03/04/2024", "05/06/1999"])
+    assert row_of(both, "03/04/2024") == ("03/04/2024", "2024", "2020-2029", "*")
+    assert row_of(column("d", ["2024-02-29", "?", "?"]), "?") == ("?",) * 5 + ("*",)
+
+
+def test_words_and_ranges_stand_in_their_order():
+    for order in [
+        ["XS", "S", "M", "L", "XL"], ["<18", "18-24", "25-64", "65+"], ["9", "10", "100"], ["I", "II", "III", "IV"],
+        ["January", "February", "March"], ["Strongly disagree", "neutral", "agree"],
+        ["Unknown", "high", "low", "medium"],  # one that is in no order: as letters stand
+    ]:  # fmt: skip
+        found = column("x", [*reversed(order)] * 9 + ["?"])  # whole numbers with a gap are categories if they are few
+        assert found.domain.values == (*order, "?")
+
+
+def test_a_missing_value_is_one_of_every_type():
+    for name, texts in [
+        ("born", ["2024-02-29", "2023-01-01"]), ("at", ["12:30", "13:45"]), ("on", ["yes", "no"]),
+        ("lat", ["1.234567", "2.5"]), ("year", ["1999", "2001"]), ("zip", ["01234", "12345", "12346"]),
+        ("shirt", ["S", "M", "L"]), ("town", ["a", "b"]),
+    ]:  # fmt: skip
+        found = column(name, [*texts * 8, "?", "?"])
+        assert "and 2 missing, which count as the value '?'" in found.reason
+        if isinstance(found.domain, Categories):
+            assert found.domain.values[-1] == "?"
+            assert row_of(found, "?")[-1] == "*"
+        else:
+            assert found.domain.missing == "?"
+
+
+def test_coordinates_are_rounded_to_a_tenth():
+    found = column("longitude", [f"{16 + n / 7000:.6f}" for n in MANY])
+    assert found.domain == Numbers(16, 16.1, 0.1)
+    assert "loading rounds to the domain's step of 0.1" in found.reason
+    assert column("longitude", ["16.5", "17.0", "18.5"]).domain.step == 0.1
+
+
+def test_every_type_says_what_it_is():
+    assert all(kind.__doc__ for kind in TYPES)
