@@ -271,7 +271,7 @@ def _loaded(path, study, records, rng):
         )
     table = _read_files(path.parent, text)
     described = Schema(
-        path.stem, tuple(_about(column, _attribute, column, entry) for column, entry in text["columns"].items())
+        path.stem, tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items())
     )
     numeric = [each for each in described.attributes if each.numeric and each.name in table]
     table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
@@ -439,8 +439,12 @@ def _about(column, make, *given):
         raise SchemaError(str(error) if f"'{column}'" in str(error) else f"column '{column}': {error}") from None
 
 
-def _attribute(name, entry):
+def _attribute(folder, name, entry):
     domain = entry.get("domain")
+    if isinstance(domain, str):  # a hierarchy's file: its leaves
+        file = description.inside(folder, domain)
+        domain = list(dict.fromkeys(row[0] for row in hierarchy.categories.rows_of(file)))
+        progress.seen(file.resolve(), description.checksum(file))
     if isinstance(domain, Mapping):
         if not {"low", "high"} <= set(domain) <= {"low", "high", "step", "cuts", "missing"}:
             raise SchemaError(

@@ -80,6 +80,8 @@ def _domain(value):
             and (_number(cuts) or _numbers(cuts))
             and _text(value.get("missing", ""))
         )
+    if _text(value):
+        return _inside(value) and value.endswith(".csv")
     return _list(_text, 1)(value) and len(set(value)) == len(value)
 
 
@@ -114,8 +116,8 @@ _widths = _list(lambda width: _number(width) and width > 0, 1)
 TEXT = Value("text", _text)
 NAMES = Value('a list of columns, such as ["age", "sex"]', _list(_text))
 DOMAIN = Value(
-    'a list of different texts, such as ["F", "M"], or numbers { low = 0, high = 99 }, with step and cuts if need be, '
-    'and missing = "NA" where there are gaps',
+    'a list of different texts, such as ["F", "M"], a .csv file beside the description whose lines begin with '
+    'them, or numbers { low = 0, high = 99 }, with step and cuts if need be, and missing = "NA" where there are gaps',
     _domain,
 )
 RECODING = Value(

@@ -25,6 +25,7 @@ from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Role, SchemaError
 
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
+LISTED = 200  # a longer domain stands in its hierarchy's file alone
 MOST_ROWS = 20  # records per person, on average: what repeats more often is hardly a key
 
 
@@ -164,7 +165,8 @@ HEAD = """\
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
 # 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike
 #    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
-#    A value added to a domain needs its line there. Numbers have no file: they become ranges that end at cuts.
+#    A value added to a domain needs its line there; of more than 200 values the file is the domain. Numbers have no
+#    file: they become ranges that end at cuts.
 # 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --roles {stem}`
 #    does 1, 2 and 6 by menu.
 draft = true
@@ -229,7 +231,10 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
 
 
 def proposal(column):
-    """The line of a description that proposes the domain of a `Column`."""
+    """The line of a description that proposes the domain of a `Column`. A long one is the leaves of its tree's file."""
+    if column.tree and len(column.domain.values) > LISTED:
+        place = _toml(f"hierarchies/default/{column.name}.csv")
+        return f"domain = {place} # PROPOSAL, the leaves of that file, read from the records: replace"
     return f"domain = {_domain(column.domain)} # PROPOSAL, read from the records: replace"
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.microdata import toml_lines
 from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import LeveledRanges, Taxonomy
@@ -211,6 +212,39 @@ def test_days_and_codes_have_trees(here):
             children = np.unique([upper, lower], axis=1)[0]
             assert np.bincount(children).max() <= 4
     assert "60 days and 1 missing, which count as the value '?'" in path.read_text()
+
+
+def test_a_long_domain_stands_in_its_hierarchys_file(here, capsys):
+    """So the description stays short, and the leaves are listed once."""
+    rows = [f"{n % 300:05},{'FM'[n % 2]}\n" for n in range(900)]
+    path = drafted("zip,sex\n" + "".join(rows) + ",F\n")
+    assert path.stat().st_size < 4000
+    assert 'domain = "hierarchies/default/zip.csv" # PROPOSAL, the leaves of that file' in path.read_text()
+    assert toml_lines.proposals(path.read_text()) == ["zip", "sex"]
+    dataset = confirmed(path)
+    assert dataset.schema["zip"].domain.values == (*(f"{n:05}" for n in range(300)), "?")
+    assert set(dataset.hierarchies["zip"].leaves) == set(dataset.schema["zip"].domain.values)
+    file = path.parent / "hierarchies" / "default" / "zip.csv"
+    whole = file.read_text()
+    for content, message in [
+        (whole.replace("\n00007;", "\n99999;"), "column 'zip' has 3 values outside its public domain: '00007'"),
+        ("", "column 'zip': a domain of categories needs distinct values"),
+        (b"\xff;*\n", r"column 'zip': .*zip.csv is no hierarchy's file: .* Save it as CSV with ; in UTF-8"),
+        (None, "column 'zip': the hierarchy's path .*zip.csv is no file"),
+    ]:
+        if content is None:
+            file.unlink()
+        else:
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(SchemaError, match=message):
+            load(path)
+    assert cli.main(["check", str(path)]) == 2
+    assert "zip.csv is no file" in capsys.readouterr().err
+    for place in ("../zip.csv", "hierarchies/default/zip"):
+        path.write_text(path.read_text().replace('"hierarchies/default/zip.csv"', f'"{place}"'))
+        with pytest.raises(SchemaError, match=r"columns\.zip\.domain is a list of different texts"):
+            load(path)
+        path.write_text(path.read_text().replace(f'"{place}"', '"hierarchies/default/zip.csv"'))
 
 
 def test_decimals_of_many_digits_are_rounded_and_the_draft_says_so(here):

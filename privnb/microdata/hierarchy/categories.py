@@ -108,11 +108,7 @@ class Taxonomy(OfLeaves, OnALine):
             For no file, a leaf that is missing, and rows that are no tree.
         """
         expect.kind("domain", domain, Categories, Numbers)
-        if not Path(expect.path("path", path)).is_file():
-            raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
-        tree = cls(Path(path).stem, rows)
+        tree = cls(Path(expect.path("path", path)).stem, rows_of(path))
         leaves = values_of(domain)
         absent = [leaf for leaf in leaves if leaf not in tree._index]
         if absent:
@@ -338,6 +334,17 @@ class Sets(_Listed):
 
     def extent(self):
         return Extent(1, np.stack([np.arange(len(self.values)), np.zeros(len(self.values))]).astype(np.int32))
+
+
+def rows_of(path):
+    """The rows of a file in ARX's layout, the leaf first: tuples of str. Raises SchemaError for no such file."""
+    if not Path(path).is_file():
+        raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            return tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SchemaError(f"{path} is no hierarchy's file: {error}. Save it as CSV with ; in UTF-8.") from None
 
 
 def values_of(domain):
