@@ -9,13 +9,11 @@ What it guesses of a column, `column_types` says.
 
 import functools
 import itertools
-import json
 import re
 import shlex
 import shutil
 import stat
 import tempfile
-import unicodedata
 from pathlib import Path
 
 from privnb.microdata import cuts, description, expect, reading
@@ -23,6 +21,7 @@ from privnb.microdata.column_types import KEY, Column, recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.names import offered, refused
 from privnb.microdata.schema import Categories, Role, SchemaError
+from privnb.microdata.toml_lines import quoted
 
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
 LISTED = 200  # a longer domain stands in its hierarchy's file alone
@@ -196,32 +195,32 @@ RENAMED = """
 
 def _description(name, files, layout, decimal, records, mark, columns, renamed):
     head = HEAD.format(
-        file=_toml(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
+        file=quoted(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
         records=records,
         columns=len(columns),
-        name=_toml(name),
+        name=quoted(name),
         stem=shlex.quote(name),
         assumed=ASSUMED[any(column.role is Role.PERSON for column in columns)],
     )
     for file in files:
-        head += f'\n[[files]]\npath = {_toml(offered(file.name))}\nsha256 = "{description.checksum(file)}"\n'
+        head += f'\n[[files]]\npath = {quoted(offered(file.name))}\nsha256 = "{description.checksum(file)}"\n'
     head += "\n[format]\n"
     if layout:
-        head += f"separator = {_toml(layout.separator)}\n"
+        head += f"separator = {quoted(layout.separator)}\n"
     if layout and layout.encoding != "utf-8":
-        head += f"encoding = {_toml(layout.encoding)} # a guess: see whether letters with accents are right\n"
+        head += f"encoding = {quoted(layout.encoding)} # a guess: see whether letters with accents are right\n"
     if decimal != ".":
-        head += f"decimal = {_toml(decimal)}\n"
+        head += f"decimal = {quoted(decimal)}\n"
     if mark:
         head += (
-            f"missing = {_toml(mark)}\n"
+            f"missing = {quoted(mark)}\n"
             'records_with_missing = "keep" # "drop" leaves out every record that has one, "refuse" does not load them\n'
         )
     if renamed:
-        head += RENAMED + "".join(f"{_toml(own)} = {_toml(name)}\n" for own, name in renamed.items())
+        head += RENAMED + "".join(f"{quoted(own)} = {quoted(name)}\n" for own, name in renamed.items())
     parts = [head]
     for column in columns:
-        key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else _toml(column.name)
+        key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else quoted(column.name)
         lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
         if column.domain is not None:
             hidden = "# " if column.role is Role.UNUSED else ""
@@ -233,22 +232,14 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
 def proposal(column):
     """The line of a description that proposes the domain of a `Column`. A long one is the leaves of its tree's file."""
     if column.tree and len(column.domain.values) > LISTED:
-        place = _toml(f"hierarchies/default/{column.name}.csv")
+        place = quoted(f"hierarchies/default/{column.name}.csv")
         return f"domain = {place} # PROPOSAL, the leaves of that file, read from the records: replace"
     return f"domain = {_domain(column.domain)} # PROPOSAL, read from the records: replace"
 
 
 def _domain(domain):
     if isinstance(domain, Categories):
-        return f"[{', '.join(map(_toml, domain.values))}]"
+        return f"[{', '.join(map(quoted, domain.values))}]"
     step = "" if domain.step == 1 else f", step = {domain.step}"
-    missing = "" if domain.missing is None else f", missing = {_toml(domain.missing)}"
+    missing = "" if domain.missing is None else f", missing = {quoted(domain.missing)}"
     return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)}{missing} }}"
-
-
-def _toml(text):
-    """Text as TOML writes it: JSON's way, with every character written out that cannot be seen."""
-    return "".join(
-        f"\\U{ord(each):08X}" if unicodedata.category(each) in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp") else each
-        for each in json.dumps(text, ensure_ascii=False)
-    )

@@ -1,8 +1,10 @@
 """A description file line by line: what only its comments say, and its roles changed with all else as it was."""
 
 import copy
+import json
 import re
 import tomllib
+import unicodedata
 
 from privnb.microdata.schema import SchemaError
 
@@ -65,6 +67,14 @@ def changed(text, roles, more=(), confirmed=False):
             "editor alone. Nothing is written."
         )
     return made
+
+
+def quoted(text):
+    """Text as TOML writes it: JSON's way, with every character written out that cannot be seen."""
+    return "".join(
+        f"\\U{ord(each):08X}" if unicodedata.category(each) in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp") else each
+        for each in json.dumps(text, ensure_ascii=False)
+    )
 
 
 def _lines(text):
