@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 
+from privnb.microdata.draft import draft
+
 RECORDS = 50
 # The columns of each kind of table by role: how many categories, or the ends of the numbers.
 KINDS = {
@@ -44,3 +46,29 @@ def write(folder, name):
     (folder / name / f"{name}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
     (folder / name / f"{name}.toml").write_text("\n".join(text))
     return folder / name / f"{name}.toml"
+
+
+def drafted(folder):
+    """A table of which a tenth of two numbers is missing, whole ones of 60 different values and decimals, described by
+    `privnb new` and confirmed by an owner to whom one more column is sensitive: the path of its description.
+    """
+    draw, records = np.random.default_rng(11), 120
+    columns = {
+        "score": draw.integers(100, 160, records).astype(str),
+        "weight": np.round(draw.normal(70, 12, records), 1).astype(str),
+        "region": draw.choice(["north", "south"], records),
+        "visits": draw.integers(0, 40, records).astype(str),
+        "illness": draw.choice(["flu", "cold", "gout"], records),
+    }
+    for name in ("score", "weight", "visits"):
+        columns[name] = np.where(draw.random(records) < 0.1, "NA", columns[name])
+    rows = [columns, *zip(*columns.values(), strict=True)]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "gaps.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    path = draft(folder / "gaps.csv", folder=folder)
+    text = path.read_text().replace("draft = true\n", "")
+    for name in ("illness", "visits"):
+        head, role, rest = text.partition(f'[columns.{name}]\nrole = "')
+        text = head + role + "sensitive" + rest.removeprefix("quasi-identifier")
+    path.write_text(text)
+    return path

@@ -21,6 +21,7 @@ def reports(tmp_path_factory, kernel):
     """The folder of the reports of all kinds, made in one process: each by its kind."""
     folder = tmp_path_factory.mktemp("own")
     described = {kind: own_tables.write(folder / "data", kind) for kind in own_tables.KINDS}
+    described["gaps"] = own_tables.drafted(folder / "data")
     one_process.build_all(
         {
             folder / kind: {"parameters": FEW | {"DATASET": str(path), "TUNED": SEARCHED.get(kind, "")}}
@@ -30,7 +31,7 @@ def reports(tmp_path_factory, kernel):
     return folder
 
 
-@pytest.mark.parametrize("kind", own_tables.KINDS)
+@pytest.mark.parametrize("kind", [*own_tables.KINDS, "gaps"])
 def test_a_report_of_every_kind_of_table(reports, kind):
     """Nothing failed, for the report would say so and its making would end in an error."""
     out, silent = reports / kind, SILENT.get(kind, [])
@@ -54,6 +55,19 @@ def test_numbers_that_are_sensitive_are_said_to_be_in_bands_on_each_page(reports
         assert "in bands of 0 to 40: 0-1, 2-3, 4-5, 6-7, ..." in html, name
         html = (reports / "many-columns" / f"{name}.html").read_text(encoding="utf-8")
         assert "in bands of" not in html, name
+
+
+def test_a_missing_number_is_shown_by_its_mark(reports):
+    """As a group of people, as a published label, and as the last band of a number that is sensitive."""
+    shown = {}
+    for name in PAGES:
+        html = (reports / "gaps" / f"{name}.html").read_text(encoding="utf-8")
+        shown[name] = re.sub("<[^>]*>", " ", re.sub(r"(?s)<(script|style).*?</\1>", "", html))
+        assert not re.search(r"\bnan\b", shown[name], re.IGNORECASE), name
+    assert re.search(r"155-159\s+(to\s+)?NA", shown["01_load"]), "the last group, or of few people a part of it"
+    assert re.search(r"score quasi-identifier\s+100 to 160, or NA \(missing\)", re.sub(r"\s+", " ", shown["01_load"]))
+    assert re.search(r"weight\s+NA\s+\*", shown["02_sanitize"]), "of a person who is made up"
+    assert "or NA (missing): 0-1, " in shown["01_load"]
 
 
 def test_without_a_sensitive_attribute_a_neighbour_still_finds_people(reports):

@@ -43,7 +43,7 @@ def sensitive_name(dataset, name):
     Raises
     ------
     ValueError
-        Where it is not published.
+        Where it is not published, and for a number that is missing for some.
     NotForThisTable
         Where there is none.
     """
@@ -52,7 +52,13 @@ def sensitive_name(dataset, name):
         raise NotForThisTable(
             f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description."
         )
-    return published_name(dataset, name or dataset.schema.sensitive[0])
+    name = published_name(dataset, name or dataset.schema.sensitive[0])
+    if dataset.schema[name].numeric and dataset.table[name].isna().any():
+        raise ValueError(
+            f"'{name}' is a number that some people lack, and counted value by value. Ask about its bands, of which a "
+            f"missing one is the last: `dataset.in_bands('{name}')`."
+        )
+    return name
 
 
 def secret_name(dataset, name):

@@ -355,7 +355,7 @@ def _by_subset(dataset, release, sensitive, subsets):
         beliefs = np.stack([rows["share"], value.to_numpy() == true], axis=1)
     counted = by_subset({known: table[known] for known in names}, value, subsets, beliefs)
     if _withheld(release, sensitive):
-        commonest = dataset.table[sensitive].value_counts().max()
+        commonest = dataset.table[sensitive].value_counts(dropna=False).max()
         return {subset: (groups, commonest) for subset, (groups, _) in counted.items()}
     return counted
 
@@ -388,7 +388,7 @@ def _of_original(dataset, sensitive):
 @lru_cache(maxsize=64)
 def _prior(dataset, name, fewest):
     """The share of the commonest value; NaN where it is withheld."""
-    return withholding.share(dataset.table[name].value_counts().max(), len(dataset), fewest)[0]
+    return withholding.share(dataset.table[name].value_counts(dropna=False).max(), len(dataset), fewest)[0]
 
 
 def identity_rows(case, release, fewest):

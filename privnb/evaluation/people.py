@@ -55,7 +55,10 @@ def describe(dataset, *, fewest=withholding.LIMIT):
     """
     expect.these(dataset=dataset, fewest=fewest)
     row, n = row_builder(dataset, Identity(), ""), dataset.headcount
-    sizes = {name: withholding.known(dataset.table[name].nunique(), n, fewest) for name in dataset.schema.published}
+    sizes = {
+        name: withholding.known(dataset.table[name].nunique(dropna=False), n, fewest)
+        for name in dataset.schema.published
+    }
     rows = [row("records", len(dataset)), *([] if dataset.people is None else [row("people", n)])]
     rows += [*(row("domain_size", size, target=name) for name, size in sizes.items())]
     for name in dataset.schema.sensitive:

@@ -185,7 +185,8 @@ class GoodUtility(_Idea):
         true, error = dataset.table[name].to_numpy(), self.functions[name]
         # Of numbers a hundred quantiles are tried: a column may hold as many values as people.
         numeric = is_numeric_dtype(true)
-        answers = np.unique(np.quantile(true, np.linspace(0, 1, 101), method="nearest") if numeric else true)
+        known = true[~np.isnan(true)] if numeric else true
+        answers = np.unique(np.quantile(known, np.linspace(0, 1, 101), method="nearest") if numeric else known)
         everybody = [np.full(len(true), answer, dtype=true.dtype) for answer in answers]
         return max(everybody, key=lambda same: mining.weighted_sum(error(same, true), weights))
 

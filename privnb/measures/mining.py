@@ -216,7 +216,8 @@ def nearer(predicted, released, true, c, hierarchy):
     infinite for a guess that does not cover the truth. A guess counts if it is strictly nearer than the released cell
     and its distance is at most (100 - c) % of the released one's, or if it is exact: a single value, or a number that
     rounds to the truth in steps of its domain. So c = 0 asks for any improvement, c = 100 for the exact value, the
-    sets shrink as c grows, and nothing is nearer than a cell that was released as it is, nor to a missing number.
+    sets shrink as c grows, and nothing is nearer than a cell that was released as it is. No number is nearer to a
+    missing one; a label that covers a missing one is.
 
     Section 2.4.
 
@@ -432,8 +433,8 @@ def lengths(labels, hierarchy, *, numeric):
     """How many values each label covers, or for `numeric` attributes the length of its interval: array (n,)."""
     codes, distinct = factorized(np.asarray(labels, dtype=object), use_na_sentinel=False)
     if numeric:
-        low, high = np.array([hierarchy.bounds(label) for label in distinct]).reshape(-1, 2).T
-        return (high - low + _step(hierarchy))[codes]
+        low, high = _bounds(distinct, hierarchy)
+        return (np.nan_to_num(high - low) + _step(hierarchy))[codes]
     return hierarchy.members(distinct).sum(axis=1)[codes]
 
 
@@ -445,5 +446,15 @@ def _lengths(labels, true, hierarchy):
     if not is_numeric_dtype(true):
         members = hierarchy.members(distinct)
         return members.sum(axis=1)[codes], members[codes, hierarchy.codes(true)]
-    low, high = np.array([hierarchy.bounds(label) for label in distinct])[codes].T
-    return high - low + _step(hierarchy), (low <= true) & (true <= high)
+    low, high = _bounds(distinct, hierarchy)[:, codes]
+    covers, missing = (low <= true) & (true <= high), np.isnan(true)
+    if missing.any():
+        covers |= missing & np.array([hierarchy.covers_missing(label) for label in distinct])[codes]
+    return np.nan_to_num(high - low) + _step(hierarchy), covers
+
+
+def _bounds(labels, hierarchy):
+    """The low and the high end of each label of numbers, NaN for a missing one: float array (2, labels)."""
+    return (
+        np.array([(np.nan, np.nan) if pd.isna(label) else hierarchy.bounds(label) for label in labels]).reshape(-1, 2).T
+    )

@@ -409,6 +409,11 @@ class Schema:
         """Names of all attributes that a release holds: neither identifiers nor the key of people."""
         return self.names(*PUBLISHED)
 
+    def marked(self, table):
+        """A table of these attributes as hierarchies read it, with its mark in the place of each missing number."""
+        gaps = (name for name in table if self[name].domain is not None and self[name].domain.missing is not None)
+        return table.assign(**{name: self[name].domain.marked(table[name]) for name in gaps})
+
     def described(self):
         """One row an attribute, to look at: name, role, public domain, unit."""
         rows = [(a.name, str(a.role), str(a.domain or ""), a.unit) for a in self.attributes]

@@ -142,8 +142,7 @@ def _extents(labels, attribute, hierarchy):
     ends = np.array([hierarchy.bounds(label) for label in labels], dtype=float).reshape(-1, 2)
     if attribute.domain.missing is None:
         return ends
-    place = hierarchy.codes([attribute.domain.missing])
-    return np.column_stack([ends, [hierarchy.covers(label, place)[0] for label in labels]])
+    return np.column_stack([ends, [hierarchy.covers_missing(label) for label in labels]])
 
 
 def _on_a_line(extents, domain):

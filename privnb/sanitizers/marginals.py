@@ -147,7 +147,9 @@ class _Check:
             for model in models
             if model.sensitive is not None
         }
-        self._values = {model.sensitive: dataset.table[model.sensitive].nunique() for model in self._tallies}
+        self._values = {
+            model.sensitive: dataset.table[model.sensitive].nunique(dropna=False) for model in self._tallies
+        }
         if beside is not None:
             counted = _of_release(beside, len(dataset))
             if refusal := self.refusal(counted):
@@ -258,7 +260,7 @@ def probabilities(marginals, rows):
     held = dict.fromkeys(name for table in marginals.tables for name in table if name != "count")
     expect.table("rows", rows, held, "They are in the marginals.")
     together = Together([CountTable.read(table) for table in marginals.tables], marginals.hierarchies)
-    return _likely(together, marginals.hierarchies, rows)
+    return _likely(together, marginals.hierarchies, marginals.schema.marked(rows))
 
 
 def _check_published(marginals, release):
@@ -304,7 +306,7 @@ def divergence(dataset, marginals=None, release=None):
         table, where[len(tables)] = _of_release(release, len(dataset))
         tables.append(table)
     rows = dataset.table[dataset.schema.published]
-    likely = _likely(Together(tables, hierarchies), hierarchies, rows, where)
+    likely = _likely(Together(tables, hierarchies), hierarchies, dataset.schema.marked(rows), where)
     if not likely.all():
         raise ValueError(f"some records of '{dataset.name}' are in no cell. Were the counts made of other records?")
     distinct = counts.combinations(rows)
@@ -407,7 +409,7 @@ def _hierarchies(schema, given):
 def _of_release(release, records):
     if not release.generalized or len(release) != records:
         raise ValueError(f"{release!r} is no generalization. Give a generalized release of the {records} records.")
-    return CountTable.of_labels(release.table)
+    return CountTable.of_labels(release.schema.marked(release.table))
 
 
 def _levels(dataset, hierarchies, names, fixed):
@@ -421,7 +423,7 @@ def _levels(dataset, hierarchies, names, fixed):
     for name in names:
         hierarchy = hierarchies[name]
         positions, index, people = np.unique(
-            hierarchy.codes(dataset.table[name]), return_inverse=True, return_counts=True
+            hierarchy.codes(dataset.marked(name)), return_inverse=True, return_counts=True
         )
         every = levels(hierarchy, positions)
         if name in fixed or name not in dataset.schema.quasi_identifiers:

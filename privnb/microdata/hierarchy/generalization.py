@@ -10,6 +10,7 @@ order, other categories in the order of their public domain. The kinds are in `h
 - `width(label)`: the share of the line that it spans, 0 (one value) to 1 (all); lower tells more;
 - `bounds(label)`: the two numbers between which a published label of a numeric attribute lies, as printed; NaN for that
   of a missing number;
+- `covers_missing(label)`: whether a label of a numeric attribute covers a missing number;
 - `widened(labels, shared)`: labels that end at nobody's own value;
 - `size`: the number of positions; `steps`: how far apart two of them are at most;
 - `extent()`: how wide a generalization is, for clustering: see `Extent`.
@@ -190,6 +191,9 @@ class OfLeaves(Generalization):
     def numbers(self):
         """The leaves of a numeric attribute as numbers, NaN for the mark of a missing one: float array (leaves,)."""
         return np.asarray(pd.to_numeric(np.array(self.leaves, dtype=object), errors="coerce"), dtype=float)
+
+    def covers_missing(self, label):
+        return bool(np.isnan(self.numbers[self.covered(label)]).any())
 
     def bounds(self, label):
         numbers = self.numbers[self.covered(label)]

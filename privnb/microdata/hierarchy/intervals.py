@@ -60,6 +60,9 @@ class _OnNumbers(OnALine):
             raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
         return float(match[1]), float(match[2] or match[1])
 
+    def covers_missing(self, label):
+        return self.ends(label)[1] > self.steps
+
     def width(self, label):
         first, last = places(np.array(self.ends(label)), self.steps)
         return float(min((last - first) / self.steps, 1))
