@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -27,7 +28,8 @@ examples:
   {0} report                             the whole loop on the shipped table
   {0} report --notebook 04 -p K 25       one notebook with another setting
   {0} app                                one setting, live, in a browser
-  {0} new people.csv                     a table of your own: draft its description,
+  {0} app --new people.csv               a table of your own: say by menu what its columns are,
+  {0} new people.csv                     or draft its description for an editor,
   {0} check people.csv                   grade it,
   {0} report --dataset people            and report on it
 """
@@ -122,10 +124,22 @@ def lab(args):
 
 
 def app(args):
-    """Show the explorer as a page: on this machine only, its token on, nothing asked of the network."""
+    """Show the explorer, or the columns of a table, as a page: on this machine only, its token on, nothing asked of the
+    network."""
     from traitlets.config import Config
 
-    from privnb.explorer.app import check_setting, served
+    from privnb.explorer.app import served
+
+    path, asked = _columns(args) if args.new or args.describe else _explorer(args)
+    templates = Path(__file__).parent / "reporting" / "templates" / "app"
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
+    page, settings = served(asked)
+    page.launch_instance([str(path), *args.rest], config=Config(settings))
+
+
+def _explorer(args):
+    """The notebook of the explorer, and what is asked of it."""
+    from privnb.explorer.app import check_setting
     from privnb.reporting.notebooks import choose
 
     parameters, folder = dict(args.parameter), _own_notebooks()
@@ -133,23 +147,77 @@ def app(args):
         parameters["DATASET"] = _dataset(args.dataset, folder)
     (notebook,) = choose(folder, ["09_explore"], parameters)
     check_setting(notebook)
-    templates = Path(__file__).parent / "reporting" / "templates" / "app"
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
-    page, settings = served(notebook.asked)
-    page.launch_instance([str(notebook.path), *args.rest], config=Config(settings))
+    return notebook.path, notebook.asked
+
+
+def _columns(args):
+    """The notebook of a table's columns, and which table; refused here if it cannot be opened there."""
+    from privnb.microdata.own_table import OwnTable, described
+    from privnb.reporting.notebooks import ReportError
+
+    path = _own_notebooks() / "your_table.ipynb"
+    if not path.is_file():
+        raise ReportError(f"{path.parent} lacks {path.name}. Copy it there, or work in another folder.")
+    table = OwnTable.open(str(described(args.new or "", args.describe or args.name or "")))
+    return path, {"FILE": "", "NAME": str(table.path)}
 
 
 def new(args):
-    """Draft the description of an owner's table."""
+    """Draft the description of an owner's table, with the roles that are given; status 1 if it cannot be confirmed as
+    asked."""
     from privnb.microdata.draft import draft
+    from privnb.microdata.own_table import OwnTable
 
-    path = draft(args.file, args.name)
+    path, us = draft(args.file, args.name), shlex.quote(runs_as())
+    try:
+        table, said = _described(OwnTable.open(str(path)), args)
+    except ValueError:
+        shutil.rmtree(path.parent)  # so that the same command can be corrected
+        raise
+    draft_still = (
+        f"This is a draft. Say what its columns are by menu (`{us} app --describe {path.stem}`), in words "
+        f"(`{us} describe --help`), or in an editor as its first lines say. Then"
+    )
+    print(path, *said, sep="\n")
     print(
-        f"{path}\nThis is a draft: go through it as its first lines say, then delete the line 'draft = true'. Then run "
-        f"`{shlex.quote(runs_as())} report --dataset {path.stem}`. "
+        f"{draft_still if table.is_draft else 'Now'} run `{us} report --dataset {path.stem}`. "
         f"{path.parent} also holds a copy of {args.file}, which later changes of that file do not reach. Git ignores "
         "that folder, because it holds people's data."
     )
+    return int(args.confirm and table.is_draft)
+
+
+def describe(args):
+    """Give roles to the columns of a table, and show them; status 1 if they cannot be confirmed as asked."""
+    from privnb.microdata.own_table import OwnTable
+
+    table, said = _described(OwnTable.open(args.name), args)
+    columns = table.seen(table.roles)
+    width = max(len(each.name) for each in columns)
+    for each in columns:
+        seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing: {each.examples}".rstrip(": ")
+        print(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
+    print(*said, sep="\n")
+    return int(args.confirm and table.is_draft)
+
+
+def _described(table, args):
+    """The table with the roles that are given, which are written; and what stands out and is missing, sentences."""
+    from privnb.microdata.roles import checked, parsed
+    from privnb.microdata.schema import Role
+
+    roles = table.roles
+    if args.sensitive is not None:
+        first, *more = [checked(name, roles.chosen) for name in names_in(args.sensitive)] or [""]
+        roles = roles.sensitive(first).having(dict.fromkeys(more, Role.SENSITIVE))
+    roles = roles.having(parsed(args.roles or "", roles.chosen))
+    if args.confirm and not roles.names(Role.PERSON):
+        roles = roles.person("")
+    lacks = roles.lacks
+    if roles != table.roles or (args.confirm and table.is_draft):
+        table, lacks = table.save(roles, confirm=args.confirm)
+    alerts = [f"{each.name}: {alert}." for each in table.seen(roles) for alert in each.alerts]
+    return table, [*alerts, roles.publishes, *lacks]
 
 
 def check(args):
@@ -240,6 +308,9 @@ def _parser():
 
     command = commands.add_parser("app", help="show the explorer as a page, without code")
     _add_parameters(command)
+    command.add_argument("--new", metavar="FILE", help="a table of your own instead: say by menu what its columns are")
+    command.add_argument("--name", metavar="NAME", help="with --new: its folder under data/ (the file's name)")
+    command.add_argument("--describe", metavar="NAME", help="the same page of a table that is described already")
     command.add_argument("rest", nargs="*", metavar="-- ARGUMENT", help="passed on to Voila")
     command.set_defaults(run=app)
 
@@ -248,7 +319,13 @@ def _parser():
         "file", metavar="FILE", help="a table: CSV, Parquet, Excel, SPSS, Stata, SAS, or a folder of its parts"
     )
     command.add_argument("--name", metavar="NAME", help="its folder under data/ (the file's name)")
+    _add_roles(command)
     command.set_defaults(run=new)
+
+    command = commands.add_parser("describe", help="show the columns of a described table, and give them roles")
+    command.add_argument("name", metavar="NAME", help="its folder under data/, or its .toml file")
+    _add_roles(command)
+    command.set_defaults(run=describe)
 
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
     command.add_argument("file", metavar="FILE", help="a table, such as a release, or a dataset's .toml file")
@@ -264,6 +341,17 @@ def _parser():
     command.set_defaults(run=check)
 
     return parser
+
+
+def _add_roles(command):
+    command.add_argument("--sensitive", metavar="A,B", help='what nobody should learn; "" if there is nothing')
+    command.add_argument(
+        "--roles", metavar="'A: ROLE, B: ROLE'",
+        help="identifier, person (the key of whose rows these are), quasi-identifier, sensitive, neutral or unused",
+    )  # fmt: skip
+    command.add_argument(
+        "--confirm", action="store_true", help="it is no draft any more; without a key each row is one person"
+    )
 
 
 def _add_parameters(command):

@@ -166,8 +166,8 @@ HEAD = """\
 #    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
 #    A value added to a domain needs its line there; of more than 200 values the file is the domain. Numbers have no
 #    file: they become ranges that end at cuts.
-# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --roles {stem}`
-#    does 1, 2 and 6 by menu.
+# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --describe
+#    {stem}` does 1, 2 and 6 by menu.
 draft = true
 
 [dataset]

@@ -133,7 +133,7 @@ class OwnTable:
         keys = [self.cells[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
         return examples(self.cells[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
 
-    def save(self, roles):
+    def save(self, roles, *, confirm=True):
         """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
 
         Only the lines of roles change, the line `draft = true` goes, and a column that had no domain gets a proposed
@@ -142,6 +142,8 @@ class OwnTable:
         Parameters
         ----------
         roles : Roles
+        confirm : bool
+            False: a draft stays one.
 
         Returns
         -------
@@ -163,17 +165,15 @@ class OwnTable:
                 f"{self.path.name} was changed elsewhere since it was read here. Nothing is written. Open it again, "
                 "and choose the roles anew."
             )
-        entries = self._described["columns"]
-        new = [name for name in roles.names(*PUBLISHED) if entries[name].get("domain") is None]
+        new = [name for name in roles.names(*PUBLISHED) if "domain" not in self._described["columns"][name]]
         columns = [column_types.published(name, self._values[name]) for name in new]
         lines = {column.name: proposal(column) for column in columns}
-        trees = [column for column in columns if column.tree]
         texts = [toml_lines.changed(self.text, roles.chosen, lines, confirmed) for confirmed in (False, True)]
         lacks = roles.lacks
         if lacks and not self.is_draft:
             raise SchemaError(f"Nothing is written. {' '.join(lacks)}")
-        self._write(texts[not lacks], trees)
-        if not lacks:
+        self._write(texts[confirm and not lacks], columns)
+        if confirm and not lacks:
             try:
                 load(self.path)
             except (ValueError, OSError) as error:
@@ -183,11 +183,11 @@ class OwnTable:
                 lacks = [str(error)]
         return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
 
-    def _write(self, text, trees=()):
+    def _write(self, text, columns=()):
         """The description, whole or not at all, and the hierarchies that it lacks, for whoever may read it."""
         path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
         folder = path.parent / "hierarchies" / "default"
-        trees = {folder / f"{column.name}.csv": column.tree for column in trees}
+        trees = {folder / f"{column.name}.csv": column.tree for column in columns if column.tree}
         try:
             mode = stat.S_IMODE(path.stat().st_mode)
             if not os.access(path, os.W_OK):

@@ -11,7 +11,7 @@ from privnb.microdata.schema import Role
 NAMED = 8  # columns that a sentence names; of more it names the first ones
 HELD = {  # what becomes of the columns of a role, for a sentence
     "as they are": (Role.NEUTRAL,),
-    "sensitive, numbers among them in bands": (Role.SENSITIVE,),
+    "sensitive, in bands if numbers": (Role.SENSITIVE,),
     "generalized": (Role.QUASI_IDENTIFIER,),
     "dropped": (Role.IDENTIFIER, Role.PERSON, Role.UNUSED),
 }
@@ -81,7 +81,7 @@ class Roles:
         """What becomes of the columns in a release, a sentence."""
         parts = {what: self.names(*roles) for what, roles in HELD.items()}
         texts = [f"{len(names)} {what}: {_listed(names)}" for what, names in parts.items() if names]
-        return f"Of {len(self.chosen)} columns {'; '.join(texts)}."
+        return f"In a release, of {len(self.chosen)} columns: {'; '.join(texts)}."
 
 
 def _listed(names):

@@ -1,0 +1,213 @@
+"""A page on which every column of an owner's table gets its role by menu: what is asked, what is seen, what is missing.
+
+Native controls, as those of the board: a menu has a name, opens by keyboard and is found by its first letters.
+"""
+
+import shlex
+from pathlib import Path
+
+from markupsafe import Markup
+
+from privnb.explorer.controls import attribute, button, select, together
+from privnb.explorer.figures import note, trouble
+from privnb.explorer.page import page
+from privnb.microdata.dataset import find
+from privnb.microdata.own_table import OwnTable, described
+from privnb.microdata.processes import runs_as
+from privnb.microdata.proposals import unconfirmed
+from privnb.microdata.schema import Role
+
+NONE, EACH, SEVERAL, CHOOSE = "none", "each", "several", ""  # answers that are no column, of which each has its place
+MEANINGS = {
+    Role.QUASI_IDENTIFIER: "others may know it",
+    Role.SENSITIVE: "nobody should learn it",
+    Role.NEUTRAL: "neither, published as it is",
+    Role.IDENTIFIER: "names a person, dropped",
+    Role.PERSON: "whose row it is, dropped",
+    Role.UNUSED: "left out",
+}
+HEADINGS = "Column", "Different", "Missing", "Examples", "Role", "What was seen"
+FORM = Markup(
+    '<form class="privnb-form privnb-asked" onsubmit="return false" aria-label="Roles">'
+    '<div class="privnb-choices">{asked}</div>'
+    '<table class="privnb-columns"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{note}</form>'
+)
+ROW = Markup(
+    '<tr data-key="{name}"><th scope="row">{name}<small>{kind}</small></th><td class="n" data-label="{labels[1]}">'
+    '{different:,}</td><td class="n" data-label="{labels[2]}">{missing:,}</td><td data-label="{labels[3]}">{examples}'
+    "</td><td>{menu}</td><td><small>{reason}</small>{alerts}</td></tr>"
+)
+STATE = Markup(
+    '<div class="privnb-state privnb-saving" data-busy="false" data-working="false"><div class="privnb-status" '
+    'role="status">{missing}<p>{publishes}</p>{said}</div>{save}</div>'
+)
+MASKED = (
+    "Examples are values that ten people or more share, else patterns (A a capital, a a letter, 9 a digit), and of "
+    "numbers the ends of their domain. These counts are for you: a report withholds those of few people."
+)
+
+
+def your_table(file="", name=""):
+    """The page of a table: one that is described already, by its `name`, else a `file`, which is described first.
+
+    Parameters
+    ----------
+    file : str
+        A table of any kind that `privnb new` reads; empty: it is described already.
+    name : str
+        Its folder's name in data/, or the path of its description; empty: from the file's name.
+
+    Returns
+    -------
+    YourTable
+
+    Raises
+    ------
+    ValueError, OSError
+        For a file that is no table, and a description that cannot be read.
+    """
+    here = Path.cwd()
+    folder = (here.parent if here.name == "notebooks" else here) / "data"  # where a report finds it
+    return YourTable(OwnTable.open(str(described(file, name, folder))))
+
+
+class YourTable:
+    """The roles of one table, live: `widget` is what is shown."""
+
+    def __init__(self, table):
+        from ipywidgets import VBox
+
+        self.table, self.roles, self.said = table, table.roles, Markup("")
+        self._page = page()()
+        self._page.on_msg(self._heard)
+        self.widget = VBox([self._page])
+        self.widget.add_class("privnb-board")
+        self._draw()
+
+    def _repr_mimebundle_(self, **options):
+        return self.widget._repr_mimebundle_(**options)
+
+    def _draw(self):
+        self._page.html = str(
+            form(self.table.seen(self.roles), self.roles) + state(self.roles, self.said or self._unsaved())
+        )
+
+    def _unsaved(self):
+        return note("Not saved yet." * (self.roles != self.table.roles))
+
+    def _heard(self, page, content, _):
+        if content.get("name") == "shown":
+            page.send_state("html")  # what was shown before anybody listened
+            return
+        try:
+            self.act(content["name"], content["value"])
+        except (ValueError, OSError) as error:
+            self.said = trouble("", str(error))
+        self._draw()
+
+    def act(self, name, value):
+        """What a control asks for."""
+        if name == "save":
+            self._save()
+        elif chosen := answered(self.roles, name, value):
+            self.roles, self.said = chosen, Markup("")
+
+    def _save(self):
+        self.said = note("Saving …")
+        self._draw()
+        self.table, lacks = self.table.save(self.roles)
+        self.roles = self.roles if lacks else self.table.roles
+        self.said = saved(self.table, lacks)
+
+
+def answered(roles, name, value):
+    """The roles once a control called `name` says `value`; None if that changes nothing."""
+    columns = [*roles.chosen]
+    if name.startswith("role "):
+        return roles.having({columns[int(name.removeprefix("role "))]: Role(value)})
+    if value in (CHOOSE, SEVERAL):
+        return None
+    answer = "" if value in (NONE, EACH) else columns[int(value)]
+    return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
+
+
+def form(seen, roles):
+    """The two questions, and a line with a menu for each column."""
+    names = [each.name for each in seen]
+    sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
+    secrets = {NONE: "None: there is nothing to hide"} | {str(i): name for i, name in enumerate(names)}
+    people = {EACH: "Yes, each row is one person"}
+    people |= {str(i): f"No, rows of one person share '{name}'" for i, name in enumerate(names)}
+    asked = [
+        _asked("sensitive", "Which column should nobody learn?", secrets, NONE * roles.none_sensitive, sensitive),
+        _asked("person", "Is each row one person?", people, EACH * roles.one_each, keys),
+    ]
+    rows = together(
+        ROW.format(
+            **each._asdict() | {"alerts": _listed(each.alerts)},
+            labels=HEADINGS,
+            menu=_menu(place, each.name, roles.chosen[each.name]),
+        )
+        for place, each in enumerate(seen)
+    )
+    head = together(
+        Markup("<th scope=col{}>{}</th>").format(attribute("class", "n" * (place in (1, 2))), each)
+        for place, each in enumerate(HEADINGS)
+    )
+    return FORM.format(asked=together(asked), head=head, rows=rows, note=note(MASKED))
+
+
+def _asked(name, question, answers, said, columns):
+    """A question: what was `said` of no column, or the places of the `columns` that answer it."""
+    chosen = columns[0] if columns else said
+    if len(columns) > 1:
+        chosen, answers = SEVERAL, {SEVERAL: ", ".join(answers[each] for each in columns)} | answers
+    if chosen == CHOOSE:
+        answers = {CHOOSE: "Choose …"} | answers
+    return select(name, question, answers, chosen)
+
+
+def _menu(place, name, role):
+    options = {str(each): f"{each}: {meaning}" for each, meaning in MEANINGS.items()}
+    return select(f"role {place}", f"Role of {name}", options, str(role))
+
+
+def _listed(sentences):
+    items = together(Markup("<li>{}</li>").format(each) for each in sentences)
+    return Markup("<ul>{}</ul>").format(items) if items else items
+
+
+def state(roles, said):
+    """What would be published, what is still missing, and what came of saving."""
+    return STATE.format(
+        publishes=roles.publishes,
+        missing=_listed(roles.lacks),
+        said=said,
+        save=button("save", "Save"),
+    )
+
+
+def saved(table, lacks):
+    """What was saved, and what to do next."""
+    name = table.path.name
+    if lacks:
+        return note(f"Saved in {name}, which stays a draft. {' '.join(lacks)}")
+    commands = together(
+        Markup("<li>{}: <code>{}</code></li>").format(
+            what, f"{shlex.quote(runs_as())} {command} --dataset {shlex.quote(_called(table))}"
+        )
+        for what, command in {"The report": "report", "The explorer": "app"}.items()
+    )
+    return Markup("<p><b>Saved.</b> {}</p><p>Next, in a terminal:</p><ul>{}</ul>").format(
+        f"{name} is confirmed, and its {len(table.cells):,} records load. {unconfirmed(table.text)}",
+        commands,
+    )
+
+
+def _called(table):
+    """What `--dataset` calls it: its name where that leads to it, else its path."""
+    try:
+        known = find(table.path.stem).resolve() == table.path
+    except FileNotFoundError:
+        known = False
+    return table.path.stem if known else str(table.path)

@@ -1,0 +1,39 @@
+"""Domains that a draft read from the records and that nobody has confirmed: what every report says of them."""
+
+import tomllib
+
+from privnb.microdata.dataset import find
+from privnb.microdata.schema import PUBLISHED
+from privnb.microdata.sentences import say
+from privnb.microdata.toml_lines import proposals
+
+
+def sentence(name):
+    """What `unconfirmed` says of the description of a dataset, named as for `dataset.load`: `Sentences`, or None."""
+    text = unconfirmed(find(name).read_text(encoding="utf-8"))
+    return say(text) if text else None
+
+
+def unconfirmed(text):
+    """How many domains of what is published were read from the records, and what that means.
+
+    Parameters
+    ----------
+    text : str
+        Of a whole description.
+
+    Returns
+    -------
+    str
+        A sentence; empty if there is none.
+    """
+    columns = tomllib.loads(text)["columns"]
+    stated = [name for name, entry in columns.items() if "domain" in entry and entry["role"] in PUBLISHED]
+    proposed = {*proposals(text)}.intersection(stated)
+    if not proposed:
+        return ""
+    return (
+        f"{len(proposed)} of {len(stated)} domains were read from the records, and nobody has confirmed them: which "
+        "values there can be and where ranges end tells of the records, and no promise of noise holds. The lines "
+        "marked PROPOSAL in the description file say which."
+    )
