@@ -40,7 +40,8 @@ def write(folder, name):
                 values = [f"{column}{letter}" for letter in "abcd"[:domain]]
                 columns[column] = np.array(values)[draw.integers(domain, size=RECORDS)]
                 said = json.dumps(values)
-            text.append(f'[columns."{column}"]\nrole = "{role}"\ndomain = {said}\n')
+            read = "  # PROPOSAL" * (name == "no-sensitive" and column == "age")
+            text.append(f'[columns."{column}"]\nrole = "{role}"\ndomain = {said}{read}\n')
     (folder / name).mkdir(parents=True)
     rows = [columns, *zip(*columns.values(), strict=True)]
     (folder / name / f"{name}.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))

@@ -16,6 +16,7 @@ import pytest
 from made_up import CLINIC
 
 from privnb import cli
+from privnb.explorer import app
 from privnb.microdata import dataset
 from privnb.microdata.processes import runs_as
 from privnb.reporting import report
@@ -185,10 +186,10 @@ def test_a_notebook_knows_the_description_of_its_table_wherever_that_is(project,
 def test_alone_it_says_what_it_can_do(capsys):
     assert cli.main([]) == 0
     said = capsys.readouterr().out
-    commands = ("report", "lab", "app", "new", "check")
+    commands = ("report", "lab", "app", "new", "describe", "check")
     assert [name for name in commands if f"\n    {name} " not in said] == []
     examples = [line.split() for line in said.splitlines() if line.startswith(f"  {runs_as()} ")]
-    assert len(examples) == 6
+    assert len(examples) == 7
     assert {words[1] for words in examples} == {"report", "app", "new", "check"}
 
 
@@ -262,10 +263,86 @@ def test_new_says_that_it_copied_the_table(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().out
     assert said.startswith("data/people/people.toml\n")
     assert f"run `{runs_as()} report --dataset people`." in said
+    assert "No column is sensitive yet" in said
     assert "data/people also holds a copy of people.csv" in said
     subprocess.run(["git", "init", "-q"], check=True)
     for path in ("data/people/people.csv", "data/people/people.toml"):
         assert subprocess.run(["git", "check-ignore", "-q", path]).returncode == 0
+
+
+def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
+    """All that the page can do. A word that means nothing leaves nothing, so that the command can be corrected."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{20 + i % 9},{'FM'[i % 2]},{i % 3},{'xyz'[i % 3]},{i % 5}\n" for i in range(60)]
+    (tmp_path / "people.csv").write_text('age,sex,"City, State",ward,pay\n' + "".join(rows))
+    new = ["new", "people.csv", "--sensitive", "pay", "--roles"]
+    for roles, said in (
+        ("ward: netral", "'netral' is no role. Did you mean 'neutral'?"),
+        ("Ward: neutral", "no column 'Ward'. Did you mean 'ward'?"),
+        ("ward", "'ward' gives a column no role"),
+        ("ward: neutral, ward: unused", "'ward' has two roles: neutral and unused"),
+    ):
+        assert cli.main([*new, roles]) == 2
+        assert said in capsys.readouterr().err
+        assert not list((tmp_path / "data").iterdir())
+    assert cli.main([*new, 'ward: neutral, "City, State: unused"', "--confirm"]) == 0
+    told = capsys.readouterr().out
+    assert "says the same as" not in told, "of a column that is left out"
+    assert "draft" not in told
+    schema = dataset.load("people").schema
+    assert (schema.sensitive, schema.quasi_identifiers) == (["pay"], ["age", "sex"])
+    assert cli.main(["describe", "people", "--roles", "City, State: quasi-identifier"]) == 2, (
+        "without quotes: two names"
+    )
+    assert cli.main(["describe", "people", "--roles", '"City, State: quasi-identifier"', "--sensitive", "ward"]) == 0
+    told = capsys.readouterr().out
+    assert "ward: says the same as 'City, State': 100% of records. Leave one of them unused.\n" in told
+    assert "\npay          quasi-identifier  numbers, 5 different, 0 missing: 0 to 4\n" in told
+    assert dataset.load("people").schema.sensitive == ["ward"]
+    assert cli.main(["new", "people.csv", "--name", "others", "--roles", "sex: neutral", "--confirm"]) == 1
+    assert "No column is sensitive yet" in capsys.readouterr().out
+    with pytest.raises(dataset.SchemaError, match="is a draft"):
+        dataset.load("others")
+    assert cli.main(["describe", "others", "--sensitive", "", "--confirm"]) == 0
+    assert dataset.load("others").schema.sensitive == []
+
+
+def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, monkeypatch, capsys):
+    """Refused before a server starts: what is no table, a name that stands for another one, nonsense in the file."""
+    monkeypatch.chdir(project)
+    opened = []
+
+    class Page:
+        launch_instance = staticmethod(lambda arguments, config: opened.append(arguments))
+
+    monkeypatch.setattr(app, "served", lambda parameters: (opened.append(parameters), (Page, {}))[1])
+    Path("people.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'FM'[i % 2]}\n" for i in range(30)))
+    assert cli.main(["app", "--new", "people.csv"]) == 2
+    assert "lacks your_table.ipynb" in capsys.readouterr().err
+    assert not Path("data").exists()
+    shutil.copy(browsing.NOTEBOOKS / "your_table.ipynb", "notebooks")
+    for arguments in (["--new", "people.csv"], ["--new", "people.csv"], ["--describe", "people"]):
+        assert cli.main(["app", *arguments, "--", "--no-browser"]) == 0
+        path = project / "data" / "people" / "people.toml"
+        assert opened == [
+            {"FILE": "", "NAME": str(path)},
+            [str(project / "notebooks/your_table.ipynb"), "--no-browser"],
+        ]
+        opened.clear()
+    Path("other.csv").write_text("age,age\n1,2\n")
+    Path("picture.csv").write_bytes(b"PAR1 and more")
+    path.write_text(path.read_text().replace("\nrole", "\nrule", 1))
+    for arguments, said in (
+        (["--new", "other.csv"], "more than one column ['age']"),
+        (["--new", "picture.csv"], "is a Parquet file, and by its name text"),
+        (["--new", "other.csv", "--name", "people"], "columns.age has no role"),
+        (["--describe", "people"], "columns.age has no role"),
+        (["--describe", "nobody"], "there is no dataset 'nobody'"),
+    ):
+        assert cli.main(["app", *arguments]) == 2, arguments
+        assert said in capsys.readouterr().err
+    assert opened == []
+    assert [each.name for each in Path("data").iterdir()] == ["people"]
 
 
 def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):

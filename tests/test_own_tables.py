@@ -70,6 +70,14 @@ def test_a_missing_number_is_shown_by_its_mark(reports):
     assert "or NA (missing): 0-1, " in shown["01_load"]
 
 
+def test_that_domains_were_read_from_the_records_is_said_until_they_are_confirmed(reports):
+    for kind in own_tables.KINDS:
+        for name in ("index", "01_load"):
+            html = (reports / kind / f"{name}.html").read_text(encoding="utf-8")
+            said = "1 of 2 domains were read from the records, and nobody has confirmed them" in html
+            assert said is (kind == "no-sensitive"), (kind, name)
+
+
 def test_without_a_sensitive_attribute_a_neighbour_still_finds_people(reports):
     results = report.read(reports / "no-sensitive" / "results.csv")
     assert {"reidentification_rate", "anti_utility", "unique"} <= set(results.measure)

@@ -4,7 +4,7 @@ from importlib import import_module
 
 HOMES = {
     "Setting": "setting", "asked": "board", "checked": "setting", "counted": "numbers", "explore": "board",
-    "listed": "figures", "measured": "numbers", "your_table": "your_table",
+    "listed": "figures", "measured": "numbers", "your_table": "roles",
 }  # fmt: skip
 __all__ = sorted(HOMES)
 

@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 from privnb.microdata import numerals
+from privnb.microdata.proposals import unconfirmed
 from privnb.reporting import glossary, ledger_page, rendering
 from privnb.reporting.cells import folded, lift_answer, lift_chart, shown, tagged, titled, without_empty_sections
 from privnb.reporting.findings.base import reported
@@ -178,7 +179,8 @@ def _dataset(chosen):
         return {"name": ""}
     path = next(n.described for n in chosen if n.values.get("DATASET"))
     try:
-        described = tomllib.loads(path.read_text(encoding="utf-8"))["dataset"] if path else {}
+        text = path.read_text(encoding="utf-8") if path else ""
+        described = tomllib.loads(text)["dataset"] | {"unconfirmed": unconfirmed(text)} if path else {}
     except (OSError, KeyError):
         described = {}
     return {"name": Path(name).stem} | described

@@ -1,0 +1,139 @@
+"""Every column of a table gets its role by menu: what the page says, what it does, and the whole way by keyboard."""
+
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+
+import browsing
+import nbformat
+import pytest
+
+from privnb.explorer import your_table
+from privnb.explorer.roles import MEANINGS
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import Role
+
+ROWS = [(f"Zoe Q{i:02}", 20 + i % 30, "FM"[i % 2], "<b>" if i % 3 else "ill", i % 7) for i in range(60)]
+TEXT = "name,age,sex,illness,visits\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(TEXT)
+    return your_table("people.csv")
+
+
+def ask(page, name, value):
+    """Do what a control of the page asks for."""
+    page._heard(page._page, {"name": name, "value": value}, None)
+
+
+def shown(page):
+    """What a person reads, and the chosen option of each menu by its label."""
+    html = page._page.html
+    menus = re.findall(r"<label.*?<span>(.*?)</span><select.*?</label>", html, re.DOTALL)
+    chosen = re.findall(r"<option[^>]* selected>(.*?)</option>", html)
+    words = re.sub(r"<select.*?</select>", "", html, flags=re.DOTALL)
+    return unescape(re.sub("<[^>]*>", " ", words)), dict(zip(map(unescape, menus), map(unescape, chosen), strict=True))
+
+
+def test_a_menu_offers_every_role_and_says_the_proposed_one(page):
+    assert {*MEANINGS} == {*Role}
+    text, menus = shown(page)
+    assert menus == {
+        "Which column should nobody learn?": "Choose …",
+        "Is each row one person?": "Choose …",
+        "Role of name": "identifier: names a person, dropped",
+        **{f"Role of {name}": "quasi-identifier: others may know it" for name in ("age", "sex", "illness", "visits")},
+    }
+    assert "nearly the name of a person" in text
+    assert "No column is sensitive yet" in text
+    assert "Zoe" not in page._page.html
+    assert "<b>," not in page._page.html, "a value is text"
+    assert "&lt;b&gt;, ill" in page._page.html
+
+
+def test_what_is_chosen_is_said_at_once(page):
+    ask(page, "sensitive", "1")
+    ask(page, "sensitive", "3")  # arrow keys passed by age
+    _, menus = shown(page)
+    assert menus["Which column should nobody learn?"] == "illness"
+    assert (menus["Role of age"], menus["Role of illness"]) == (
+        "quasi-identifier: others may know it", "sensitive: nobody should learn it",
+    )  # fmt: skip
+    ask(page, "role 4", "sensitive")
+    assert shown(page)[1]["Which column should nobody learn?"] == "illness, visits"
+    assert "Not saved yet." in shown(page)[0]
+    ask(page, "person", "none")
+    ask(page, "sensitive", "none")
+    assert shown(page)[1]["Which column should nobody learn?"] == "None: there is nothing to hide"
+    ask(page, "person", "each")
+    assert shown(page)[1]["Is each row one person?"] == "Yes, each row is one person"
+    assert "yet" not in shown(page)[0].replace("Not saved yet", "")
+    ask(page, "person", "0")
+    assert shown(page)[1]["Role of name"] == "person: whose row it is, dropped"
+
+
+def test_saving_says_what_came_of_it(page):
+    ask(page, "save", "")
+    assert "Saved in people.toml, which stays a draft. No column is sensitive yet" in shown(page)[0]
+    for name, value in (("sensitive", "3"), ("person", "each"), ("save", "")):
+        ask(page, name, value)
+    text = shown(page)[0]
+    assert "people.toml is confirmed, and its 60 records load. 4 of 4 domains were read from the records" in text
+    assert re.search(r"privnb report --dataset people\b", text)
+    assert load("people").schema.sensitive == ["illness"]
+    page.table.path.write_text(page.table.path.read_text() + "# mine\n")
+    ask(page, "role 4", "unused")
+    ask(page, "save", "")
+    assert "people.toml was changed elsewhere since it was read here. Nothing is written." in shown(page)[0]
+
+
+def test_the_notebook_is_the_same_page_beside_the_data_of_its_project(tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    Path("people.csv").write_text(TEXT)
+    cells = [
+        cell for cell in nbformat.read(browsing.NOTEBOOKS / "your_table.ipynb", 4).cells if cell.cell_type == "code"
+    ]
+    names = {"FILE": "people.csv", "NAME": "mine"}
+    for cell in cells[1:]:
+        exec(cell.source.replace("explorer.your_table(", "shown = explorer.your_table("), names)
+    assert names["shown"].table.path == tmp_path / "data" / "mine" / "mine.toml"
+    assert "Role of illness" in names["shown"]._page.html
+
+
+def test_from_a_file_to_a_confirmed_description_by_keyboard_alone(tmp_path, kernel, browser):
+    browsing.copy("your_table", tmp_path / "notebooks")
+    shutil.copy(
+        browsing.NOTEBOOKS / "01_load.ipynb", tmp_path / "notebooks"
+    )  # a folder of notebooks has one with a number
+    (tmp_path / "people.csv").write_text(TEXT)
+    with browsing.app(tmp_path, "--new", "people.csv") as about, browsing.without_network(browser) as opened:
+        page, keys = opened.page, opened.page.keyboard
+        page.goto(about["url"])
+        page.wait_for_selector(".privnb-saving")
+
+        def type_into(label, text):
+            while page.evaluate("document.activeElement.closest('label')?.querySelector('span').textContent") != label:
+                keys.press("Tab")
+            keys.type(text)
+
+        type_into("Which column should nobody learn?", "ill")
+        page.wait_for_selector("text=Not saved yet.")
+        type_into("Is each row one person?", "Yes")
+        type_into("Role of visits", "unu")
+        page.wait_for_selector("text=2 dropped: name, visits")
+        while page.evaluate("document.activeElement.name") != "save":
+            keys.press("Tab")
+        keys.press("Enter")
+        page.wait_for_selector("text=Saved.")
+        assert page.evaluate("document.documentElement.scrollWidth") == 1280
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert "Zoe" not in page.content()
+        assert (opened.errors, opened.outside) == ([], [])
+    schema = load("people", folder=tmp_path / "data").schema
+    assert (schema.sensitive, schema.quasi_identifiers) == (["illness"], ["age", "sex"])
