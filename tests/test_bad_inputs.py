@@ -32,6 +32,7 @@ from privnb.measures.channel_matrix import Channel
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries
 from privnb.microdata.dataset import load
+from privnb.microdata.draft import draft
 from privnb.microdata.expect import found
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import Categories, Numbers, Role
@@ -328,7 +329,8 @@ def of_one():
         **{f"draft.{f}": str(CLINIC.with_suffix(".csv")) for f in ("read.path", "draft.file")},
         "draft.draft.name": "drafted", "draft.draft.folder": str(WORK.name),
         "own_table.described.file": str(CLINIC.with_suffix(".csv")), "own_table.described.name": "described",
-        "own_table.described.folder": str(WORK.name),
+        "own_table.described.folder": str(WORK.name), "explorer.your_table.file": "",
+        "explorer.your_table.name": str(draft(CLINIC.with_suffix(".csv"), "chosen", WORK.name)),
         "explorer.keep.Pins.path": str(Path(WORK.name, "pins.json")), "explorer.saving.save.setting": CLOSED,
         "explorer.saving.save.folder": str(Path(WORK.name, "saved")), "explorer.asked.others": {"seed": 1},
         "explorer.explore.pins": str(Path(WORK.name, "pins.json")), "explorer.asked.k": "5",
