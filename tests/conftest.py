@@ -18,8 +18,12 @@ from hypothesis import HealthCheck, settings
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
 from privnb.evaluation import store
-from privnb.microdata import dataset
+from privnb.microdata import dataset, processes
 from privnb.miners import weka
+
+# As in each process that computes: the libraries' threads wait for each other for a quarter of the time of small fits.
+# Read when a library is loaded, so by the workers of xdist, and by what tests start.
+os.environ.update(dict.fromkeys(processes.THREADS, "1"))
 
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.
@@ -27,7 +31,7 @@ PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("ci", derandomize=True, **PATIENT)
 settings.register_profile("here", **PATIENT)
 # `make check` tries a property on at most so many made-up tables; `make test`, and with it CI, on as many as it states.
-settings.register_profile("few", max_examples=15, **PATIENT)
+settings.register_profile("few", max_examples=5, **PATIENT)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "here")
 
 # The libraries' objects alone are a million, and a collection looks at all of them: a tenth of the time of small tests.
@@ -38,11 +42,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _once(read):
-    """`read` that reads each shipped table once a process: Adult takes most of a second, and is loaded sixty times."""
+    """`read` that reads each table of the repository once per process: Adult takes most of a second, and is loaded
+    sixty times; to open the engine for the clinic takes more than to check a setting of it, and is done a thousand times.
+    """
     known = {}
 
     def reading(folder, text):
-        if folder.parent != dataset.PROJECT / "data":
+        if folder.parent not in (dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"):
             return read(folder, text)
         if folder not in known:
             known[folder] = read(folder, text)
@@ -153,9 +159,9 @@ def arx():
     return Path(os.environ["HIERARCHIES"])
 
 
-def pytest_xdist_auto_num_workers():
-    """One more than there are cores: kernels, browsers and other processes are waited for."""
-    return store.usable_cores() + 1
+def pytest_xdist_auto_num_workers(config):
+    """As many as cores; one more where kernels and browsers are waited for, which pays for importing all once more."""
+    return store.usable_cores() + ("not kernel" not in config.option.markexpr)
 
 
 def pytest_sessionstart(session):

@@ -2,16 +2,21 @@
 
 import asyncio
 import json
+import multiprocessing
+import os
 import re
+import subprocess
 from collections import OrderedDict
 from dataclasses import replace
 from html import unescape
+from multiprocessing.connection import Connection
+from types import SimpleNamespace
 
 import leaks
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
-from test_work import BARE
 
+from privnb.evaluation import store
 from privnb.explorer import board as module
 from privnb.explorer import keep, session, work
 from privnb.explorer.board import Board, asked, explore
@@ -29,14 +34,34 @@ def clinic():
     return load(CLINIC)
 
 
+class Forked:
+    """A process as `subprocess` starts one, in which all is imported already: `test_work` starts them from nothing."""
+
+    def __init__(self, command, *, pass_fds, **_):
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(list(store.LIBRARIES))
+        with Connection(os.dup(*pass_fds)) as line:
+            self.process = context.Process(target=serve, args=(line,), daemon=True)
+            self.process.start()
+        self.kill, self.pid = self.process.kill, self.process.pid
+
+    @property
+    def returncode(self):
+        return self.process.exitcode
+
+    def wait(self):
+        self.process.join()
+
+
+def serve(line):
+    work._serve(os.dup(line.fileno()))
+
+
 @pytest.fixture
 def make(clinic, tmp_path, monkeypatch):
-    """A function that makes boards, which are closed at the end; the working folder is an empty one.
-
-    Processes beside them import what their task needs, and no more.
-    """
+    """A function that makes boards, which are closed at the end; the working folder is an empty one."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(work, "CHILD", BARE)
+    monkeypatch.setattr(work, "subprocess", SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL))
     boards = []
 
     def made(setting=FIVE):

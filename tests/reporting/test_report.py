@@ -98,6 +98,7 @@ def built(folder, kernel):
     out = folder.parent / "reports" / "small"
     with open(folder.parent / "progress.txt", "w+") as file, pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stderr", file)
+        patch.setenv("OMP_NUM_THREADS", "7")  # kernels have one thread whatever is asked for here
         index = build(out, parameters={"K": "25", "SEEDS": 3}, jobs=2, folder=folder)
     assert index == out / "index.html"
     return out
