@@ -43,8 +43,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def _once(read):
     """`read` that reads each table of the repository once per process: Adult takes most of a second, and is loaded
-    sixty times; to open the engine for the clinic takes more than to check a setting of it, and is done a thousand times.
-    """
+    sixty times; the clinic takes as long as all else in most of the four hundred tests that load it."""
     known = {}
 
     def reading(folder, text):

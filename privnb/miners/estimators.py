@@ -6,6 +6,8 @@ left out; a target of numbers is a float array. Ties go to the lowest label.
 One module: eight small estimators behind the same two methods.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -292,6 +294,14 @@ class TrimmedSquares:
         return self.estimator.predict(features)
 
 
+@cache
+def _libraries():
+    """Those with threads: to look for them takes longer than a small fit. By then scikit-learn has loaded its own."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 class OneThread:
     """Another estimator on one thread: sums in one order, so the same guesses each time, and no threads that wait."""
 
@@ -299,14 +309,10 @@ class OneThread:
         self.estimator = estimator
 
     def fit(self, records, target):
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
+        with _libraries().limit(limits=1):
             self.estimator.fit(records, target)
         return self
 
     def predict(self, records):
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1):
+        with _libraries().limit(limits=1):
             return self.estimator.predict(records)

@@ -154,18 +154,24 @@ class Exhaustive:
         self.labels, self.names, self.n = labels, list(labels), len(data)
         self.columns, self.diseases, self.wards = columns, columns["disease"], columns["ward"]
         self.people = list(zip(*(columns[name] for name in labels), strict=True))
-        self.population = population
-        if population is not None:
-            self.population = list(population[self.names].itertuples(index=False, name=None))
+        self.cells = self._cells(columns)  # {attribute: the labels of all people at each level}
+        self.met = None if population is None else self._cells(population)
         # A taxonomy's line is in depth-first order, numbers are in their own.
         lines = [getattr(data.hierarchies[name], "leaves", labels[name]) for name in labels]
         place = [{value: at for at, value in enumerate(line)} for line in lines]
         self.places = [tuple(at[value] for at, value in zip(place, person, strict=True)) for person in self.people]
         self.star, self.prices = ("*",) * len(labels), {}
 
-    def row(self, person, levels):
-        pairs = zip(self.labels.values(), person, levels, strict=True)
-        return tuple(domain[value][level] for domain, value, level in pairs)
+    def _cells(self, columns):
+        return {
+            name: [
+                [domain[value][level] for value in columns[name]] for level in range(len(next(iter(domain.values()))))
+            ]
+            for name, domain in self.labels.items()
+        }
+
+    def rows(self, cells, levels):
+        return list(zip(*(cells[name][level] for name, level in zip(self.names, levels, strict=True)), strict=True))
 
     def lost(self, loss, rows):
         """The loss of a release. `rows`: labels, one a record."""
@@ -181,25 +187,28 @@ class Exhaustive:
             right = sum(max(Counter(self.wards[i] for i in members).values()) for members in kept)
             return (self.n - right) / self.n
         total = 0
-        for row, person in zip(rows, self.people, strict=True):
-            for name, label, value in zip(self.names, row, person, strict=True):
-                if (name, label, value) not in self.prices:
-                    price = cost(loss, self.labels[name], label, value, self.columns[name])
-                    self.prices[name, label, value] = price
-                total += self.prices[name, label, value]
+        for name, own, values in zip(self.names, zip(*rows, strict=True), self.columns.values(), strict=False):
+            for pair, times in Counter(zip(own, values, strict=True)).items():
+                if (name, *pair) not in self.prices:
+                    self.prices[name, *pair] = cost(loss, self.labels[name], *pair, values)
+                total += times * self.prices[name, *pair]
         return total / self.n / len(self.names)
 
-    def released(self, levels, checks, limit):
-        """The labels at these levels and how many records are suppressed, or None."""
-        rows = [self.row(person, levels) for person in self.people]
-        met = Counter(self.row(person, levels) for person in self.population or ())
-        met[self.star] = len(self.population or ())
+    def released(self, levels, checks, limit, known):
+        """The labels at these levels and how many records are suppressed, or None. `known`: of classes seen before."""
+        rows = self.rows(self.cells, levels)
+        met = Counter(self.rows(self.met, levels) if self.met else ())
+        met[self.star] = met.total()  # everybody
         classes = defaultdict(list)
         for i, row in enumerate(rows):
             classes[row].append(i)
 
         def keeps(members, row):
-            return all(check([self.diseases[i] for i in members], self.diseases, met[row]) for check in checks)
+            case = tuple(members), met[row]
+            if case not in known:
+                own = [self.diseases[i] for i in members]
+                known[case] = all(check(own, self.diseases, met[row]) for check in checks)
+            return known[case]
 
         holds = {row: keeps(members, row) for row, members in classes.items()}
         suppressed = [i for row, members in classes.items() if not holds[row] for i in members]
@@ -211,13 +220,14 @@ class Exhaustive:
             suppressed += classes[others.pop(0)]
         if len(suppressed) > limit:
             return None
-        return [self.star if i in suppressed else row for i, row in enumerate(rows)], len(suppressed)
+        gone = set(suppressed)
+        return [self.star if i in gone else row for i, row in enumerate(rows)], len(suppressed)
 
     def solutions(self, checks, limit, loss):
         """(levels, loss, suppressed, labels) of every node that keeps the models, the best first."""
-        found = []
-        for levels in product(*(range(len(next(iter(domain.values())))) for domain in self.labels.values())):
-            released = self.released(levels, checks, limit)
+        found, known = [], {}
+        for levels in product(*(range(len(self.cells[name])) for name in self.names)):
+            released = self.released(levels, checks, limit, known)
             if released:
                 found.append((levels, self.lost(loss, released[0]), released[1], released[0]))
         return sorted(found, key=lambda each: (round(each[1], 9), each[2], each[0]))
