@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
-from privnb.evaluation import store
+from privnb.evaluation import cases, store
 from privnb.microdata import dataset, processes
 from privnb.miners import weka
 
@@ -128,6 +128,22 @@ def lab(tmp_path_factory, kernel):
         assert "RECORDS = 800" in copied or "RECORDS = " not in copied  # 00 has a table of its own
     with browsing.lab(root) as about:
         yield about
+
+
+@pytest.fixture(scope="module")
+def releases_once():
+    """Evaluations of one file make each release once: those of a study in parts make most of them for each part."""
+    known, make = {}, vars(cases.Case)["_made"].func
+
+    def made(case):
+        key = id(case.dataset), case.sanitizer, case.seed
+        if key not in known:
+            known[key] = case.dataset, make(case)  # with the dataset, whose place in memory no other one takes
+        return known[key][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vars(cases.Case)["_made"], "func", made)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from privnb.studies import Profile, ledger
 from privnb.studies.brickell_shmatikov_2008 import PAPER
 
 MINERS = "naive Bayes, majority"
+pytestmark = pytest.mark.usefixtures("releases_once")
 
 
 @pytest.fixture(scope="module")

@@ -24,6 +24,7 @@ from privnb.studies.every_sanitizer import MEASURES, _bounded
 
 SETTINGS = {"k": "5, 20", "l": "2, 3", "t": "0.3, 0.5", "delta": "2", "epsilon": "1"}
 AXES = {"privacy": "accuracy_gain", "utility": "utility_loss"}
+pytestmark = pytest.mark.usefixtures("releases_once")
 
 
 @pytest.fixture(scope="module", autouse=True)

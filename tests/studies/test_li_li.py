@@ -16,6 +16,7 @@ from privnb.microdata.dataset import load
 from privnb.studies import asked, count_queries, direct, ledger, pairs, partitions, study, trade_off
 
 NOTEBOOK = Path(__file__).parent.parent.parent / "notebooks" / "06_li_li.ipynb"
+pytestmark = pytest.mark.usefixtures("releases_once")
 
 
 @pytest.fixture(scope="module")
