@@ -130,6 +130,13 @@ def lab(tmp_path_factory, kernel):
         yield about
 
 
+@pytest.fixture
+def tries(request):
+    """How many of so many cases made up by seeds are tried: a fifth in `make check`, as of properties."""
+    few = request.config.getoption("--hypothesis-profile") == "few"
+    return lambda number: -(-number // 5) if few else number
+
+
 @pytest.fixture(scope="module")
 def releases_once():
     """Evaluations of one file make each release once: those of a study in parts make most of them for each part."""

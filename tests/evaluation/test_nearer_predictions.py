@@ -45,7 +45,7 @@ def adult():
 
 @pytest.fixture(scope="module")
 def attacked(adult):
-    return join(*(anti_utility(adult, s) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))))
+    return join(*(anti_utility(adult, s, miners=QUICK) for s in (KMember(2), KMember(50), LaplaceNoise(0.5))))
 
 
 @pytest.fixture(scope="module")
@@ -294,10 +294,10 @@ def test_miners_that_fail_are_named_in_a_row(adult, monkeypatch):
 
 
 def test_same_numbers_again_and_others_for_another_seed(adult, attacked):
-    again = anti_utility(adult, LaplaceNoise(0.5))
+    again = anti_utility(adult, LaplaceNoise(0.5), miners=QUICK)
     first = attacked[attacked.sanitizer == "LaplaceNoise"].reset_index(drop=True)
     pd.testing.assert_frame_equal(first, again)
-    other = anti_utility(adult, LaplaceNoise(0.5), seed=2)
+    other = anti_utility(adult, LaplaceNoise(0.5), miners=QUICK, seed=2)
     assert first.drop(columns=["seed"]).columns.equals(other.drop(columns=["seed"]).columns)
     assert not first.value.equals(other.value)
 

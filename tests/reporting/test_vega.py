@@ -8,9 +8,14 @@ SCRIPT = "window.drawn = vegaEmbed;"
 
 @pytest.fixture
 def made(monkeypatch, tmp_path):
-    """The scripts of which bundles were made; they are kept in a folder of the test's own."""
+    """The scripts of which bundles were made, only `SCRIPT`'s in truth; they are kept in a folder of the test's own."""
     scripts, real = [], vl_convert.javascript_bundle
-    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda script: scripts.append(script) or real(script))
+
+    def bundled(script):
+        scripts.append(script)
+        return real(script) if script == SCRIPT else f"Vega, and {script}"
+
+    monkeypatch.setattr(vl_convert, "javascript_bundle", bundled)
     monkeypatch.setattr(vega, "KEPT", tmp_path / "kept")
     return scripts
 
