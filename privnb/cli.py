@@ -222,7 +222,7 @@ def _described(table, args):
 
 def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
-    from privnb.microdata.dataset import load
+    from privnb.microdata.dataset import load, schema_of
     from privnb.microdata.reading import read_unknown
     from privnb.microdata.schema import SchemaError
     from privnb.privacy_models import check_k
@@ -230,17 +230,19 @@ def check(args):
 
     if args.at_least_k is not None:
         check_k(args.at_least_k)
-    described = args.file if args.file.endswith(".toml") else args.dataset
-    dataset = load(described) if described else None
-    table = dataset.table if described == args.file else read_unknown(args.file)[0]
+    if args.file.endswith(".toml"):
+        dataset = load(args.file)
+        table, schema = dataset.table, dataset.schema
+    else:
+        table, schema = read_unknown(args.file)[0], args.dataset and schema_of(args.dataset)
     names, sensitive = args.quasi_identifiers and names_in(args.quasi_identifiers), args.sensitive
-    if dataset:
-        names = names or [name for name in dataset.schema.quasi_identifiers if name in table and name != sensitive]
-        known = (name for name in dataset.schema.sensitive if name in table and name not in names)
+    if schema:
+        names = names or [name for name in schema.quasi_identifiers if name in table and name != sensitive]
+        known = (name for name in schema.sensitive if name in table and name not in names)
         sensitive = sensitive or next(known, None)
-    key = dataset.schema.person if dataset else None
+    key = schema.person if schema else None
     person = args.person or (key if key in table else None)
-    unknown = f"'{key}' of {dataset.name}, the key of people, is not in {args.file}" if key and not person else ""
+    unknown = f"'{key}' of {schema.dataset}, the key of people, is not in {args.file}" if key and not person else ""
     if unknown and args.at_least_k is not None:
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
     grades = grade(table, names, sensitive, person)

@@ -262,25 +262,57 @@ def loaded_once():
         _loaded = before
 
 
-def _loaded(path, study, records, rng):
+def schema_of(name, study=None, *, folder=None):
+    """The schema of a dataset in the roles of `study`, without its records: nothing but its description is read.
+
+    Parameters
+    ----------
+    name : str or path-like
+    study : str, optional
+    folder : path-like, optional
+        As of `load`.
+
+    Returns
+    -------
+    Schema
+        That of `load`, but sensitive numbers are in no bands.
+
+    Raises
+    ------
+    SchemaError
+        For an unknown study, or a draft.
+    FileNotFoundError
+        For a description that is not there.
+    """
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    return _chosen(find(name, folder), study)[3]
+
+
+def _chosen(path, study):
+    """The text of a description, the study's name and what it chooses, its schema, and that of all columns."""
     text = description.read(path)
     if text.get("draft"):
         raise SchemaError(
             f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through it "
             "as its first lines say, then delete the line 'draft = true'."
         )
-    table = _read_files(path.parent, text)
     described = Schema(
         path.stem, tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items())
     )
-    numeric = [each for each in described.attributes if each.numeric and each.name in table]
-    table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
-    described.check(table)  # all columns, also those that the study leaves out
     study = study or text["dataset"].get("default_study")
     choice = _study(path, text, study)
     chosen = described.with_roles(
         _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
     )
+    return text, study, choice, chosen, described
+
+
+def _loaded(path, study, records, rng):
+    text, study, choice, chosen, described = _chosen(path, study)
+    table = _read_files(path.parent, text)
+    numeric = [each for each in described.attributes if each.numeric and each.name in table]
+    table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
+    described.check(table)  # all columns, also those that the study leaves out
     recoding = choice.get("recoding", {})
     for name in recoding:
         chosen[name]  # refuses a name that does not exist

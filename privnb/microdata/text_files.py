@@ -16,6 +16,7 @@ from privnb.microdata import engine
 from privnb.microdata.schema import SchemaError
 
 SEPARATORS = ",;\t|"
+LONGEST = 2_000_000  # bytes of a line; DuckDB refuses more
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 # What DuckDB finds wrong with a line.
 FAULTS = {
@@ -108,9 +109,9 @@ def guessed(path):
                 f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{content[fault]:02x} in line "
                 f"{_line(content, fault)}. Save it in UTF-8."
             )
-    decoded = _decoded(path, content, encoding)
+    first = _decoded(path, content, encoding)[:LONGEST]  # its first line, and more
     layouts = [Layout(separator, encoding) for separator in SEPARATORS]
-    return max(layouts, key=lambda each: len(_first(path, io.StringIO(decoded, newline=""), each)[0]))
+    return max(layouts, key=lambda each: len(_first(path, io.StringIO(first, newline=""), each)[0]))
 
 
 def _first(path, lines, layout):
@@ -142,7 +143,7 @@ def _is_plain(path, encoding):
     content = path.read_bytes()
     return (
         (content.isascii() or (encoding == "utf-8" and _fault(content, encoding) is None))
-        and content.count(b"\r\n") in (0, content.count(b"\n"))
+        and (b"\r" not in content or content.count(b"\r\n") in (0, content.count(b"\n")))
         and b"\0" not in content
         and not set("*?[") & set(str(path))
     )

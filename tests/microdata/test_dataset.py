@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE, RECORDS, clinic
 
-from privnb.microdata.dataset import PROJECT, Dataset, find, load, load_studies
+from privnb.microdata.dataset import PROJECT, Dataset, find, load, load_studies, schema_of
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
 
@@ -59,6 +59,14 @@ def test_numbers_are_numbers_and_text_is_text(sramka):
 
 
 # What is not there
+
+
+def test_a_schema_is_known_without_the_records(sramka, tmp_path):
+    assert schema_of("adult", "sramka") == sramka.schema
+    (tmp_path / "adult").mkdir()
+    description = (PROJECT / "data" / "adult" / "adult.toml").read_text()
+    (tmp_path / "adult" / "adult.toml").write_text(description)
+    assert schema_of("adult", "li-li", folder=tmp_path) == load("adult", "li-li").schema
 
 
 def test_an_unknown_dataset_names_those_that_are_known():
