@@ -245,7 +245,7 @@ def of_one():
         "hierarchy.taxonomies.beginnings.attribute": replace(region, domain=codes),
         "hierarchy.taxonomies.prefixes.attribute": replace(region, domain=codes),
         "dataset.Dataset.table": dataset.table, "dataset.load.name": str(CLINIC),
-        "dataset.load_studies.name": str(CLINIC),
+        "dataset.load_studies.name": str(CLINIC), "dataset.schema_of.name": str(CLINIC),
         "dataset.find.name": str(CLINIC), "grading.grade.table": dataset.table,
         "privacy_models.TCloseness.t": 0.3, "privacy_models.JensenShannonCloseness.t": 0.3,
         "mechanisms.laplace.values": [1.0], "mechanisms.geometric.values": [1], "mechanisms.laplace.scale": 1,

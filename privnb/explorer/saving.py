@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
 from privnb.microdata import expect
@@ -212,7 +213,7 @@ def _written(table, path, format, schema):
         path = path.with_name(f"{path.name}.csv")
         # Parquet has a word of its own for a missing number.
         gaps = [a for a in schema.attributes if a.numeric and a.name in table and table[a.name].isna().any()]
-        table = table.assign(**{each.name: each.domain.written(table[each.name]) for each in gaps})
+        table = pd.DataFrame(dict(table) | {each.name: each.domain.written(table[each.name]) for each in gaps})
         table.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
     else:
         path = path.with_name(f"{path.name}.parquet")

@@ -190,7 +190,7 @@ class Dataset:
             for each in self.schema.attributes
         )
         schema = Schema(self.schema.dataset, tuple(attributes))
-        return Dataset(self.name, self.table.assign(**labels), schema, self.hierarchies)
+        return Dataset(self.name, pd.DataFrame(dict(self.table) | labels), schema, self.hierarchies)
 
     def split(self, share, *, rng):
         """Two disjoint datasets, the first with `share` of the records, drawn at random.
@@ -311,7 +311,7 @@ def _loaded(path, study, records, rng):
     text, study, choice, chosen, described = _chosen(path, study)
     table = _read_files(path.parent, text)
     numeric = [each for each in described.attributes if each.numeric and each.name in table]
-    table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
+    table = pd.DataFrame(dict(table) | {each.name: each.domain.rounded(table[each.name]) for each in numeric})
     described.check(table)  # all columns, also those that the study leaves out
     recoding = choice.get("recoding", {})
     for name in recoding:

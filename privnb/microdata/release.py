@@ -152,7 +152,8 @@ class Release:
     def coded(self, name):
         """What `Attribute.coded` gives of a published column, which is read once."""
         if name not in self._coded:
-            codes, values = self.schema[name].coded(self.table[name])
+            read = self.schema[name].coded if name in self.columns else coded  # "bucket" is a number of no attribute
+            codes, values = read(self.table[name])
             codes.flags.writeable = False
             self._coded[name] = codes, values
         return self._coded[name]

@@ -134,7 +134,8 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
         rows = known.widened(known.labelled).table.tail(people)
-        rows = rows.assign(**{name: dataset.schema[name].domain.marked(rows[name]) for name in names if name in rows})
+        marked = {name: dataset.schema[name].domain.marked(rows[name]) for name in names if name in rows}
+        rows = pd.DataFrame(dict(rows) | marked)
         shown = [
             _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
             for i in range(people)
