@@ -22,6 +22,7 @@ from privnb.microdata import expect
 from privnb.microdata.treatment import TRUE
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
+from privnb.reporting.findings import steep_hierarchy
 from privnb.sanitizers import Suppress
 from privnb.studies.parameters import for_miners
 
@@ -192,7 +193,9 @@ def _read(dataset, setting):
     as_is = f"An adversary is taken not to know {', '.join(names)}." if names else ""
     unknown = release.treated("perturbed", "synthetic")
     absent = f"What classes tell is not counted: {release.without_classes}." if unknown else ""
-    note = " ".join(filter(None, [release.provenance.note, as_is, absent]))
+    steep = steep_hierarchy(release)
+    why = f"{steep.title}. {steep.note}" if steep else ""
+    note = " ".join(filter(None, [release.provenance.note, why, as_is, absent]))
     return Reading(setting, found, class_sizes(release), shown, note, _exact(release), terms(dataset, setting, release))
 
 

@@ -20,7 +20,8 @@ from privnb.microdata.schema import Role
 from privnb.microdata.sentences import Page, say
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
-from privnb.sanitizers import SanitizationError
+from privnb.reporting.findings import steep_hierarchy
+from privnb.sanitizers import Mondrian, SanitizationError
 from privnb.sanitizers.catalogue import generalizing, title
 from privnb.studies.parameters import numbers
 
@@ -174,6 +175,27 @@ def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter
         penalty, *bounds = shown_penalty(release)
         rows.append(row("certainty_penalty", penalty, interval=bounds, **varied))
     return tidy(rows)
+
+
+def steep(dataset, k):
+    """Whether a hierarchy is why Mondrian loses much, and which: see `findings.steep_hierarchy`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    k : int
+
+    Returns
+    -------
+    Sentences or None
+        None where no hierarchy is, and where there is no such release.
+    """
+    expect.these(dataset=dataset)
+    try:
+        found = steep_hierarchy(Mondrian(KAnonymity(k)).sanitize(dataset, rng=1))
+    except SanitizationError:
+        return None
+    return say(str(found)) if found else None
 
 
 def asked(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter

@@ -7,6 +7,7 @@ import csv
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +185,10 @@ class Taxonomy(OfLeaves, OnALine):
             examples = ", ".join(list(groups)[:3]) + (", ..." if len(groups) > 3 else "")
             rows.append((level, len(groups), max(groups.values()), examples))
         return pd.DataFrame(rows, columns=["level", "groups", "largest", "examples"])
+
+    def widest(self):
+        """How many children the node with most of them has."""
+        return max(int(np.bincount(np.unique(pair, axis=1)[1]).max()) for pair in pairwise(self.groups))
 
     def level(self, low, high):
         """Height of the lowest common ancestor of the leaves at two positions."""

@@ -3,8 +3,12 @@
 import pandas as pd
 
 from privnb.decision import AXES
+from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import SETTING, setting_name, whose
 from privnb.measures import facts
+from privnb.measures.information_loss import penalty_by_attribute
+from privnb.microdata import expect
+from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.names import names_in
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
@@ -15,6 +19,7 @@ NOBODY = (
     "Who stands out is not known: the description names no quasi-identifier. Give that role to each column that others "
     "may know. As long as there is none, no risk is measured."
 )
+BRANCHES, LARGE = 4, 0.25  # more branches of a node are many; a certainty penalty from here on is large
 # What is said of one release, by measure.
 COUNTED = {
     "certainty_penalty": "a published cell spans {}",
@@ -66,6 +71,44 @@ def release_costs(results):
             )
     yield answer
     yield details
+
+
+def steep_hierarchy(release):
+    """Whether a hierarchy is why a release loses much, and which.
+
+    Where a cell of one attribute spans a quarter of the values or more, and more than all others together and than
+    twice their average; and where a node of its hierarchy has more than four children: one rare value keeps them
+    together.
+
+    Parameters
+    ----------
+    release : Release
+
+    Returns
+    -------
+    Finding or None
+        None where no hierarchy is, and where what everybody loses would tell how many are suppressed.
+    """
+    expect.these(release=release)
+    if not release.generalized or pd.isna(shown_penalty(release)[0]):
+        return None
+    penalties = penalty_by_attribute(release)
+    name = max(penalties, key=penalties.get)
+    own, others = penalties.pop(name), [*penalties.values()]
+    rest, hierarchy = sum(others), release.hierarchies[name]
+    if own < LARGE or not others or own <= max(rest, 2 * rest / len(others)) or not isinstance(hierarchy, Taxonomy):
+        return None
+    if (children := hierarchy.widest()) <= BRANCHES:
+        return None
+    shape = "one step from a value to *" if hierarchy.height == 1 else f"{children:,} branches at one node"
+    return Finding(
+        f"Most of the loss comes from the hierarchy of '{name}'",
+        own,
+        format="{:%} of the values per cell",
+        beside={"other attributes on average": rest / len(others)},
+        better="lower",
+        note=f"It has {shape}: where one branch has too few people, no other is told apart. Levels in between help.",
+    )
 
 
 @of_results(otherwise="These results have no release.")
