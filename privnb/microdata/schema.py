@@ -411,8 +411,11 @@ class Schema:
 
     def marked(self, table):
         """A table of these attributes as hierarchies read it, with its mark in the place of each missing number."""
-        gaps = (name for name in table if self[name].domain is not None and self[name].domain.missing is not None)
-        return table.assign(**{name: self[name].domain.marked(table[name]) for name in gaps})
+        found = table.copy(deep=False)  # which pandas copies where it is written to
+        for attribute in self.attributes:
+            if attribute.domain is not None and attribute.domain.missing is not None and attribute.name in table:
+                found[attribute.name] = attribute.domain.marked(table[attribute.name])
+        return found
 
     def described(self):
         """One row an attribute, to look at: name, role, public domain, unit."""

@@ -134,9 +134,7 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
             continue
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
-        rows = known.widened(known.labelled).table.tail(people)
-        marked = {name: dataset.schema[name].domain.marked(rows[name]) for name in names if name in rows}
-        rows = pd.DataFrame(dict(rows) | marked)
+        rows = dataset.schema.marked(known.widened(known.labelled).table.tail(people))
         shown = [
             _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
             for i in range(people)
