@@ -130,7 +130,7 @@ def app(args):
 
     from privnb.explorer.app import served
 
-    path, asked = _columns(args) if args.new or args.describe else _explorer(args)
+    path, asked = _columns(args) if args.new or args.describe or args.name else _explorer(args)
     templates = Path(__file__).parent / "reporting" / "templates" / "app"
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, [str(templates), os.environ.get("JUPYTER_PATH")]))
     page, settings = served(asked)
@@ -155,6 +155,11 @@ def _columns(args):
     from privnb.microdata.own_table import OwnTable, described
     from privnb.reporting.notebooks import ReportError
 
+    if bool(args.new) == bool(args.describe) or (args.name and not args.new) or args.dataset or args.parameter:
+        raise ReportError(
+            "what a table's columns are is a page of its own: --new FILE, if need be with --name NAME, or --describe "
+            "NAME. Leave out the rest; --dataset and -p are the explorer's."
+        )
     path = _own_notebooks() / "your_table.ipynb"
     if not path.is_file():
         raise ReportError(f"{path.parent} lacks {path.name}. Copy it there, or work in another folder.")

@@ -338,6 +338,9 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
         (["--new", "other.csv", "--name", "people"], "columns.age has no role"),
         (["--describe", "people"], "columns.age has no role"),
         (["--describe", "nobody"], "there is no dataset 'nobody'"),
+        (["--new", "other.csv", "--describe", "people"], "Leave out the rest"),
+        (["--name", "people"], "Leave out the rest"),
+        (["--describe", "people", "-p", "K", "5"], "Leave out the rest"),
     ):
         assert cli.main(["app", *arguments]) == 2, arguments
         assert said in capsys.readouterr().err

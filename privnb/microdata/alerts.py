@@ -15,7 +15,7 @@ UNIQUE = 0.9  # different values per record that has one
 GAPS = 0.2  # of the records
 FOLLOWS = 0.99  # of the records
 LEFT = 0.1  # of the faults of a guess without the other column
-SAMPLE, MOST = 20_000, 60  # records and columns among which pairs are compared
+MOST = 60  # columns, each of which is compared with each
 
 
 def alerts(values, roles, numeric, pairs=()):
@@ -40,7 +40,8 @@ def alerts(values, roles, numeric, pairs=()):
     for (one, other), (share, guess) in pairs.items():
         percent = numerals.written("{:%} of records", share)
         if (other, one) not in pairs:
-            found[one].append(f"almost determines '{other}': {percent}, {numerals.written('{:%}', guess)} by guessing")
+            almost = "almost " * (share < 1)
+            found[one].append(f"{almost}determines '{other}': {percent}, {numerals.written('{:%}', guess)} by guessing")
         elif list(roles).index(one) > list(roles).index(other):
             found[one].append(f"says the same as '{other}': {percent}. Leave one of them unused")
     return found
@@ -68,8 +69,8 @@ def determined(cells):
     Parameters
     ----------
     cells : DataFrame
-        A Categorical per column; a missing one is a value of its own. Of many records a sample of 20,000 is compared,
-        of many columns the first 60 in which values recur.
+        A Categorical per column; a missing one is a value of its own. Of many columns the first 60 in which values
+        recur are compared.
 
     Returns
     -------
@@ -77,8 +78,6 @@ def determined(cells):
         The one, the other, the share of records in which it follows, and the share that a guess of the other's
         commonest value reaches.
     """
-    if len(cells) > SAMPLE:
-        cells = cells.iloc[np.sort(np.random.default_rng(0).choice(len(cells), SAMPLE, replace=False))]
     codes = {name: np.unique(cells[name].cat.codes, return_inverse=True)[1] for name in cells}
     recur = [name for name, own in codes.items() if 0 < own.max(initial=0) < len(cells) / 2][:MOST]
     commonest = {name: np.bincount(codes[name]).max() / len(cells) for name in recur}

@@ -30,10 +30,11 @@ def examples(column, values, *, hidden, people=None):
     str
         At most three; empty where ten people share not even a pattern.
     """
+    texts = values.texts[np.isin(values.texts.index, column.cat.codes)]  # of a sample, those that occur
     for form in (masked, shortly) if hidden else (str, masked, shortly):
-        number, distinct = pd.factorize(values.texts.map(form))
+        number, distinct = pd.factorize(texts.map(form))
         place = np.full(len(column.cat.categories) + 1, -1)  # the last is that of a missing value
-        place[values.texts.index] = number
+        place[texts.index] = number
         groups = place[column.cat.codes]
         own = None if people is None else people[groups >= 0]
         found = pd.Series(people_in(groups[groups >= 0], own, len(distinct)), distinct)

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
@@ -20,6 +21,8 @@ from privnb.microdata.examples import examples
 from privnb.microdata.reading import parts
 from privnb.microdata.roles import Roles
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
+
+SAMPLE = 20_000  # records that are looked at for examples, and for what determines what
 
 
 class Seen(NamedTuple):
@@ -87,13 +90,9 @@ class OwnTable:
     def roles(self):
         """The `Roles` that stand in the description; of a draft nothing is said that was only assumed."""
         chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
-        said = not self.is_draft
-        return Roles(
-            chosen,
-            chosen,
-            none_sensitive=said and Role.SENSITIVE not in chosen.values(),
-            one_each=said and Role.PERSON not in chosen.values(),
-        )
+        unsaid = {"none_sensitive": Role.SENSITIVE, "one_each": Role.PERSON}
+        said = {each: not self.is_draft and role not in chosen.values() for each, role in unsaid.items()}
+        return Roles(chosen, chosen, **said)
 
     @cached_property
     def _values(self):
@@ -103,7 +102,13 @@ class OwnTable:
 
     @cached_property
     def _determined(self):
-        return alerts.determined(self.cells)
+        return alerts.determined(self._some)
+
+    @cached_property
+    def _some(self):
+        """A random sample of many records: what ten people share in it they share in all."""
+        rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
+        return self.cells.iloc[np.sort(rows)]
 
     def seen(self, roles):
         """The columns as their owner sees them under these `roles`: list of `Seen`."""
@@ -112,16 +117,8 @@ class OwnTable:
         numeric = [name for name, kind in kinds.items() if kind in ("numbers", "decimals")]
         found = alerts.alerts(self._values, roles.chosen, numeric, self._determined)
         return [
-            Seen(
-                name,
-                kinds[name],
-                each.different,
-                each.missing,
-                self._examples(name, roles),
-                why.get(name, ""),
-                found[name],
-            )
-            for name, each in self._values.items()
+            Seen(name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own)
+            for (name, each), own in zip(self._values.items(), found.values(), strict=True)
         ]
 
     def _examples(self, name, roles):
@@ -130,8 +127,8 @@ class OwnTable:
         if isinstance(domain, Mapping):
             return f"{domain['low']:,} to {domain['high']:,}"
         hidden = {Role.IDENTIFIER, Role.PERSON} & {roles.chosen[name], roles.before[name]}
-        keys = [self.cells[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
-        return examples(self.cells[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
+        keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
+        return examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
 
     def save(self, roles, *, confirm=True):
         """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.

@@ -400,7 +400,7 @@ def test_the_command(here, capsys):
     Path(FILE).write_text(TEXT)
     assert cli.main(["new", FILE, "--name", "mine"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("data/mine/mine.toml\narea: almost determines 'sex': 100% of records, 50% by guessing.\n")
+    assert said.startswith("data/mine/mine.toml\narea: determines 'sex': 100% of records, 50% by guessing.\n")
     assert "\nThis is a draft. " in said
     assert cli.main(["new", FILE, "--name", "mine"]) == 2
     assert "exists already and is left as it is" in capsys.readouterr().err

@@ -79,7 +79,7 @@ def test_alerts_are_of_what_a_release_may_hold(table):
     assert found == {
         "name": [], "pay": [], "sex": [], "age": [], "city": [],
         "zip": [
-            f"almost determines '{other}': 100% of records, {guess:.0%} by guessing" for other in ("city", "land")
+            f"determines '{other}': 100% of records, {guess:.0%} by guessing" for other in ("city", "land")
         ],
         "land": ["says the same as 'city': 100% of records. Leave one of them unused"],
         "note": ["many missing: 80% of records"],
