@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb import studies
+from privnb import decision, studies
 from privnb.evaluation import evaluate
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
@@ -203,10 +203,12 @@ def test_another_process_of_the_explorer_imports_it(strangers, clinic):
 def test_the_frontier_measures_it_in_other_processes_and_keeps_the_results(strangers, clinic, tmp_path):
     """Workers import the class with the task; the store knows it by its parameters and the text of its file."""
     _, neighbours, *_ = strangers
-    asked = clinic, [neighbours.Neighbours(5)], "reidentification_rate", "certainty_penalty"
+    axes = studies.axes(clinic, "lonely_share", "discernibility")  # one of the stranger's, and one that no study has
+    asked = clinic, [neighbours.Neighbours(5), Identity()], *axes.values()
     found = studies.appraised(*asked, store=str(tmp_path))
-    assert set(found.sanitizer) == {"Neighbours"}
-    assert {"reidentification_rate", "certainty_penalty", "privacy_loss"} <= set(found.measure)
+    assert set(found.sanitizer) == {"Neighbours", "Identity"}
+    assert {"lonely_share", "discernibility", "privacy_loss"} <= set(found.measure)
+    assert len(decision.points(found, **axes, floor=5)) == 2
     kept = set(tmp_path.glob("*.result"))
     pd.testing.assert_frame_equal(studies.appraised(*asked, store=str(tmp_path)), found)
     assert set(tmp_path.glob("*.result")) == kept

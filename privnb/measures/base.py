@@ -120,7 +120,7 @@ def measure(*, kind, better, bounds, **facts):
         name, home, takes = function.__name__, function.__module__, [*inspect.signature(function).parameters]
         facts.setdefault("sentence", opening(function))
         facts.setdefault("source", source(function).rstrip("."))
-        if _homes.get(name) == home:  # a cell that runs again may state other facts
+        if getattr(_marked.get(name), "__module__", "") == home:  # a cell that runs again may state other facts
             _stated.pop(name, None)
 
         @wraps(function)
@@ -131,7 +131,7 @@ def measure(*, kind, better, bounds, **facts):
 
         checked.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
         checked.__doc__ = _described(function, takes, checked.facts)
-        _homes[name] = home
+        _marked[name] = checked
         return checked
 
     return mark
@@ -161,7 +161,13 @@ def _described(function, takes, of):
     return f"{said}{sections}{mark}{source}" if mark else f"{said}\n\n{sections}".rstrip()
 
 
-_homes = {}  # in which module the function of each name is
+_marked = {}  # functions by name
+
+
+def marked(name):
+    """The function that is marked as the measure of this name; None where there is none: other rows have that name."""
+    facts(name)  # imports the rooms, if it is not known yet
+    return _marked.get(name)
 
 
 def facts(name):

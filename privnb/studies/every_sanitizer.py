@@ -12,12 +12,13 @@ import numpy as np
 
 from privnb.evaluation import disclosures, queries, trade_off, workload
 from privnb.evaluation.attributes import first_number, sensitive_name
-from privnb.evaluation.cases import Linked, Question, answer
+from privnb.evaluation.cases import Linked, OfMeasure, Question, answer
 from privnb.evaluation.combinations import FLOOR, Combinations
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import SETTING, join, setting, setting_name, summary
 from privnb.evaluation.store import Store
+from privnb.measures.base import marked
 from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.sentences import say
@@ -97,8 +98,8 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     ----------
     dataset : Dataset
     privacy, utility : str
-        Of `MEASURES`. Where a table has no large populations, no utility loss is defined, and the certainty penalty
-        stands for it.
+        Of `MEASURES`, or a function marked with `@measure` of which each release is asked. Where a table has no large
+        populations, no utility loss is defined, and the certainty penalty stands for it.
 
     Returns
     -------
@@ -108,14 +109,15 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     Raises
     ------
     ValueError
-        For a measure that `MEASURES` does not have of that kind.
+        For another one.
     """
     expect.these(dataset=dataset)
     for kind, measure in (("privacy", privacy), ("utility", utility)):
         known = [each for measures in MEASURES[kind].values() for each in measures]
-        if not (isinstance(measure, str) and measure in known):
+        if not (isinstance(measure, str) and (measure in known or _other(measure, kind))):
             raise ValueError(
-                f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}; got {expect.found(measure)}."
+                f"{kind.upper()} is a measure of {kind}, one of {', '.join(known)}, or a function marked as one that "
+                f"takes the release, the dataset and the sensitive attribute alone; got {expect.found(measure)}."
             )
     without = trade_off.large_populations(dataset, sensitive_name(dataset, None)) is None
     utility = "certainty_penalty" if without and utility in ("utility_loss", "worse_than_trivial") else utility
@@ -163,10 +165,22 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
 
 
 def _check_measures(measures):
-    """Raise ValueError for a name that no evaluation here gives."""
+    """Raise ValueError for a name that no evaluation here gives, and of which no release is asked."""
     known = dict.fromkeys(each for kind in MEASURES.values() for given in kind.values() for each in given)
     for measure in measures:
-        expect.one_of("measures", measure, known)
+        if not (isinstance(measure, str) and _other(measure)):
+            expect.one_of("measures", measure, known)
+
+
+def _other(measure, kind=None):
+    """Whether a measure that is none of `MEASURES` can be asked of each release: of one kind, or of either."""
+    function = marked(measure)
+    if function is None or kind not in (None, function.facts.kind):
+        return False
+    try:
+        return bool(OfMeasure(function))
+    except ValueError:  # it takes something else
+        return False
 
 
 def left_out(dataset, sanitizers, results):
@@ -290,7 +304,9 @@ class _Plan:
         """The evaluations by name, `trade_off` first, then what says who is singled out."""
         every = [item for kind in MEASURES.values() for item in kind.items()]
         asked = [name for name, measures in every if self.profile.family["all"] or {*measures} & {*self.measures}]
-        return list(dict.fromkeys(["trade_off", "combinations", *asked]))
+        known = {each for _, measures in every for each in measures}
+        others = [each for each in self.measures if each not in known]
+        return list(dict.fromkeys(["trade_off", "combinations", *asked, *others]))
 
     @cached_property
     def questions(self):
@@ -303,6 +319,7 @@ class _Plan:
         if not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
+        losses |= {name: OfMeasure(marked(name)) for name in self.wanted if _other(name)}
         found = {}
         for noisy in (False, True):
             every = losses | {"disclosure": disclosures.Disclosure(target, miners=self.miners if noisy else "")}
