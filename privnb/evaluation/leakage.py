@@ -17,6 +17,7 @@ from privnb.evaluation.disclosures import stand_in
 from privnb.evaluation.people import subsets_of
 from privnb.measures import channel
 from privnb.measures.base import state
+from privnb.measures.told import right_by_group
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED
@@ -149,6 +150,7 @@ class Known(Question):
 
     def rows(self, case):
         dataset, release, rows, n = case.dataset, stand_in(case), [], len(case.dataset)
+        check_record_each(release)
         if reason := release.without_classes:
             raise Unreadable(
                 f"what some of a person's attributes tell is not counted for {case.sanitizer!r}: {reason}. Ask "
@@ -224,6 +226,7 @@ class Leakage(Question):
 
     def rows(self, case):
         release = stand_in(case)
+        check_record_each(release)
         check_readable(release)
         names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.table
         rows = identity_rows(case, release, self.fewest)
@@ -316,6 +319,7 @@ class Worth(Question):
 
     def rows(self, case):
         release, n = stand_in(case), len(case.dataset)
+        check_record_each(release)
         known = _channel(case.dataset, release, self.sensitive)
         absent = [str(value) for value in known.inputs if value not in self.gain]
         if absent:
@@ -329,6 +333,15 @@ class Worth(Question):
         before, after = np.where(kept, (before, after), np.nan)
         variant = "at most" if release.classes is None else ""
         return [self.row(case)(after, variant=variant, baseline=before)]
+
+
+def check_record_each(release):
+    """Raise Unreadable where people may have several records: what is leaked here is leaked of a record."""
+    if release.people is not None:
+        raise Unreadable(
+            "what a release leaks is counted by record, and people of this table may have several. How often a person "
+            "is found, and what their classes tell, count people: see linkage and gains."
+        )
 
 
 def check_readable(release):
@@ -401,6 +414,20 @@ def identity_rows(case, release, fewest):
         right = register_vulnerability(release.equivalence_classes, _alike(case.dataset))
         right = withholding.found(right * n, n, fewest)
     return _pair(case.row, "identity", right, 1 / n, "identity")
+
+
+def people_rows(case, release, sensitive, fewest):
+    """Rows of whose a released row is, and of what the sensitive value is, where people may have several records."""
+    n, people = len(release), release.people
+    right = channel.posterior_vulnerability(record_channel(release.equivalence_classes, people)) * n
+    rows = _pair(case.row, "identity", withholding.found(right, n, fewest), np.bincount(people).max() / n, "identity")
+    classes, values, _ = release.of_people(sensitive)
+    n, everybody = release.headcount, np.zeros(len(release), dtype=np.int64)
+    guessed, before = (
+        withholding.share(right_by_group(groups, values, people) * n, n, fewest) for groups in (classes, everybody)
+    )
+    what = "bucket" if sensitive not in release.table else "sensitive"
+    return rows + _pair(case.row, what, guessed, before[0], sensitive)
 
 
 def attribute_rows(case, release, name, fewest):

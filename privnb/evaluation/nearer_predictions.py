@@ -3,7 +3,7 @@ and whom they hit (Sramka et al. 2010, section 4.4, Table 2). Counts of few peop
 Long, since what is withheld depends on all the controls beside it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -98,7 +98,9 @@ class Nearer(Question):
 
     def rows(self, case):
         dataset, release, seed, target, fewest = case.dataset, case.release, case.seed, self.target, self.fewest
-        feared = scenarios(target, len(dataset), c=self.c, share=self.share, weights=self.weights, seed=seed)
+        feared = scenarios(target, dataset.headcount, c=self.c, share=self.share, weights=self.weights, seed=seed)
+        if dataset.people is not None:  # records that are alike may be several people's
+            feared = {named: _of_people(idea, dataset) for named, idea in feared.items() if named[1] != "distinct"}
         order = case.stream("publish")
         members = [miner.name for miner in miners_of(self.miners) if not miner.name.startswith("fusion")]
         bare, members = weka.is_weka(members[0]), ", ".join(members)
@@ -131,7 +133,7 @@ class Nearer(Question):
             )
             dealt = [idea.worth({target: rng.permutation(guessed)}, dataset, release) for _ in range(DEALS)]
             parts.append(_permuted(made, scores, worst, dealt, fewest, scenario))
-            if named == A:
+            if named == A and dataset.people is None:  # a person of several groups is counted in none
                 parts.append(_who_is_hit(row, dataset, scores, worst, fewest))
         return _apart(join(*(part for part in parts if len(part))), fewest)
 
@@ -201,6 +203,12 @@ def scenarios(target, n, *, c=0, share=0.05, weights="", seed=1):
         ("C", "distinct"): AntiUtility(nearer, weights=partial(_distinct, chosen)),
     }
     return feared | ({W: AntiUtility(nearer, weights=mining.interest_of(weights))} if weights else {})
+
+
+def _of_people(idea, dataset):
+    """The idea with the weights of people as those of their records."""
+    given = idea.weights
+    return idea if given is None or callable(given) else replace(idea, weights=given[dataset.people])
 
 
 def _distinct(chosen, table, released):

@@ -9,6 +9,7 @@ import numpy as np
 
 from privnb.evaluation.attributes import first_number, published_name, sensitive_name
 from privnb.evaluation.cases import Question, ask, reached
+from privnb.evaluation.leakage import check_record_each
 from privnb.evaluation.predictions import mine
 from privnb.evaluation.releases import gain_rows
 from privnb.evaluation.results import tidy
@@ -78,6 +79,7 @@ class PutIn(Question):
 
     def rows(self, case):
         dataset, release, target, sensitive = case.dataset, case.release, self.target, self.sensitive
+        check_record_each(release)
         row, gains = case.row, partial(gain_rows, sensitive=self.sensitive, fewest=self.fewest)
         deal, found = case.stream("deal"), mine(release, target, self.miners, rng=case.stream("publish"))
         if not found.guesses:

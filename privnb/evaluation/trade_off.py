@@ -22,6 +22,7 @@ from privnb.measures.gains import deals
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import permuted_losses, privacy_losses, revealed_losses, utility_losses
 from privnb.microdata import expect, withholding
+from privnb.microdata.counts import coded, most_of_people, once_each
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import Ordered, Ranges, Taxonomy, with_exact_ends
 from privnb.sanitizers import Identity, Suppress
@@ -128,7 +129,7 @@ class Losses(Question):
         populations, trivial, scale = _ends_of_scales(case.dataset, self)
         if release.classes is not None:
             classes = int(release.classes.max()) + 1
-            rows.append(row("classes", withholding.known(classes, len(release), self.fewest)))
+            rows.append(row("classes", withholding.known(classes, release.headcount, self.fewest)))
             losses = partial(row, variant="" if self.distance == "Jensen-Shannon" else self.distance)
             rows += _of_people(losses, release, self.sensitive, self.distance, scale, self.fewest, case.stream("deal"))
         if populations is not None:
@@ -180,13 +181,17 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
     row, revealed = row_builder(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
-    people = dataset.table[sensitive].value_counts().reindex(revealed.index)
+    column, n = dataset.table[sensitive], dataset.headcount
+    people = column.iloc[once_each(dataset.people, coded(column)[0])].value_counts().reindex(revealed.index)
     commonest = people.sort_values(kind="stable", ascending=False)
-    everybody = withholding.Margin(len(dataset), tuple(commonest.index), rest=False)
-    hidden = withholding.suppress(commonest.to_dict(), [everybody], fewest)
+    if dataset.people is None:
+        everybody = withholding.Margin(n, tuple(commonest.index), rest=False)
+        hidden = withholding.suppress(commonest.to_dict(), [everybody], fewest)
+    else:  # who has several values is in several of these counts, so that no one follows from the others
+        hidden = commonest.index[withholding.tells(commonest.to_numpy(), n, fewest)]
     rows = []
     for value, loss in revealed.items():
-        share, loss = (np.nan, np.nan) if value in hidden else (people[value] / len(dataset), loss)
+        share, loss = (np.nan, np.nan) if value in hidden else (people[value] / n, loss)
         rows.append(row("sensitive_share", share, target=sensitive, group=str(value)))
         rows.append(row("revealed_loss", loss, target=sensitive, group=str(value), better="lower"))
     populations = large_populations(dataset, sensitive, support)
@@ -276,8 +281,9 @@ def large_populations(dataset, sensitive, support=0.05, hierarchies=None):
 
 
 def _of_people(row, release, sensitive, distance, scale, fewest, seed):
-    lost, n = privacy_losses(release, sensitive, distance), len(release)
-    dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), deals(n, DEALS))
+    lost, n = most_of_people(privacy_losses(release, sensitive, distance), release.people), release.headcount
+    dealt = islice(permuted_losses(release, sensitive, distance, rng=seed), deals(len(release), DEALS))
+    dealt = (most_of_people(each, release.people) for each in dealt)
     chance = np.mean([[each.max(), each.mean()] for each in dealt], axis=0)
     reached = int((lost >= scale - 1e-12).sum())
     share, *bounds = withholding.share(reached, n, fewest)

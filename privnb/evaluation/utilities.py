@@ -17,6 +17,7 @@ from privnb.evaluation.predictions import mine, stream, unseen
 from privnb.evaluation.results import people_interval, tidy, withheld
 from privnb.measures import mining
 from privnb.microdata import expect, withholding
+from privnb.microdata.counts import most_of_people
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.names import names_in
 
@@ -122,7 +123,9 @@ class _Idea:
         return unseen(release, target, self.miners, folds=self.folds, seed=seed)
 
     def worth(self, guesses, dataset, release):
-        """What each person's guesses are worth, over all targets: array (n,)."""
+        """What each person's guesses are worth, over all targets: array (n,). Of one with several records the best is,
+        as whoever is found by any of them is found.
+        """
         values = []
         for name, function in self.functions.items():
             worth = np.asarray(self._judged(function, name, guesses[name], dataset, release), dtype=float)
@@ -132,7 +135,7 @@ class _Idea:
                     f"{len(dataset)} people; it gave an array of shape {worth.shape}."
                 )
             values.append(worth)
-        return mining.combine(values, self.how)
+        return most_of_people(mining.combine(values, self.how), dataset.people)
 
     def _interest(self, dataset, release):
         given = self._weighed(dataset, release) if callable(self.weights) else self.weights
@@ -142,7 +145,7 @@ class _Idea:
                 f"interest weights are {len(dataset)} numbers from 0, one per person and not all 0; got an array of "
                 f"shape {weights.shape} with sum {weights.sum():g}."
             )
-        return weights
+        return most_of_people(weights, dataset.people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +191,11 @@ class GoodUtility(_Idea):
         known = true[~np.isnan(true)] if numeric else true
         answers = np.unique(np.quantile(known, np.linspace(0, 1, 101), method="nearest") if numeric else known)
         everybody = [np.full(len(true), answer, dtype=true.dtype) for answer in answers]
-        return max(everybody, key=lambda same: mining.weighted_sum(error(same, true), weights))
+
+        def worth(same):
+            return mining.weighted_sum(most_of_people(error(same, true), dataset.people), weights)
+
+        return max(everybody, key=worth)
 
 
 @dataclass(frozen=True, eq=False)

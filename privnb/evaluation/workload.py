@@ -19,6 +19,7 @@ from privnb.evaluation.results import guessed
 from privnb.measures.base import state
 from privnb.measures.mining import exact_match
 from privnb.microdata import expect, withholding
+from privnb.microdata.counts import most_of_people
 from privnb.microdata.schema import Role
 from privnb.miners import able
 from privnb.sanitizers import Identity
@@ -120,21 +121,26 @@ class Utility(Question):
         return [name for name in dataset.schema.names(Role.NEUTRAL) if name not in (*used, self.target)]
 
     def _learned(self, dataset, release, seed, miners):
-        """Whom the miners guess right: `{miner: array (n,) of 0 and 1}`; and why others have no guess."""
+        """Whom the miners guess right, if only by one of their records: `{miner: array (people,) of 0 and 1}`; and why
+        others have no guess.
+        """
         true, commonest = dataset.table[self.target].to_numpy(), _commonest(dataset, self.target)
         if is_withheld(release, self.target):
-            return {miner.name: exact_match(commonest, true) for miner in able(miners_of(miners), commonest)[0]}, {}
+            right = most_of_people(exact_match(commonest, true), dataset.people)
+            return {miner.name: right for miner in able(miners_of(miners), commonest)[0]}, {}
         if not MinerInference.can_read(release):  # buckets: whose value is whose is not published
             return {}, {miner.name: "refused" for miner in miners_of(miners)}
         unused = self._unused(dataset)
         schema = release.schema.with_roles({a.name: a.role for a in release.schema.attributes if a.name not in unused})
         read = replace(release, table=release.table.drop(columns=unused), schema=schema)
         found = unseen(read, self.target, miners, folds=self.folds, seed=seed)
-        return {name: exact_match(guess, true) for name, guess in found.guesses.items()}, found.failed
+        guesses = found.guesses.items()
+        return {name: most_of_people(exact_match(guess, true), dataset.people) for name, guess in guesses}, found.failed
 
     def _kept(self, case, by_miner, failed):
-        row, n, values = self.row(case), len(case.dataset), case.dataset.table[self.target]
-        baseline = withholding.share((values == values.mode()[0]).sum(), n)[0]
+        row, dataset, values = self.row(case), case.dataset, case.dataset.table[self.target]
+        n, commonest = dataset.headcount, (values == values.mode()[0]).to_numpy()
+        baseline = withholding.share(most_of_people(commonest, dataset.people).sum(), n)[0]
         rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
         for name, right in by_miner.items():
             share, *bounds = guessed(right.sum(), n)

@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.cases import Case
-from privnb.evaluation.leakage import attribute_rows, check_readable, class_rows, identity_rows, original_rows
+from privnb.evaluation.leakage import (
+    attribute_rows,
+    check_readable,
+    class_rows,
+    identity_rows,
+    original_rows,
+    people_rows,
+)
 from privnb.evaluation.releases import Costs, Gains, tells_few
 from privnb.evaluation.results import tidy
 from privnb.evaluation.trade_off import Losses
@@ -18,6 +25,7 @@ from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import state
 from privnb.measures.information_loss import suppressed_cells
 from privnb.microdata import withholding
+from privnb.microdata.counts import people_in
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.reporting.charts.base import Aggregate, merge_small
 
@@ -84,18 +92,25 @@ def rows(dataset, setting, made, release):
         check_readable(release)
     except Unreadable:  # the note of a reading says why
         return tidy(found)
-    leaks = identity_rows(case, release, LEAST)
-    if release.classes is None or release.buckets is not None:
-        leaks += original_rows(case, sensitive, LEAST)
-    for name in release.treated("noisy"):
-        leaks += attribute_rows(case, release, name, LEAST)
+    leaks = _leaks(case, release, sensitive)
     if release.classes is not None:
-        leaks += class_rows(case, release, sensitive, LEAST)
         found += Gains(sensitive, LEAST).rows(case) + _levels(case, release, setting) + _cells(case, release)
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
     found += [row for row in leaks if row["measure"] in SHOWN]
     return tidy(found)
+
+
+def _leaks(case, release, sensitive):
+    """Rows of what the release leaks."""
+    if release.people is not None:
+        return people_rows(case, release, sensitive, LEAST)
+    leaks = identity_rows(case, release, LEAST)
+    if release.classes is None or release.buckets is not None:
+        leaks += original_rows(case, sensitive, LEAST)
+    for name in release.treated("noisy"):
+        leaks += attribute_rows(case, release, name, LEAST)
+    return leaks + (class_rows(case, release, sensitive, LEAST) if release.classes is not None else [])
 
 
 @lru_cache(maxsize=8)
@@ -107,12 +122,12 @@ def _losses(sensitive):
 def _levels(case, release, setting):
     """Rows of the levels that the worst class reaches; baseline: what is asked for."""
     rows, asked, sensitive = [], setting.asked, setting.sensitive
-    # All models of sensitive values count alike, so they are counted once.
-    counts, few = MODELS["t"](0.5, sensitive).counted(release), tells_few(release, sensitive)
+    # All models of sensitive values count alike, but for people who have several, so they are counted once.
+    counts, few = _counted(MODELS["t"](0.5, sensitive), release), tells_few(release, sensitive)
     for letter, kind in MODELS.items():
         model = kind(STEPS[letter][-1], *[sensitive] * (letter != "k"))  # a level depends on no bound
-        table = model.counted(release) if letter == "k" else counts
-        levels = model.level(table, table.sum(axis=0))
+        of_values = letter != "k" and (release.people is None or not model.of_members)
+        levels = model.level(*(counts if of_values else _counted(model, release)))
         level, nothing = (levels.min(), 1) if model.better == "higher" else (levels.max(), 0)
         hidden = few and letter != "k" and level > nothing
         reached = partial(case.row, f"{letter}_achieved", np.nan if hidden else level, better=model.better)
@@ -120,10 +135,20 @@ def _levels(case, release, setting):
     return rows
 
 
+def _counted(model, release):
+    """What a model counts in each class, and in all of them as one."""
+    parts, whole = model.parts(release)
+    return np.concatenate([*parts]), whole
+
+
 def _cells(case, release):
     suppressed, cells = release.suppressed, suppressed_cells(release)
     others = cells - suppressed * len(release.schema.quasi_identifiers)  # of people who keep some of theirs
-    hidden = withholding.tells(suppressed, len(release)) or withholding.few(cells) or withholding.few(others)
+    hidden = (
+        withholding.tells(release.suppressed_people, release.headcount)
+        or withholding.few(cells)
+        or withholding.few(others)
+    )
     return [case.row("suppressed_cells", np.nan if hidden else cells)]
 
 
@@ -131,12 +156,12 @@ def class_sizes(release):
     """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
     class`, or `people in a bucket`, and `people`, small ones merged; None of noise, and of fewer than ten people.
     """
-    if release.classes is None or len(release) < withholding.LIMIT:
+    if release.classes is None or release.headcount < withholding.LIMIT:
         return None
-    sizes = np.bincount(release.classes)
+    sizes = people_in(release.classes, release.people)
     edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]
     steps = np.searchsorted(edges, sizes, side="right") - 1
-    people = np.bincount(steps, sizes).astype(int)
+    people = people_in(steps[release.classes], release.people)
     ends = [*edges[1:], 10 * edges[-1]]
     labels = [f"{low:,}" if low == end - 1 else f"{low:,}-{end - 1:,}" for low, end in zip(edges, ends, strict=True)]
     first = int(np.flatnonzero(people)[0])

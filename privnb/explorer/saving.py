@@ -20,7 +20,7 @@ import pandas as pd
 
 from privnb.explorer.setting import checked, exposed, of_roles, sanitizer
 from privnb.microdata import expect
-from privnb.microdata.counts import distinct_codes
+from privnb.microdata.counts import distinct_codes, people_in
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, achieved
@@ -109,11 +109,11 @@ def alike(release):
     exact = [name for name in schema.quasi_identifiers if name not in noisy] * bool(noisy) + schema.names(Role.NEUTRAL)
     groups = np.zeros(len(release), dtype=np.int64) if noisy else release.equivalence_classes
     for name in exact:
-        if np.bincount(groups).min() == 1:
+        if people_in(groups, release.people).min() == 1:
             break  # more columns part them further
         codes, values = release.coded(name)
         _, groups = distinct_codes([groups, codes], [groups.max() + 1, len(values)])
-    return int(np.bincount(groups).min())
+    return int(people_in(groups, release.people).min())
 
 
 def _refused(release, own, exact):
@@ -244,6 +244,7 @@ def _measured(release):
     classes = release.classes is not None
     return {
         "records": len(release),
+        **({} if release.people is None else {"people": release.headcount}),
         "k": int(achieved(KAnonymity(2), release)) if classes else None,
         "claims": {repr(model): _level(achieved(model, release)) for model in release.provenance.claims},
         "fewest people alike in all that is not sensitive and has no noise": alike(release),

@@ -13,7 +13,7 @@ import pandas as pd
 
 from privnb.measures.base import measure
 from privnb.microdata import expect
-from privnb.microdata.counts import tabulate
+from privnb.microdata.counts import once_each, tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
 from privnb.privacy_models.closeness import jensen_shannon, relative_entropy, shares
@@ -63,8 +63,8 @@ def privacy_losses(release, sensitive, distance="Jensen-Shannon"):
     expect.these(release=release, sensitive=sensitive)
     release.check_classes("the privacy loss is")
     model = _model(sensitive, distance)
-    counts = model.counted(release)
-    return model.level(counts, counts.sum(axis=0))[release.classes]
+    parts, whole = model.parts(release)
+    return np.concatenate([model.level(counts, whole) for counts in parts])[release.classes]
 
 
 @measure(
@@ -123,12 +123,14 @@ def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
     """
     expect.these(release=release, sensitive=sensitive, rng=rng)
     release.check_classes("the privacy loss is")
-    model, (groups, values) = _model(sensitive, distance), release.by_class(sensitive)
+    model, (groups, values, people) = _model(sensitive, distance), release.of_people(sensitive)
     codes, width = tally(model, values, release.schema[sensitive])
     generator = np.random.default_rng(rng)
     while True:
-        counts = tabulate(groups, generator.permutation(codes), (groups.max() + 1, width))
-        yield model.level(counts, counts.sum(axis=0))[release.classes]
+        dealt = generator.permutation(codes)
+        once, everybody = once_each(people, groups, dealt), once_each(people, dealt)
+        counts = tabulate(groups[once], dealt[once], (groups.max() + 1, width))
+        yield model.level(counts, np.bincount(dealt[everybody], minlength=width))[release.classes]
 
 
 def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):

@@ -178,6 +178,15 @@ def people_among(rows, people=None):
     return int(np.sum(rows)) if people is None else len(np.unique(people[rows]))
 
 
+def most_of_people(values, people=None):
+    """The largest of each person's `values`, array (n,): float array (people,); as they are without `people`."""
+    if people is None:
+        return values
+    most = np.full(int(people.max()) + 1, -np.inf)
+    np.maximum.at(most, people, values)
+    return most[most > -np.inf]
+
+
 CELLS = 2**22  # of a table of counts at a time
 
 

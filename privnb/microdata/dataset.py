@@ -134,7 +134,8 @@ class Dataset:
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
 
     def _repr_html_(self):
-        text = f"{self.name}: {len(self):,} records, attributes: {len(self.schema.attributes)}"
+        of = "" if self.people is None else f" of {self.headcount:,} people"
+        text = f"{self.name}: {len(self):,} records{of}, attributes: {len(self.schema.attributes)}"
         return f"<p>{html.escape(text)}</p>" + self.schema.described().to_html(index=False, border=0)
 
     def sample(self, records, *, rng):

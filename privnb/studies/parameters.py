@@ -5,12 +5,15 @@ import numpy as np
 from privnb.evaluation.attributes import sensitive_name
 from privnb.microdata import expect
 from privnb.microdata.sentences import say
-from privnb.sanitizers import KMember, LaplaceNoise
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import KMember, LaplaceNoise, Mondrian
 from privnb.sanitizers.mechanisms import check_epsilon
 
 
-def sramka_sanitizers(k="", epsilon="", sensitivity=None):
+def sramka_sanitizers(k="", epsilon="", sensitivity=None, *, dataset=None):
     """K-member clusterings and Laplace noise, one for each value asked for.
+
+    Where the dataset has a key of people, whom neither counts, Mondrian stands for the clusterings, see `no_noise`.
 
     Parameters
     ----------
@@ -18,6 +21,8 @@ def sramka_sanitizers(k="", epsilon="", sensitivity=None):
         One number, or several separated by commas; empty: none.
     sensitivity : dict of str to float, optional
         Of the noise, see `LaplaceNoise`.
+    dataset : Dataset, optional
+        That they are for.
 
     Returns
     -------
@@ -26,7 +31,10 @@ def sramka_sanitizers(k="", epsilon="", sensitivity=None):
     >>> sramka_sanitizers(k="2, 10", epsilon=0.5)
     [KMember(k=2, start=0), KMember(k=10, start=0), LaplaceNoise(epsilon=0.5, sensitivity=None)]
     """
-    chosen = [KMember(value) for value in numbers("K", k, int)]
+    if dataset is not None:
+        expect.these(dataset=dataset)
+    keyed = dataset is not None and dataset.schema.person
+    chosen = [Mondrian(KAnonymity(value)) if keyed else KMember(value) for value in numbers("K", k, int)]
     chosen += [LaplaceNoise(value, sensitivity) for value in numbers("EPSILON", epsilon, float)]
     if not chosen:
         raise ValueError("there is no sanitizer to run: give one value or more of k or epsilon.")
@@ -37,7 +45,7 @@ K = (2, 10, 50, 100)  # Sramka et al. 2010, section 4
 
 
 def default_k(k, dataset):
-    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has records enough.
+    """`k` as it is asked for; where that is empty, those of `K` for which the dataset has people enough.
 
     Parameters
     ----------
@@ -50,7 +58,7 @@ def default_k(k, dataset):
     str or int
     """
     _check_k(k, dataset)
-    return k if str(k).strip() else ", ".join(str(value) for value in K if value <= len(dataset))
+    return k if str(k).strip() else ", ".join(str(value) for value in K if value <= dataset.headcount)
 
 
 def _check_k(k, dataset):
@@ -73,16 +81,18 @@ def too_large_k(k, dataset):
         None where it leaves out none.
     """
     _check_k(k, dataset)
-    more = [str(value) for value in K if value > len(dataset)]
+    more = [str(value) for value in K if value > dataset.headcount]
     if str(k).strip() or not more:
         return None
+    who = "records" if dataset.people is None else "people"
     return say(
-        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {len(dataset)} records."
+        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {dataset.headcount} {who}."
     )
 
 
 def possible_epsilon(epsilon, dataset):
-    """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added.
+    """`epsilon` as it is asked for; empty where no quasi-identifier is a number, to which noise can be added, and where
+    people may have several records, of which an epsilon promises one alone.
 
     Parameters
     ----------
@@ -97,11 +107,19 @@ def possible_epsilon(epsilon, dataset):
     expect.these(dataset=dataset)
     for value in numbers("EPSILON", epsilon, float):
         check_epsilon(value)
+    if dataset.schema.person:
+        return ""
     return epsilon if any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers) else ""
 
 
 def no_noise(dataset):
-    """A sentence where `possible_epsilon` leaves out all noise of a dataset, else None."""
+    """A sentence where `possible_epsilon` leaves out all noise of a dataset, and whatever stands for it, else None."""
+    if dataset.schema.person:
+        return say(
+            f"People of '{dataset.name}' may have several records, by '{dataset.schema.person}'. k-member clustering "
+            "and noise promise something of each record alone. Mondrian, whose k counts people, stands for the one; "
+            "the other is left out."
+        )
     if possible_epsilon("1", dataset):
         return None
     return say(
