@@ -231,19 +231,19 @@ def _broken(model, release):
         number, broken = number + len(counts), broken + fails.sum()
         worst += [model.worst(model.level(counts[fails], whole))] if fails.any() else []
     if broken:
-        people, why = "records" if release.people is None else "people", ""
-        if hasattr(model, "population"):
-            why = (
-                ". The labels cover more of the population than the groups that were counted: lower its bound, or give "
-                "the attributes taxonomies, whose labels do not overlap"
+        if release.people is not None:
+            # Full domain's classes may join where labels end publicly, and a report says this: it counts nobody.
+            yield (
+                f"{model!r} is claimed, and classes of the published labels break it, counted in people. Raise k, or "
+                "relax that model"
             )
-        elif release.people is not None and not model.grows:
-            why = (
-                ". Where labels have to end at public cuts, classes joined that share people, who are fewer together: "
-                "raise k, or relax that model"
-            )
+            return
+        why = (
+            ". The labels cover more of the population than the groups that were counted: lower its bound, or give the "
+            "attributes taxonomies, whose labels do not overlap"
+        )
         yield (
             f"{model!r} is claimed, and {broken} of {number} classes of the published labels break it: the worst "
             f"reaches {model.worst(np.array(worst)):.4g}, the smallest class has "
-            f"{release.people_alike.min()} {people}{why}"
+            f"{np.bincount(release.equivalence_classes).min()} records{why if hasattr(model, 'population') else ''}"
         )

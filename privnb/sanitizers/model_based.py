@@ -3,6 +3,7 @@
 from dataclasses import MISSING, dataclass, fields
 
 from privnb.microdata import expect
+from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.schema import Role
 from privnb.privacy_models import PrivacyModel
@@ -74,11 +75,36 @@ def recoded(dataset, table, requirement, classes):
 
     `classes`: integer array, the class of each row of `requirement`; numbers from 0.
     """
+    if requirement.persons is not None and not all(model.grows for model in requirement.models):
+        classes = _kept_as_published(dataset, requirement, classes)
     of_records = classes[requirement.index]
     for a, name in enumerate(dataset.schema.quasi_identifiers):
         labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
         table[name] = labels[of_records]
     return table
+
+
+def _kept_as_published(dataset, requirement, classes):
+    """The classes, those joined with others that would break a model once labels end where many people are.
+
+    Classes with one label then are one class. Of people with records in both there are fewer than of both together, so
+    that a value may belong to a larger share of them.
+    """
+    from privnb.sanitizers.algorithms.recoding import joined  # numba takes most of a second to import
+
+    hierarchies = [dataset.hierarchies[name] for name in dataset.schema.quasi_identifiers]
+
+    def holds(classes):
+        columns = []
+        for a, (name, hierarchy) in enumerate(zip(dataset.schema.quasi_identifiers, hierarchies, strict=True)):
+            labels = hierarchy.labels(requirement.codes[:, a], classes)
+            columns.append(coded(labels if hierarchy.exact else hierarchy.widened(labels, dataset.shared[name])))
+        _, alike = distinct_codes([codes for codes, _ in columns], [len(labels) for _, labels in columns])
+        return requirement.holds(alike[classes], int(alike.max()) + 1)[alike]
+
+    if holds(classes).all():
+        return classes
+    return joined(requirement.codes, lines(hierarchies), classes, 1, holds)
 
 
 def lines(generalizations):
