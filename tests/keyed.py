@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from made_up import IDENTIFIER
 
 from privnb.microdata.dataset import Dataset
+from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import Ranges, flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 
@@ -48,6 +50,22 @@ def table(people=400, *, rng=7):
         }
     )
     return made.iloc[rng.permutation(n)].reset_index(drop=True)
+
+
+def drafted(folder, people):
+    """The path of what `privnb new` drafts, its roles confirmed. Keys are unmistakable, see `made_up`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = table(people).rename(columns={"patient": "patient_id"})
+    made["patient_id"] = IDENTIFIER + made["patient_id"]
+    made.to_csv(folder / "visits.csv", index=False)
+    path = draft(folder / "visits.csv", folder=folder / "data")
+    text = path.read_text(encoding="utf-8").replace("\ndraft = true\n", "\n")
+    for column, role in {"ill": "sensitive", "ward": "neutral"}.items():
+        drafted = f'[columns.{column}]\nrole = "quasi-identifier"'
+        assert drafted in text
+        text = text.replace(drafted, f'[columns.{column}]\nrole = "{role}"')
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def visits(people=400, *, rng=7, **roles):

@@ -2,6 +2,8 @@
 
 import re
 
+import keyed
+import made_up
 import one_process
 import own_tables
 import pytest
@@ -13,6 +15,7 @@ FEW = {"K": "2", "EPSILON": "0.5", "L": "2", "T": "0.4", "DELTA": "2", "MINERS":
 SEARCHED = {"numeric-sensitive": "Mondrian t"}  # a search takes seconds
 PAGES = ["01_load", "02_sanitize", "04_attack", "08_frontier", "09_explore", "10_every_setting"]
 ABOUT_SENSITIVE = PAGES[3:]
+PEOPLE = 120
 SILENT = {"no-sensitive": ABOUT_SENSITIVE, "no-quasi-identifier": PAGES[1:]}
 
 
@@ -22,6 +25,7 @@ def reports(tmp_path_factory, kernel):
     folder = tmp_path_factory.mktemp("own")
     described = {kind: own_tables.write(folder / "data", kind) for kind in own_tables.KINDS}
     described["gaps"] = own_tables.drafted(folder / "data")
+    described["visits"] = keyed.drafted(folder / "drafted", PEOPLE)
     one_process.build_all(
         {
             folder / kind: {"parameters": FEW | {"DATASET": str(path), "TUNED": SEARCHED.get(kind, "")}}
@@ -82,3 +86,23 @@ def test_without_a_sensitive_attribute_a_neighbour_still_finds_people(reports):
     results = report.read(reports / "no-sensitive" / "results.csv")
     assert {"reidentification_rate", "anti_utility", "unique"} <= set(results.measure)
     assert "chosen" not in set(results.measure)
+
+
+def test_a_table_of_people_with_several_records_is_reported_in_people(reports):
+    out = reports / "visits"
+    results, text = report.read(out / "results.csv"), {}
+    for page in out.glob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        assert made_up.IDENTIFIER not in html, "no page holds a key"
+        text[page.stem] = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", html))
+    assert made_up.IDENTIFIER not in (out / "results.csv").read_text(encoding="utf-8")
+    records = int(results[results.measure == "records"].value.iloc[0])
+    assert records > 2 * PEOPLE
+    assert f"{records:,} records of {PEOPLE} people" in text["01_load"]
+    assert f"of {PEOPLE} people" in text["index"]
+    # Nothing that is counted in people counts more than there are.
+    counted = results[results.measure.isin(["k_achieved", "median_class_size", "anti_utility", "suppressed_records"])]
+    assert counted.value.max() <= PEOPLE < records
+    assert "Mondrian, whose k counts people, stands for the one" in text["02_sanitize"]
+    assert {*results.sanitizer} <= {"Identity", "Suppress", "Mondrian", "LocalRecoding", "FullDomain", "Bucketize"}
+    assert results[results.measure == "reidentification_rate"].baseline.min() > 1 / PEOPLE
