@@ -337,6 +337,7 @@ class Worth(Question):
 
 def check_record_each(release):
     """Raise Unreadable where people may have several records: what is leaked here is leaked of a record."""
+    expect.these(release=release)
     if release.people is not None:
         raise Unreadable(
             "what a release leaks is counted by record, and people of this table may have several. How often a person "
