@@ -164,7 +164,7 @@ MADE = {
     "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "together", "check_price",
     "deals", "shares", "jensen_shannon", "relative_entropy",
     "CountQueries", "LargePopulations",
-    "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows",
+    "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows", "people_rows",
     "Line", "Summary", "Combinations", "check_floor",
     "OwnTable", "cells", "named", "proposal",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
