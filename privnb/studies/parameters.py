@@ -114,6 +114,7 @@ def possible_epsilon(epsilon, dataset):
 
 def no_noise(dataset):
     """A sentence where `possible_epsilon` leaves out all noise of a dataset, and whatever stands for it, else None."""
+    expect.these(dataset=dataset)
     if dataset.schema.person:
         return say(
             f"People of '{dataset.name}' may have several records, by '{dataset.schema.person}'. k-member clustering "
