@@ -64,7 +64,7 @@ SLOWEST = [
     "test_own_tables.py", "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_wheel.py",
     "test_places.py", "test_board.py",
     "test_family.py", "test_miners.py", "test_charts.py", "test_nearer_predictions.py", "test_brickell_shmatikov.py",
-    "test_askari.py", "test_sramka.py", "test_keep.py", "test_lab.py", "test_pages_live.py",
+    "test_askari.py", "test_sramka.py", "test_keep.py", "test_your_table.py", "test_lab.py", "test_pages_live.py",
 ]  # fmt: skip
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 

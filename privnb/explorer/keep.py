@@ -42,7 +42,7 @@ class Pins:
         expect.these(setting=setting)
         kept = self._read()
         pinned = setting in kept
-        self._write(kept if pinned else [*kept, setting])
+        self.write(kept if pinned else [*kept, setting])
         self._done.append((setting, kept.index(setting) if pinned else None))
 
     def remove(self, setting):
@@ -53,7 +53,7 @@ class Pins:
             raise ValueError(
                 f"{setting!r} is not pinned, so it cannot be let go of. Run the notebook anew to see pins."
             )
-        self._write([each for each in kept if each != setting])
+        self.write([each for each in kept if each != setting])
         self._done.append((setting, kept.index(setting)))
 
     def undo(self):
@@ -63,7 +63,7 @@ class Pins:
             kept = [each for each in self._read() if each != setting]
             if place is not None:
                 kept.insert(place, setting)
-            self._write(kept)
+            self.write(kept)
             self._done.pop()
 
     def _read(self):
@@ -81,8 +81,8 @@ class Pins:
                 f"it is: correct it, or move it out of {self.path.parent} to begin anew."
             ) from None
 
-    def _write(self, settings):
-        _write(self.path, {"settings": [asdict(setting) for setting in settings]})
+    def write(self, settings):
+        write(self.path, {"settings": [asdict(setting) for setting in settings]})
         self.settings = settings
 
 
@@ -107,10 +107,10 @@ class Stand:
 
     def write(self, setting, axes):
         """Write both."""
-        _write(self.path, {"setting": asdict(setting), "axes": axes})
+        write(self.path, {"setting": asdict(setting), "axes": axes})
 
 
-def _write(path, what):
+def write(path, what):
     """A JSON file of the owner's alone, as a release's files are, written whole or not at all."""
     text = json.dumps(what, indent=1, allow_nan=False)
     partial = path.with_name(f".{path.name}-{secrets.token_hex(4)}")

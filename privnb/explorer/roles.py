@@ -3,11 +3,15 @@
 Native controls, as those of the board: a menu has a name, opens by keyboard and is found by its first letters.
 """
 
+import json
+import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 from markupsafe import Markup
 
+from privnb.explorer import keep
 from privnb.explorer.controls import attribute, button, select, together
 from privnb.explorer.figures import note, trouble
 from privnb.explorer.page import page
@@ -78,6 +82,8 @@ class YourTable:
         from ipywidgets import VBox
 
         self.table, self.roles, self.said = table, table.roles, Markup("")
+        self._stand = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
+        self._restore()
         self._page = page()()
         self._page.on_msg(self._heard)
         self.widget = VBox([self._page])
@@ -91,6 +97,21 @@ class YourTable:
         self._page.html = str(
             form(self.table.seen(self.roles), self.roles) + state(self.roles, self.said or self._unsaved())
         )
+
+    def _restore(self):
+        """Take what was chosen before the page was loaded again, if the description is still the same."""
+        try:
+            held = json.loads(Path(self._stand).read_text(encoding="utf-8"))
+            if held.pop("text") == self.table.text:
+                chosen = {name: Role(held["chosen"][name]) for name in self.roles.chosen}
+                self.roles = replace(self.roles, **held | {"chosen": chosen})
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # choices that begin anew do no harm
+
+    def _hold(self):
+        said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each")}
+        if self._stand:
+            keep.write(Path(self._stand), said | {"text": self.table.text})
 
     def _unsaved(self):
         return note("Not saved yet." * (self.roles != self.table.roles))
@@ -111,6 +132,7 @@ class YourTable:
             self._save()
         elif chosen := answered(self.roles, name, value):
             self.roles, self.said = chosen, Markup("")
+        self._hold()
 
     def _save(self):
         self.said = note("Saving …")

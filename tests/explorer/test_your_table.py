@@ -9,7 +9,7 @@ import browsing
 import nbformat
 import pytest
 
-from privnb.explorer import your_table
+from privnb.explorer import keep, your_table
 from privnb.explorer.roles import MEANINGS
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Role
@@ -89,6 +89,18 @@ def test_saving_says_what_came_of_it(page):
     ask(page, "role 4", "unused")
     ask(page, "save", "")
     assert "people.toml was changed elsewhere since it was read here. Nothing is written." in shown(page)[0]
+
+
+def test_a_page_that_is_loaded_again_goes_on_where_it_was(page, monkeypatch):
+    monkeypatch.setenv(keep.STATE, "board.json")
+    before = your_table("people.csv")
+    for name, value in (("sensitive", "3"), ("person", "each"), ("role 4", "neutral")):
+        ask(before, name, value)
+    assert shown(your_table("people.csv")) == shown(before) != shown(page)
+    before.table.path.write_text(before.table.text + "# mine\n")
+    assert shown(your_table("people.csv")) == shown(page), "roles of another description"
+    Path("board.json").write_text("[]")
+    assert shown(your_table("people.csv")) == shown(page)
 
 
 def test_the_notebook_is_the_same_page_beside_the_data_of_its_project(tmp_path, monkeypatch):
