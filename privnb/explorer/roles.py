@@ -26,8 +26,8 @@ MEANINGS = {
     Role.QUASI_IDENTIFIER: "others may know it",
     Role.SENSITIVE: "nobody should learn it",
     Role.NEUTRAL: "neither, published as it is",
-    Role.IDENTIFIER: "names a person, dropped",
-    Role.PERSON: "whose row it is, dropped",
+    Role.IDENTIFIER: "names a person",
+    Role.PERSON: "whose row it is",
     Role.UNUSED: "left out",
 }
 HEADINGS = "Column", "Different", "Missing", "Examples", "Role", "What was seen"

@@ -45,7 +45,7 @@ def test_a_menu_offers_every_role_and_says_the_proposed_one(page):
     assert menus == {
         "Which column should nobody learn?": "Choose …",
         "Is each row one person?": "Choose …",
-        "Role of name": "identifier: names a person, dropped",
+        "Role of name": "identifier: names a person",
         **{f"Role of {name}": "quasi-identifier: others may know it" for name in ("age", "sex", "illness", "visits")},
     }
     assert "nearly the name of a person" in text
@@ -73,7 +73,7 @@ def test_what_is_chosen_is_said_at_once(page):
     assert shown(page)[1]["Is each row one person?"] == "Yes, each row is one person"
     assert "yet" not in shown(page)[0].replace("Not saved yet", "")
     ask(page, "person", "0")
-    assert shown(page)[1]["Role of name"] == "person: whose row it is, dropped"
+    assert shown(page)[1]["Role of name"] == "person: whose row it is"
 
 
 def test_saving_says_what_came_of_it(page):
