@@ -127,10 +127,12 @@ def names(name, values):
 
 def days(name, values):
     """Days in one of the forms of `DAYS`, with or without the time of the day."""
+    if values.different > LEAVES:
+        return None
     texts = values.texts.str.replace(taxonomies.CLOCK, "", regex=True)
-    forms = [form for form, looks in DAYS.items() if texts.iloc[0:1].str.fullmatch(looks).all()]
-    forms = [form for form in forms if texts.str.fullmatch(DAYS[form]).all() and _read(texts, form).notna().all()]
-    if not forms or values.different > LEAVES:
+    alone = replace(values, texts=texts)
+    forms = [form for form, looks in DAYS.items() if alone.match(looks) and _read(texts, form).notna().all()]
+    if not forms:
         return None
     form, *others = forms
     examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
@@ -151,8 +153,8 @@ def times(name, values):
 
 def truths(name, values):
     """True or false, in two different words."""
-    pair = next((pair for pair in TRUTHS if {*values.texts.str.lower()} == {*pair}), None)
-    if pair and values.different == 2:
+    said = {*values.texts.str.lower()} if values.different == 2 else ()
+    if pair := next((pair for pair in TRUTHS if said == {*pair}), None):
         return _categories(name, values, "values", flat, said=f"{pair[0]} or {pair[1]}; ")
 
 
@@ -176,12 +178,12 @@ def codes(name, values):
     if values.different < 3 or values.different > LEAVES:
         return None
     if values.match(taxonomies.BRITISH):
-        return _categories(name, values, "post codes", taxonomies.british, in_order=True)
+        return _categories(name, values, "post codes", taxonomies.british, most=4, in_order=True)
     digits = one_length and values.match(r"\d+") and values.texts.str.startswith("0").any()
     if digits or (one_length and POST.search(name)):
-        return _categories(name, values, "codes", taxonomies.prefixes, in_order=True)
+        return _categories(name, values, "codes", taxonomies.prefixes, most=4, in_order=True)
     if POST.search(name) and lengths.max() <= 10:
-        return _categories(name, values, "codes of several lengths", taxonomies.beginnings, in_order=True)
+        return _categories(name, values, "codes of several lengths", taxonomies.beginnings, most=4, in_order=True)
 
 
 def free_text(name, values):

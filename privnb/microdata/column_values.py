@@ -11,6 +11,7 @@ from privnb.microdata import cuts, reading
 from privnb.microdata.schema import Numbers
 
 STEPS = 10**8  # a column with more different possible whole numbers is treated as text
+FIRST = 10  # texts are looked at before all the others
 GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
 
 
@@ -71,7 +72,7 @@ class Values:
 
     def match(self, pattern):
         """Whether all texts match a pattern as a whole."""
-        return bool(self.texts.str.fullmatch(pattern).all())
+        return all(bool(texts.str.fullmatch(pattern).all()) for texts in (self.texts[:FIRST], self.texts))
 
     @cached_property
     def numbers(self):

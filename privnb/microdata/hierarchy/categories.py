@@ -55,8 +55,10 @@ class Taxonomy(OfLeaves, OnALine):
 
     def __post_init__(self):
         expect.text("name", self.name, "an attribute")
-        for row in expect.all_of("rows", self.rows, tuple, list):
-            expect.all_of("row", row, str)
+        expect.all_of("rows", self.rows, tuple, list)
+        if {type(label) for row in self.rows for label in row} - {str}:
+            for row in self.rows:
+                expect.all_of("row", row, str)
         if not self.rows:
             raise SchemaError(f"hierarchy '{self.name}' is empty: no rows. Give one line a leaf: leaf;level 1;...;*")
         lengths = {len(row) for row in self.rows}
@@ -72,20 +74,22 @@ class Taxonomy(OfLeaves, OnALine):
         for row in self.rows:
             if row[-1] != SUPPRESSED:
                 raise SchemaError(f"hierarchy '{self.name}': leaf '{row[0]}' ends in '{row[-1]}', not in '*'.")
-        for level in range(1, self.height + 1):
+        columns = [*zip(*self.rows, strict=True)]
+        for level, pair in enumerate(pairwise(columns), 1):
             parents = {}
-            for row in self.rows:
-                parent = parents.setdefault(row[level - 1], row[level])
-                if parent != row[level]:
+            for child, own in dict.fromkeys(zip(*pair, strict=True)):
+                parent = parents.setdefault(child, own)
+                if parent != own:
                     raise SchemaError(
                         f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}: "
-                        f"'{row[level - 1]}' lies under both '{parent}' and '{row[level]}'. Give it one parent."
+                        f"'{child}' lies under both '{parent}' and '{own}'. Give it one parent."
                     )
         object.__setattr__(self, "_as_given", self.rows)
         # Depth-first order makes every inner node a run of neighbouring leaves.
-        seen = [{label: i for i, label in reversed(list(enumerate(column)))} for column in zip(*self.rows, strict=True)]
-        key = {row: tuple(seen[level][row[level]] for level in range(self.height, -1, -1)) for row in self.rows}
-        object.__setattr__(self, "rows", tuple(sorted(self.rows, key=key.get)))
+        first = [dict(zip(reversed(column), range(len(column), 0, -1), strict=True)) for column in reversed(columns)]
+        keys = [*zip(*(map(of.get, column) for of, column in zip(first, reversed(columns), strict=True)), strict=True)]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        object.__setattr__(self, "rows", tuple(self.rows[place] for place in order))
         self._check_labels()
 
     @classmethod
