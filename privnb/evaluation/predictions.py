@@ -58,15 +58,15 @@ def mine(release, target, names, *, rng):
 def unseen(release, target, names, *, folds, seed):
     """What the miners `names` guess of `target` for people whom they did not learn from: a `Mined`.
 
-    By cross-validation over the release: what is known of a person is the same, but the release tells of others. A
-    table of fewer records than `folds` has one fold a record. Where a miner names nothing of an attribute that is
-    published as it is, the guess is "", which is never right.
+    By cross-validation over the release: what is known of a person is the same, but the release tells of others. All
+    records of a person are in one fold, and a table of fewer people than `folds` has one fold per person. Where a miner
+    names nothing of an attribute that is published as it is, the guess is "", which is never right.
     """
-    folds = min(folds, len(release))
+    folds = min(folds, release.headcount)
     column, encoded = _attackable(release).table[target].to_numpy(), _encoded(release, release.table, target)
 
     def guess(miner):
-        predicted = cross_val_predictions(miner, encoded, column, folds=folds, seed=seed)
+        predicted = cross_val_predictions(miner, encoded, column, folds=folds, seed=seed, people=release.people)
         # The released cell of the very person, which stands for no guess elsewhere, would be the truth.
         exact = target not in release.schema.quasi_identifiers and column.dtype.kind not in "fiu"
         return np.where(pd.isna(predicted), "", predicted).astype(object) if exact else predicted

@@ -85,7 +85,7 @@ state(
     better="higher",
     bounds=(1, np.inf),
     title="k achieved",
-    sentence="Nobody can be linked to fewer released records than this. Buckets publish exact quasi-identifiers, so "
+    sentence="Nobody can be linked to fewer people than this. Buckets publish exact quasi-identifiers, so "
     "k is about those.",
     source="Samarati and Sweeney, 1998",
     format="{:,} people",

@@ -137,7 +137,7 @@ def able(miners, target):
     return [m for m in miners if m.predicts(target)], [m.name for m in miners if not m.predicts(target)]
 
 
-def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
+def cross_val_predictions(miner, encoded, target, folds=10, seed=1, people=None):
     """A guess for each record by a miner that did not see it.
 
     The records are shuffled with `seed` and dealt to `folds` folds, label by label for a target of labels (stratified);
@@ -154,6 +154,9 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
     folds : int
         2 to n.
     seed : int
+    people : integer array (n,), optional
+        Whose each record is, from 0: all of a person's fall into one fold, for no miner learns from whom it guesses.
+        None: each is another person's.
 
     Returns
     -------
@@ -168,10 +171,16 @@ def cross_val_predictions(miner, encoded, target, folds=10, seed=1):
     check_miners("miner", [miner])
     check_encoded(encoded, target)
     expect.these(seed=seed)
-    if hasattr(miner, "cross_val_predictions"):
+    if people is not None:
+        expect.vector("people", people, len(target))
+    if people is None and hasattr(miner, "cross_val_predictions"):
         return miner.cross_val_predictions(encoded, target, folds=folds, seed=seed)
     target = np.asarray(target)
-    fold = fold_numbers(target, folds, seed)
+    if people is None:
+        fold = fold_numbers(target, folds, seed)
+    else:
+        _, first, person = np.unique(people, return_index=True, return_inverse=True)
+        fold = fold_numbers(target[first], folds, seed)[person]
     guesses = np.empty(len(target), dtype=float if is_numeric_dtype(target) else object)
     for number in range(folds):
         held = fold == number

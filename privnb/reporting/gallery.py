@@ -79,7 +79,9 @@ def made_up(dataset, people=3, *, rng=0):
         nobody = ~np.isin(index[len(dataset) :], index[: len(dataset)])
         found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
         if len(found) >= people:
-            return found.head(people).reset_index(drop=True)
+            found = found.head(people).reset_index(drop=True)
+            own = {dataset.schema.person: [f"made up {i}" for i in range(people)]} if dataset.schema.person else {}
+            return found.assign(**own)
     raise NobodyLeft(
         f"nearly every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so that no "
         f"{people} people can be made up."

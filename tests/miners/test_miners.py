@@ -220,6 +220,12 @@ def test_cross_validation_guesses_each_record_unseen_and_in_order():
     assert set(witness.fit(numbered, target).predict(numbered)) == {"unseen"}
     assert set(cross_val_predictions(witness, numbered, target)) == {"seen"}
     assert cross_val_predictions(witness, numbered, np.arange(90.0), folds=3).tolist() == [0.0] * 90
+    people = np.arange(90) % 30
+    by_person = encoded(TABLE.iloc[:90].assign(age=people), ["age"])
+    assert "unseen" in set(cross_val_predictions(witness, by_person, target)), (
+        "it learns from other records of a person"
+    )
+    assert set(cross_val_predictions(witness, by_person, target, people=people)) == {"seen"}
     tree = reference_set("decision tree")[0]
     ages = encoded(TABLE, ["age"])
     halves = np.where(TABLE["age"] > 50, "old", "young")
