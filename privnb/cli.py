@@ -170,12 +170,12 @@ def _columns(args):
 def new(args):
     """Draft the description of an owner's table, with the roles that are given; status 1 if it cannot be confirmed as
     asked."""
-    from privnb.microdata.draft import draft
+    from privnb.microdata.draft import drafted
     from privnb.microdata.own_table import OwnTable
 
-    path, us = draft(args.file, args.name), shlex.quote(runs_as())
+    us, (path, table) = shlex.quote(runs_as()), drafted(args.file, args.name)
     try:
-        table, said = _described(OwnTable.open(str(path)), args)
+        table, said = _described(OwnTable.open(str(path), table), args)
     except ValueError:
         shutil.rmtree(path.parent)  # so that the same command can be corrected
         raise

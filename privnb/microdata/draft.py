@@ -32,9 +32,8 @@ def draft(file, name=None, folder="data"):
     """Write the folder `<folder>/<name>` for the owner to correct.
 
     The folder holds a copy of `file`, `<name>.toml`, `hierarchies/default/<attribute>.csv`, and a `.gitignore` that
-    keeps all of them out of git. The copy has the file's
-    mode, and the folder is open only to whoever may read the file. All or nothing is written, and nothing that exists
-    is changed.
+    keeps all of them out of git. The copy has the file's mode, and the folder is open only to whoever may read the
+    file. All or nothing is written, and nothing that exists is changed.
 
     Parameters
     ----------
@@ -60,6 +59,11 @@ def draft(file, name=None, folder="data"):
     ValueError
         For a name that names no folder.
     """
+    return drafted(file, name, folder)[0]
+
+
+def drafted(file, name=None, folder="data"):
+    """What `draft` returns, and the records that it read: a Categorical per column, by its name in the description."""
     file, folder = Path(expect.path("file", file)), expect.path("folder", folder)
     if name is not None:
         expect.kind("name", name, str)
@@ -101,7 +105,7 @@ def draft(file, name=None, folder="data"):
             work.rename(place)
     except OSError as error:
         raise OSError(f"{place} cannot be written: {error.strerror or error}. Nothing is left of it.") from error
-    return place / f"{name}.toml"
+    return place / f"{name}.toml", table.rename(columns=renamed)
 
 
 def named(file):

@@ -57,8 +57,8 @@ class OwnTable:
     cells: pd.DataFrame
 
     @classmethod
-    def open(cls, name):
-        """Of a dataset, by its folder's name or the path of its description.
+    def open(cls, name, table=None):
+        """Of a dataset, by its folder's name or the path of its description; `table`: its records, if they were read.
 
         Raises SchemaError for a description that cannot be read, that has studies, or that names other columns than its
         table has; OSError for a file that cannot be read.
@@ -70,7 +70,7 @@ class OwnTable:
             raise SchemaError(
                 f"{path.name} has studies, whose roles go before those of the columns. Change them there, in an editor."
             )
-        table = cells(path.parent, described)
+        table = cells(path.parent, described) if table is None else table
         if strange := set(described["columns"]) ^ set(table):
             raise SchemaError(f"{path.name} and its table differ in columns: {', '.join(sorted(strange))}. Correct it.")
         return cls(path, text, table[[*described["columns"]]])

@@ -10,8 +10,9 @@ import pytest
 from privnb.microdata import toml_lines
 from privnb.microdata.alerts import determined
 from privnb.microdata.dataset import load
-from privnb.microdata.draft import draft
+from privnb.microdata.draft import draft, drafted
 from privnb.microdata.own_table import OwnTable, described
+from privnb.microdata.roles import HELD
 from privnb.microdata.schema import Role, SchemaError
 
 CITIES = {"10115": "Berlin", "10117": "Berlin", "20095": "Hamburg", "80331": "Munich"}
@@ -263,6 +264,19 @@ def test_the_same_table_is_opened_again_and_another_one_refused(table):
     assert described("people.csv", "others") == Path("data/others/others.toml")
     with pytest.raises(ValueError, match="Give a FILE to describe, or the NAME"):
         described("")
+
+
+def test_a_draft_hands_on_the_records_that_it_read(table, tmp_path):
+    """With the names of the description, and as its own copy of the file is read again."""
+    Path("odd.csv").write_text("a/b;c\n1,5;x\n;NA\n2,5;y\n")
+    path, read = drafted("odd.csv")
+    again = OwnTable.open(str(path)).cells
+    assert [*read] == ["a b", "c"]
+    pd.testing.assert_frame_equal(read.astype(object), again.astype(object))
+
+
+def test_every_role_has_its_place_in_the_sentence_on_a_release():
+    assert sorted(role for roles in HELD.values() for role in roles) == sorted(Role)
 
 
 def test_the_mode_of_the_description_stays(table):
