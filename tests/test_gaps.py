@@ -1,6 +1,7 @@
 """A number with gaps stays a number: "missing" is a value of its domain, from the file to the published label."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import own_tables
@@ -14,6 +15,8 @@ from privnb.evaluation.attributes import secret_name
 from privnb.explorer.saving import save
 from privnb.explorer.setting import Setting
 from privnb.measures import information_loss, mining
+from privnb.measures.populations import LargePopulations
+from privnb.measures.queries import CountQueries
 from privnb.microdata.bands import Bands
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, LeveledRanges, RangedIntervals, Ranges, taxonomies
@@ -312,6 +315,42 @@ def test_a_neighbour_who_knows_that_a_number_is_missing_finds_its_cells():
     assert noisy.candidates(people).tolist() == noisy.candidates(people[::-1]).tolist(), "the two are one to noise"
 
 
+def test_count_queries_and_populations_name_missing_numbers():
+    """Counted from the labels as a person reads them, every value of a cell equally likely."""
+    ages = Numbers(0, 7, missing="NA")
+    schema = Schema("gaps", (replace(SCHEMA["age"], domain=ages), SCHEMA["town"], SCHEMA["disease"]))
+    data = toy(60, gaps=0.4)
+    table = data.table[schema.names()].assign(age=data.table["age"] % 8)
+    data = Dataset("gaps", table, schema, {"age": Ranges(ages), "town": TOWN})
+    every, texts = [*map(float, range(8)), np.nan], ages.marked(table["age"]).tolist()
+    values = [*range(8), "NA"]
+    for release in (KMember(3).sanitize(data, rng=1), Identity().sanitize(data, rng=1)):
+        asked = CountQueries.of(data, "disease", 1, 0.3, rng=5, number=30)
+        labels = [
+            str(ages.value(ages.codes(cell))) if not isinstance(cell, str) else cell for cell in release.table["age"]
+        ]
+        for query, answer in enumerate(asked.answers(release)):
+            line = asked.lines["age"]
+            chosen = {values[position] for position in np.flatnonzero(asked.sets["age"][query][line.part])}
+            ill = table["disease"].isin(asked.values[asked.chosen[query][:-1]])
+            towns = {"ab"[p] for p in np.flatnonzero(asked.sets["town"][query][asked.lines["town"].part])}
+            there = ill & table["town"].isin(towns)
+            assert asked.actual[query] == sum(there & np.array([value in chosen for value in texts]))
+            shares = []
+            for label in labels:
+                held = [value for value, number in zip(values, every, strict=True) if stands_for(label, number, "NA")]
+                shares.append(sum(value in chosen for value in held) / len(held))
+            if (towns == {"a", "b"}) or release.treated("exact")[:2] == ("age", "town"):
+                assert answer == pytest.approx(sum(np.array(shares) * there))
+    large = LargePopulations.of(data, "disease", 0.2)
+    assert "age NA" in large.predicates
+    assert large.counts[large.predicates.index("age NA")].sum() == table["age"].isna().sum()
+    tree = taxonomies.widths(schema["age"], (2, 4))
+    other = LargePopulations.of(data, "disease", 0.2, hierarchies={"age": tree})
+    assert other.counts[other.predicates.index("age NA")].sum() == table["age"].isna().sum()
+    assert other.counts[other.predicates.index("age 0-3")].sum() == (table["age"] < 4).sum()
+
+
 def test_a_guess_at_a_missing_number():
     """A label that covers it is nearer than one that covers more; no number is near it."""
     true, ages = np.array([np.nan, np.nan, 7.0]), WAYS["ranges"]
@@ -370,6 +409,11 @@ def test_what_a_miner_reads_of_a_missing_number():
     read = encode(asked, names, SCHEMA, data.hierarchies, like=learned)
     assert read.labels["age"][0] == ("NA" if "NA" in set(labels) else "*")
     assert stands_for(read.labels["age"][1], 3.0, "NA")
+    few = release.table.assign(age=["*", "10-19"] * 100)  # none that says missing
+    learned = encode(few, names, SCHEMA, data.hierarchies)
+    asked = pd.DataFrame({"age": [np.nan, 12.0, 30.0], "town": ["a"] * 3})
+    read = encode(asked, names, SCHEMA, data.hierarchies, like=learned)
+    assert read.labels["age"].tolist() == ["*", "10-19", "*"]
 
 
 QUICK = "decision tree, random forest, linear regression, logistic regression, naive Bayes, one rule, decision table"

@@ -21,7 +21,8 @@ def widths(extent, values):
         if low == high or extent.denominator == 0:
             return Fraction(0)
         if extent.groups is None:
-            return Fraction(high - low, extent.denominator)
+            missing = high > extent.denominator  # as far from each number as these are at most
+            return Fraction(1) if missing else Fraction(high - low, extent.denominator)
         level = next(i for i, groups in enumerate(extent.groups) if groups[low] == groups[high])
         return Fraction(level, extent.denominator)
 
@@ -82,7 +83,9 @@ KINDS = {
 
 @st.composite
 def tables(draw):
-    """codes, extents, k and start of a small random table: few values an attribute, for many ties and duplicates."""
+    """codes, extents, k and start of a small random table: few values an attribute, for many ties and duplicates. Of
+    numbers some are missing: their code is the one above all others.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 2**32), label="seed"))
     extents = [KINDS[kind](rng) for kind in draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5))]
     k = draw(st.sampled_from([2, 3, 10, 50, 100]))
@@ -91,6 +94,8 @@ def tables(draw):
     for extent in extents:
         size = extent.denominator + 1 if extent.groups is None else extent.groups.shape[1]
         values = rng.integers(0, size, draw(st.integers(1, 12)))
+        if extent.groups is None and draw(st.booleans()):
+            values[0] = size
         columns.append(rng.choice(values, n))
     return np.column_stack(columns), extents, k, draw(st.integers(0, n - 1))
 

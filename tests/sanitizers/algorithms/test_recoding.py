@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.sanitizers.algorithms import recoding
 from privnb.sanitizers.algorithms.recoding import local_recoding
+from privnb.sanitizers.algorithms.recoding.label_costs import UNIT, cost, priced
 
 TREE = Taxonomy("tree", tuple((leaf, leaf[0], "*") for leaf in ("a1", "a2", "b1", "b2", "b3", "c1"))).groups
 SEX = Taxonomy("sex", (("F", "*"), ("M", "*"))).groups
-LINES = [TREE, SEX, 9]  # two taxonomies and a line of nine numbers
+LINES = [TREE, SEX, 9]  # two taxonomies and a line of nine numbers, with a missing one beyond
 
 
 def penalty(codes, multiplicities, classes, lines=LINES):
@@ -26,7 +27,8 @@ def penalty(codes, multiplicities, classes, lines=LINES):
         for c in set(classes.tolist()):
             held = codes[classes == c, a]
             if isinstance(line, int):
-                share = (held.max() - held.min()) / (line - 1)
+                mixed = held.min() < held.max() == line
+                share = 1 if mixed else (held.max() - held.min()) / (line - 1)
             else:
                 level = next(row for row in line if len(set(row[held])) == 1)
                 share = ((level == level[held[0]]).sum() - 1) / (len(level) - 1)
@@ -50,7 +52,7 @@ def least(codes, multiplicities, k, lines=LINES):
 
 @st.composite
 def tables(draw):
-    row = st.tuples(st.integers(0, 5), st.integers(0, 1), st.integers(0, 8))
+    row = st.tuples(st.integers(0, 5), st.integers(0, 1), st.integers(0, 9))
     rows = draw(st.lists(row, min_size=1, max_size=40, unique=True))
     multiplicities = np.array(draw(st.lists(st.integers(1, 4), min_size=len(rows), max_size=len(rows))))
     k = draw(st.integers(1, int(multiplicities.sum())))
@@ -194,3 +196,11 @@ def test_kernels_older_than_a_file_are_compiled_anew():
     assert not stale.exists()
     assert fresh.exists()
     fresh.unlink()
+
+
+def test_a_missing_number_costs_as_much_with_any_number():
+    """Their label is `*`: as much as that of all numbers. The missing one alone costs nothing."""
+    table = priced(np.array([[0], [3], [8], [9]]), np.ones(4), [9])
+    places = table.points[:, 0].tolist()
+    assert [cost(table, 0, low, places[3]) for low in places] == [UNIT, UNIT, UNIT, 0]
+    assert [cost(table, 0, places[0], high) for high in places[:3]] == [0, UNIT * 3 // 8, UNIT]
