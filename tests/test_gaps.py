@@ -446,3 +446,9 @@ def test_that_a_number_is_missing_can_tell_something():
     for name in ("decision tree", "one rule", "decision table", "feature votes", "nearest neighbour"):
         miner = reference_set(name)[0]
         assert (miner.fit(encoded, ill).predict(encoded) == ill).all(), name
+
+
+def test_an_interval_that_reaches_past_the_domain_is_of_numbers():
+    visits = Attribute("visits", Role.QUASI_IDENTIFIER, Numbers(0, 8, missing="?"))
+    tree = taxonomies.widths(visits, (2, 4))
+    assert tree.rows[-2:] == (("8", "8-9", "8-11", "*"), ("?", "?", "?", "*"))

@@ -9,6 +9,7 @@ One module: each function is short, and a third of it is an example to run.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from itertools import pairwise
 
@@ -403,8 +404,10 @@ def _steps(distance, domain):
 def _numbered(attribute, ends):
     """The tree of a domain of numbers. `ends`: for each level the first and last position of each value's interval."""
 
+    numbers = replace(attribute.domain, missing=None)  # an interval may reach past the domain, to no missing one
+
     def label(first, last):
-        low, high = attribute.domain.value(first), attribute.domain.value(last)
+        low, high = numbers.value(first), numbers.value(last)
         return str(low) if first == last else f"{low}-{high}"
 
     marks = [attribute.domain.missing] * (attribute.domain.missing is not None)
