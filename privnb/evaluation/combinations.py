@@ -38,6 +38,20 @@ state(
     axis=False,
 )
 
+state(
+    "smallest_population",
+    kind="privacy",
+    better="higher",
+    bounds=(0, np.inf),
+    title="Smallest in the population",
+    sentence="So many people of the population are expected to share the combination that the fewest share, as it is "
+    "published: the sum of their sampling weights. It is more than those in the table, and an estimate.",
+    source="Franconi and Polettini, Individual Risk Estimation in mu-Argus, PSD 2004",
+    unit="people of the population",
+    format="{:,} people of the population",
+    axis=False,
+)
+
 
 @dataclass(frozen=True)
 class Combinations(Question):
@@ -54,11 +68,19 @@ class Combinations(Question):
         sizes, n = release.people_alike, release.headcount
         smallest, alone = int(sizes.min()), release.people_among(sizes[release.equivalence_classes] == 1)
         share, *bounds = withholding.share(alone, n, self.fewest)
+        population = [] if release.weights is None else [self._population(case.row, sizes, release.population_alike)]
         shown, *within = self._shown(smallest)
         return [
             case.row("smallest_combination", shown, interval=within),
             case.row("alone", share, interval=bounds, baseline=0),
+            *population,
         ]
+
+    def _population(self, row, sizes, population):
+        """The class that stands for fewest people of the population; of few people its weights would be theirs."""
+        rarest = int(population.argmin())
+        few = withholding.few(sizes[rarest], self.fewest)
+        return row("smallest_population", np.nan if few else round(population[rarest]))
 
     def _shown(self, people):
         """A size, (value, low, high); of few people the bounds say only on which side of the floor it lies."""
@@ -87,7 +109,8 @@ def combinations(dataset, sanitizers, *, floor=FLOOR, fewest=withholding.LIMIT):
     -------
     DataFrame
         Rows `smallest_combination`, in people, and `alone`, the share of people whose combination is theirs alone;
-        baseline: nobody. Rows that are nobody's are refused.
+        baseline: nobody. With sampling weights also `smallest_population`, see there; k is of the table all the same,
+        for somebody may know who is in it. Rows that are nobody's are refused.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, floor=floor, fewest=fewest)
     return evaluate(dataset, sanitizers, measures=[Combinations(floor, fewest)])

@@ -28,6 +28,7 @@ MEANINGS = {
     Role.NEUTRAL: "neither, published as it is",
     Role.IDENTIFIER: "names a person",
     Role.PERSON: "whose row it is",
+    Role.WEIGHT: "for how many it stands",
     Role.UNUSED: "left out",
 }
 HEADINGS = "Column", "Different", "Missing", "Examples", "Role", "What was seen"

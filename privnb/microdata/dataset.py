@@ -57,6 +57,8 @@ class Dataset:
         For each quasi-identifier the position of each record's value on its line.
     people : integer array (n,)
         Whose each record is, a number from 0 for each person; None without a key.
+    weights : float array (n,)
+        For how many people of the population each record stands, above 0; None without sampling weights.
     shared : dict of str to integer array
         For each quasi-identifier the positions that ten or more people share (`withholding.LIMIT`), ascending: those
         at which a published label may end.
@@ -118,6 +120,14 @@ class Dataset:
         codes = coded(self.table[self.schema.person])[0]
         codes.flags.writeable = False
         return codes
+
+    @cached_property
+    def weights(self):
+        if self.schema.weight is None:
+            return None
+        weights = pd.to_numeric(self.table[self.schema.weight]).to_numpy(dtype=float, copy=True)
+        weights.flags.writeable = False
+        return weights
 
     @property
     def headcount(self):
@@ -311,7 +321,8 @@ def _chosen(path, study):
 def _loaded(path, study, records, rng):
     text, study, choice, chosen, described = _chosen(path, study)
     table = _read_files(path.parent, text)
-    numeric = [each for each in described.attributes if each.numeric and each.name in table]
+    weights = _in_role(text, Role.WEIGHT)  # of which a domain's steps round nothing
+    numeric = [each for each in described.attributes if each.numeric and each.name in {*table} - weights]
     table = pd.DataFrame(dict(table) | {each.name: each.domain.rounded(table[each.name]) for each in numeric})
     described.check(table)  # all columns, also those that the study leaves out
     recoding = choice.get("recoding", {})
@@ -432,8 +443,9 @@ def _read_files(folder, text):
                 'records_with_missing = "refuse". Fill them in, or choose "keep" or "drop".'
             )
         table = table[~some]
-    plain = {name for name, entry in text["columns"].items() if entry["role"] == Role.PERSON} | set(decimals)
-    plain.update(name for study in text.get("studies", {}).values() for name in study.get(Role.PERSON, ()))
+    apart = {role: _in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
+    decimals |= dict.fromkeys(apart[Role.WEIGHT], decimal)
+    plain = apart[Role.PERSON] | set(decimals)
     # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
     return table.apply(
         lambda column: (
@@ -442,6 +454,12 @@ def _read_files(folder, text):
             else _objects(column, column.cat.codes, mark or np.nan)
         )
     )
+
+
+def _in_role(text, role):
+    """The columns that the description or one of its studies gives a role."""
+    named = {name for name, entry in text["columns"].items() if entry["role"] == role}
+    return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values()))
 
 
 def _objects(column, codes, missing, decimal=None):

@@ -159,6 +159,7 @@ HEAD = """\
 # 1. Roles. identifier: names a person, dropped from every release. quasi-identifier: others may know it from elsewhere.
 #    sensitive: what nobody should learn about a person. neutral: neither. unused: left out.
 #    person: the key of the person or household whose record this is, dropped too; k then counts different people.
+#    weight: for how many people of a population the record stands, dropped too.
 #    One row per person? {assumed}
 # 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
 # 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from

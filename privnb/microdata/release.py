@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import coded, distinct_codes, people_among, people_in
+from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Schema
@@ -66,6 +66,8 @@ class Release:
     people : integer array (rows,), optional
         Whose each row is, a number for each person, where the dataset has a key of people: for the evaluator alone, who
         counts people by it. It is drawn from no key and is never published.
+    weights : float array (rows,), optional
+        The sampling weight of each row, where the dataset has some; for the evaluator alone.
     apart : DataFrame, optional
         Beside `people`, the rows' own values of the attributes that are published by bucket; for the evaluator alone.
     """
@@ -78,6 +80,7 @@ class Release:
     shared: Mapping[str, np.ndarray] = field(default_factory=dict)
     records: np.ndarray | None = None
     people: np.ndarray | None = None
+    weights: np.ndarray | None = None
     apart: pd.DataFrame | None = None
 
     def __len__(self):
@@ -132,6 +135,19 @@ class Release:
         array (sets,).
         """
         return people_in(self.equivalence_classes, self.people)
+
+    @cached_property
+    def population_alike(self):
+        """How many people of the population are expected in each of `equivalence_classes`: the sum of the weights of
+        its members, of each the largest where they have several records: float array (sets,). None without weights.
+        """
+        if self.weights is None:
+            return None
+        groups, weights = self.equivalence_classes, self.weights
+        if self.people is not None:
+            first, index = distinct_codes([groups, self.people], [groups.max() + 1, self.people.max() + 1])
+            groups, weights = groups[first], most_of_people(weights, index)
+        return np.bincount(groups, weights)
 
     @cached_property
     def headcount(self):

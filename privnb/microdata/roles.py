@@ -13,7 +13,7 @@ HELD = {  # what becomes of the columns of a role, for a sentence
     "as they are": (Role.NEUTRAL,),
     "sensitive, in bands if numbers": (Role.SENSITIVE,),
     "generalized": (Role.QUASI_IDENTIFIER,),
-    "dropped": (Role.IDENTIFIER, Role.PERSON, Role.UNUSED),
+    "dropped": (Role.IDENTIFIER, Role.PERSON, Role.WEIGHT, Role.UNUSED),
 }
 
 

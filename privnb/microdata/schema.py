@@ -88,6 +88,7 @@ class Role(StrEnum):
 
     IDENTIFIER = "identifier"  # names a person; dropped from every release
     PERSON = "person"  # the key of the person or household whose rows these are; dropped, and who is counted by
+    WEIGHT = "weight"  # how many people of a population the record stands for; dropped, for it is nearly a name
     QUASI_IDENTIFIER = "quasi-identifier"  # may be known to an adversary from elsewhere
     SENSITIVE = "sensitive"  # what no adversary should learn
     NEUTRAL = "neutral"  # neither; published as it is
@@ -361,11 +362,12 @@ class Schema:
                 f"dataset '{self.dataset}': column {twice} has more than one role or description. "
                 "Give each column exactly one; a sensitive attribute cannot also be a quasi-identifier."
             )
-        if len(keys := self.names(Role.PERSON)) > 1:
-            raise SchemaError(
-                f"dataset '{self.dataset}': {keys} are both keys of people. Whom a class counts is one thing: give one "
-                "of them role 'person', the other 'identifier' or 'unused'."
-            )
+        for role, what in {Role.PERSON: "keys of people", Role.WEIGHT: "weights"}.items():
+            if len(both := self.names(role)) > 1:
+                raise SchemaError(
+                    f"dataset '{self.dataset}': {both} are both {what}. Whom a class counts is one thing: give one of "
+                    f"them role '{role}', the other 'identifier' or 'unused'."
+                )
         for attribute in self.attributes:
             if attribute.name in used and attribute.form_of in used:
                 raise SchemaError(
@@ -405,8 +407,13 @@ class Schema:
         return next(iter(self.names(Role.PERSON)), None)
 
     @property
+    def weight(self):
+        """Name of the sampling weights; None where the records stand for themselves."""
+        return next(iter(self.names(Role.WEIGHT)), None)
+
+    @property
     def published(self):
-        """Names of all attributes that a release holds: neither identifiers nor the key of people."""
+        """Names of all attributes that a release holds: no identifiers, neither the key of people nor weights."""
         return self.names(*PUBLISHED)
 
     def marked(self, table):
@@ -425,7 +432,8 @@ class Schema:
     def with_roles(self, roles, sensitivities=()):
         """The attributes named in `{name: role}`, in those roles; all others, and the unused, are left out.
 
-        The key of people stays unless `roles` name it, or another one: whose the rows are is no matter of choice.
+        The key of people and the weights stay unless `roles` name them, or others: whose the rows are, and for how many
+        they stand, is no matter of choice.
 
         Parameters
         ----------
@@ -439,8 +447,9 @@ class Schema:
         """
         for name in [*roles, *sensitivities]:
             self[name]
-        if self.person and Role.PERSON not in map(Role, roles.values()):
-            roles = {self.person: Role.PERSON, **roles}
+        for name, role in ((self.person, Role.PERSON), (self.weight, Role.WEIGHT)):
+            if name and role not in map(Role, roles.values()):
+                roles = {name: role, **roles}
         stated = dict(sensitivities)
         chosen = (
             replace(a, role=Role(roles[a.name]), sensitivity=stated.get(a.name, a.sensitivity))
@@ -480,7 +489,9 @@ class Schema:
                 f"values, the first in record {missing.argmax() + 1}. Nobody could count whose rows these are: fill "
                 "them in, drop those records, or give the column another role."
             )
-        if attribute.domain is None:
+        if attribute.role is Role.WEIGHT:
+            self._check_weights(attribute.name, column)
+        if attribute.domain is None or attribute.role is Role.WEIGHT:
             return
         outside = attribute.domain.outside(column)
         if not len(outside):
@@ -495,3 +506,18 @@ class Schema:
             f"dataset '{self.dataset}': column '{attribute.name}' has {len(outside)} values outside its public "
             f"domain: {commonest(outside)}. Correct the table or the domain in the schema."
         )
+
+    def _check_weights(self, name, column):
+        read = pd.to_numeric(column, errors="coerce").astype(float)
+        kinds = {
+            "missing": column.isna(),
+            "no numbers": read.isna() | np.isinf(read),
+            "zero or negative": read <= 0,
+        }
+        for kind, wrong in kinds.items():
+            if wrong.any():
+                raise SchemaError(
+                    f"dataset '{self.dataset}': column '{name}' has {wrong.sum()} weights that are {kind}, the first "
+                    f"in record {wrong.to_numpy().argmax() + 1}. A record stands for some people of the population: "
+                    "correct them, drop those records, or give the column another role."
+                )

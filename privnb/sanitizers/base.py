@@ -194,14 +194,11 @@ class Sanitizer(ABC):
         )
         published = (attribute for attribute in dataset.schema.attributes if attribute.role in PUBLISHED)
         schema = replace(dataset.schema, attributes=(*published, *new))
-        people, apart = dataset.people, None
-        if people is not None:
-            hidden = [name for name in dataset.schema.published if name not in table]
-            own = slice(None) if records is None else records
-            people, apart = people[own], dataset.table[hidden].iloc[own]
-        if rows is Rows.NOBODY:
-            people = None
-        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records, people, apart)
+        own, nobody = slice(None) if records is None else records, rows is Rows.NOBODY
+        each = (None if of is None or nobody else of[own] for of in (dataset.people, dataset.weights))
+        hidden = [name for name in dataset.schema.published if name not in table]
+        apart = None if dataset.people is None else dataset.table[hidden].iloc[own]
+        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records, *each, apart)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):

@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from privnb.evaluation.combinations import combinations
 from privnb.microdata.counts import once_each, people_in
-from privnb.microdata.dataset import load
+from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.draft import draft
 from privnb.microdata.schema import Attribute, Role, Schema, SchemaError
-from privnb.sanitizers import KMember, SanitizationError
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Identity, KMember, Mondrian, SanitizationError
 
 
 def test_people_are_counted_once_in_each_group():
@@ -88,3 +90,52 @@ def test_a_missing_key_in_a_file_is_an_error_whatever_says_that_it_is_missing(tm
         path.write_text("\n".join(lines).replace("[format]\n", said or "[format]\n"), encoding="utf-8")
         with pytest.raises(SchemaError, match="'patient_id', the key of people, has 1 missing values"):
             load(path)
+
+
+def weighed(weights, **more):
+    """The visits with sampling weights, a column of texts or numbers."""
+    own = keyed.schema(**more)
+    schema = Schema("visits", (*own.attributes, Attribute("stands for", Role.WEIGHT)))
+    table = keyed.table(60)
+    lines = keyed.visits(60).hierarchies
+    return Dataset("visits", table.assign(**{"stands for": weights(len(table))}), schema, lines)
+
+
+def test_weights_are_numbers_above_zero_and_never_published():
+    own = weighed(lambda n: np.arange(1, n + 1).astype(str).astype(object))
+    assert own.weights.tolist() == list(range(1, len(own) + 1))
+    assert "stands for" not in own.schema.published
+    release = Mondrian(KAnonymity(4)).sanitize(own, rng=1)
+    assert "stands for" not in [*release.table, *release.schema.names(), *release.publish()[0].table]
+    assert own.schema.with_roles({"age": "neutral"}).weight == "stands for"
+    wrongs = {"missing": None, "zero or negative": "0", "zero or negative ": "-1", "no numbers": "many"}
+    for said, wrong in wrongs.items():
+        with pytest.raises(SchemaError, match=f"has 1 weights that are {said.strip()}, the first in record 3"):
+            weighed(lambda n, wrong=wrong: np.array(["2", "2", wrong] + ["2"] * (n - 3), dtype=object))
+    with pytest.raises(SchemaError, match="are both weights"):
+        Schema("twice", (Attribute("a", Role.WEIGHT), Attribute("b", Role.WEIGHT)))
+
+
+def test_the_population_of_a_class_is_the_sum_of_its_members_weights():
+    for role in (Role.PERSON, Role.IDENTIFIER):
+        own = weighed(lambda n: 1 + np.arange(n) % 7 / 2, patient=role)
+        release = Mondrian(KAnonymity(12)).sanitize(own, rng=1)
+        rows = pd.DataFrame({"class": release.equivalence_classes, "who": own.table["patient"], "weight": own.weights})
+        if role is Role.PERSON:
+            rows = rows.groupby(["class", "who"], as_index=False)["weight"].max()
+        expected = rows.groupby("class")["weight"].sum()
+        assert release.population_alike.tolist() == pytest.approx(expected.tolist())
+        found = combinations(own, [Mondrian(KAnonymity(12)), Identity()]).set_index(["sanitizer", "measure"]).value
+        assert found["Mondrian", "smallest_population"] == round(expected.min())
+        assert np.isnan(found["Identity", "smallest_population"]), "the weight of one person is theirs"
+    assert "smallest_population" not in set(combinations(keyed.visits(60), [Identity()]).measure)
+
+
+def test_weights_of_a_file_may_have_decimal_commas(tmp_path):
+    table = keyed.table().rename(columns={"patient": "patient_id"})
+    table["stands for"] = [f"{1 + i % 9},5" for i in range(len(table))]
+    path, text = written(tmp_path, table, sep=";")
+    lines = text[text.index('[columns."stands for"]') :].splitlines()
+    text = text.replace(lines[1], 'role = "weight"').replace("\ndraft = true\n", "\n")
+    path.write_text(text, encoding="utf-8")
+    assert load(path).weights.tolist() == [1.5 + i % 9 for i in range(len(table))]
