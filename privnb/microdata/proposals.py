@@ -20,14 +20,14 @@ def unconfirmed(text):
     Parameters
     ----------
     text : str
-        Of a whole description.
+        Of a description.
 
     Returns
     -------
     str
         A sentence; empty if there is none.
     """
-    columns = tomllib.loads(text)["columns"]
+    columns = tomllib.loads(text).get("columns", {})  # a report may be of what is no whole description
     stated = [name for name, entry in columns.items() if "domain" in entry and entry["role"] in PUBLISHED]
     proposed = {*proposals(text)}.intersection(stated)
     if not proposed:
