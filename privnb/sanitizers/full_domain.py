@@ -85,8 +85,8 @@ class FullDomain(ModelBasedSanitizer):
     is lost: the exact optimum of all combinations of levels.
 
     Levels are those of a `Taxonomy`, or the widths of `Intervals` and then `*`, or the exact number, the public
-    intervals of `LeveledRanges` and then `*`. Any other attribute has two, the exact value and `*`: give it a taxonomy
-    or intervals where that is too coarse.
+    intervals of `LeveledRanges` and then `*`: fewer of these where there are more than 65,536 combinations. Any other
+    attribute has two, the exact value and `*`: give it a taxonomy or intervals where that is too coarse.
 
     Records whose class breaks a model are suppressed (every quasi-identifier `*`). Together they are a class of the
     release, **which must keep the models too**: until it does, the smallest other class joins (of equals the one with

@@ -20,6 +20,7 @@ from privnb.microdata.hierarchy import SUPPRESSED, Intervals, LeveledRanges, Tax
 from privnb.sanitizers.full_domain import OF_CELLS, OF_CLASSES
 
 LARGEST = 2**22  # nodes: a search looks all of them over after each check
+_QUICK = 2**16  # nodes that are searched in seconds
 _ROLLED_UP = 2**22  # rows of checked nodes that are kept for others to roll up
 _TURNS = 256  # classes that may join the suppressed, looked at together
 
@@ -39,6 +40,19 @@ def levels(hierarchy, positions):
     else:
         rows = [hierarchy.labels(positions, np.arange(len(positions)))]
     return np.array([*rows, [SUPPRESSED] * len(positions)], dtype=object)
+
+
+def _fewer(hierarchies, labels):
+    """The levels without those in between of `LeveledRanges` that make a search slow: the attribute with most of them
+    gives one of the middle at a time.
+    """
+    ranged = [a for a, hierarchy in enumerate(hierarchies) if isinstance(hierarchy, LeveledRanges)]
+    while ranged and prod(map(len, labels)) > _QUICK:
+        a = max(ranged, key=lambda a: len(labels[a]))
+        if len(labels[a]) <= 2:
+            break
+        labels[a] = np.delete(labels[a], len(labels[a]) // 2, axis=0)
+    return labels
 
 
 class Classes(NamedTuple):
@@ -69,7 +83,7 @@ class Lattice:
         self.hierarchies, self.requirement = hierarchies, requirement
         values = [np.unique(column, return_inverse=True) for column in requirement.codes.T]
         self.positions = [positions for positions, _ in values]
-        self.labels = [levels(*pair) for pair in zip(hierarchies, self.positions, strict=True)]
+        self.labels = _fewer(hierarchies, [levels(*pair) for pair in zip(hierarchies, self.positions, strict=True)])
         self.shape = tuple(len(labels) for labels in self.labels)
         self.nodes = prod(self.shape)
         if self.nodes > LARGEST:

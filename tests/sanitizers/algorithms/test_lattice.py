@@ -56,6 +56,21 @@ def test_levels_of_every_kind():
         assert levels(kind("x", ("u", "v", "w")), np.array([1, 2])).tolist() == [["v", "w"], ["*", "*"]]
 
 
+def test_many_ranges_keep_fewer_levels_so_that_a_search_is_quick():
+    ages = Numbers(17, 99)
+    schema = Schema("wide", tuple(Attribute(f"a{n}", Role.QUASI_IDENTIFIER, ages) for n in range(9)))
+    table = pd.DataFrame(np.random.default_rng(1).integers(17, 100, (40, 9)), columns=schema.names())
+    data = Dataset("wide", table, schema, {name: LeveledRanges(ages) for name in table})
+    lattice = Lattice(list(data.hierarchies.values()), Requirement(TWO, data))
+    assert 2**9 < lattice.nodes <= 2**16
+    for labels, name in zip(lattice.labels, table, strict=True):
+        assert labels[0].tolist() == [str(age) for age in sorted(set(table[name]))]
+        assert set(labels[-1]) == {"*"}
+    few = Dataset("few", table.iloc[:, :4], Schema("few", schema.attributes[:4]), data.hierarchies)
+    few = Lattice([data.hierarchies[name] for name in few.table], Requirement(TWO, few))
+    assert set(few.shape) == {len(levels(LeveledRanges(ages), np.array([0])))}
+
+
 def test_every_label_covers_its_value():
     lattice = lattice_of()
     for hierarchy, positions, labels in zip(lattice.hierarchies, lattice.positions, lattice.labels, strict=True):
