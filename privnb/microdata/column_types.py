@@ -49,6 +49,7 @@ DAYS = {
     "%Y-%m-%d": r"\d{4}-\d\d?-\d\d?", "%Y/%m/%d": r"\d{4}/\d\d?/\d\d?", "%Y%m%d": r"(1[89]|20)\d\d[01]\d[0-3]\d",
     "%d.%m.%Y": r"\d\d?\.\d\d?\.\d{4}", "%d/%m/%Y": r"\d\d?/\d\d?/\d{4}", "%m/%d/%Y": r"\d\d?/\d\d?/\d{4}",
     "%d-%m-%Y": r"\d\d?-\d\d?-\d{4}", "%m-%d-%Y": r"\d\d?-\d\d?-\d{4}", "%d-%b-%Y": r"\d\d?-[A-Za-z]{3}-\d{4}",
+    "%d.%m.%y": r"\d\d?\.\d\d?\.\d\d", "%d/%m/%y": r"\d\d?/\d\d?/\d\d", "%m/%d/%y": r"\d\d?/\d\d?/\d\d",
 }  # fmt: skip
 TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1")
 # Words that have an order, each list from low to high.
@@ -76,6 +77,8 @@ ORDERS = [
         "young, middle-aged, old",
     )
 ]
+CODES = "if these are codes, list them as text"
+KNOWN = Role.QUASI_IDENTIFIER
 FEW = 20  # whole numbers with gaps are categories if there are no more of them
 LONG = 40  # characters of a text that is written freely
 LEAVES = 100_000  # a tree of more is of no use to anybody
@@ -137,6 +140,7 @@ def days(name, values):
     form, *others = forms
     examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
     said = f"dates: {examples}{' 13:45' * bool((texts != values.texts).any())}; "
+    said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")
     tree = partial(taxonomies.dates, form=form)
     if others:  # the same day in both readings or another one; the year is the same
         said += "which of them cannot be seen, so the tree has years alone: see taxonomies.dates(form=) for months; "
@@ -162,7 +166,7 @@ def coordinates(name, values):
     """Degrees of latitude and longitude, by the column's name."""
     if COORDINATE.search(name) and values.numbers and -180 <= values.numbers.low and values.numbers.high <= 180:
         if (domain := values.in_steps(Decimal("0.1"))) and values.numbers.step < 1:
-            return _numbers(name, values, domain, "a coordinate; 0.1 is about 10 km, finer ones lead to a house")
+            return _numbers(name, values, domain, "a coordinate", "0.1 is about 10 km, finer ones lead to a house")
 
 
 def years(name, values):
@@ -204,7 +208,7 @@ def numbers(name, values):
     """Numbers, but for few with a missing one among them."""
     few = values.whole and 1 < values.different <= (FEW if values.missing else 2)
     if values.numbers and not few:
-        return _numbers(name, values, values.numbers, f"a number, {values.different} different", values.whole)
+        return _numbers(name, values, values.numbers, f"a number, {values.different} different", CODES * values.whole)
 
 
 def in_order(name, values):
@@ -233,15 +237,11 @@ TYPES = (
 )  # fmt: skip
 
 
-def _numbers(name, values, domain, reason, codes=False):
-    """A column of numbers. `codes`: whether they might be some."""
+def _numbers(name, values, domain, reason, more=""):
+    """A column of numbers: why they are some, and what else is to be known."""
     domain = replace(domain, cuts=None, missing=values.mark if values.missing else None)
-    reason += values.gaps
-    if not domain.has(values.texts).all():
-        reason += f"; loading rounds to the domain's step of {domain.step:g}"
-    elif codes:
-        reason += "; if these are codes, list them as text"
-    return Column(name, Role.QUASI_IDENTIFIER, reason, domain)
+    rounded = "" if domain.has(values.texts).all() else f"loading rounds to the domain's step of {domain.step:g}"
+    return Column(name, KNOWN, "; ".join(filter(None, [reason + values.gaps, more, rounded])), domain)
 
 
 def _categories(name, values, what, tree, said="", order=str, **how):
@@ -249,7 +249,7 @@ def _categories(name, values, what, tree, said="", order=str, **how):
     by what they are sorted; and how its branches are `merged`.
     """
     domain = Categories((*sorted(set(values.texts), key=order), *values.marks))
-    attribute = Attribute(name, Role.QUASI_IDENTIFIER, domain)
+    attribute = Attribute(name, KNOWN, domain)
     whole = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
     with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
         whole = merged(whole, values.records_of(), **how)

@@ -91,12 +91,19 @@ def made_up():
     }  # fmt: skip
 
 
+def with_gaps(table, share=0.1):
+    """A table of which a tenth of the cells is empty."""
+    return table.astype(object).mask(np.random.default_rng(1).random(table.shape) < share)
+
+
 def tables():
     for name in ("iris", "wine", "breast_cancer", "linnerud"):
         yield name, getattr(datasets, f"load_{name}")(as_frame=True).frame
     yield "diabetes", datasets.load_diabetes(as_frame=True, scaled=False).frame
     yield "adult", load("adult", "sramka-taxonomy").table
     yield from made_up().items()
+    for name in ("patients", "insurance"):
+        yield f"{name}, gaps", with_gaps(made_up()[name])
 
 
 def confirmed(path):

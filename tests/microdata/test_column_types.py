@@ -41,6 +41,7 @@ def test_what_is_recognized_and_what_is_said():
         ("born", [f"{y}/{m:02}/{d:02}" for d, m, y in days], KNOWN, "dates: 2024/02/29; 60 days"),
         ("born", [f"{y}{m:02}{d:02}" for d, m, y in days], KNOWN, "dates: 20240229; 60 days"),
         ("born", [f"{d % 12 + 1}/{m}/{y}" for d, m, y in days], KNOWN, "29/02/2024 or 02/29/2024; which of them"),
+        ("born", [f"{d:02}.{m:02}.{y % 100}" for d, m, y in days], KNOWN, "dates: 29.02.24; 69 to 99 are taken"),
         ("seen", [f"{y}-{m:02}-{d:02}T13:{d:02}" for d, m, y in days], KNOWN, "dates: 2024-02-29 13:45; 60 days"),
         ("seen", [f"{y}-{m:02}-{d:02} 13:{d:02}:00" for d, m, y in days], KNOWN, "dates: 2024-02-29 13:45; 60 days"),
         ("case", [f"{y}{m:02}{30 + d:02}" for d, m, y in days], Role.IDENTIFIER, "60 values in 60 records"),
