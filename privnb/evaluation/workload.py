@@ -16,7 +16,7 @@ from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, reached
 from privnb.evaluation.disclosures import is_withheld, neutral_names, released, stand_in, trivial
 from privnb.evaluation.predictions import miners_of, unseen
 from privnb.evaluation.results import guessed
-from privnb.measures.base import state
+from privnb.measures.base import state, wilson
 from privnb.measures.mining import exact_match
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import most_of_people
@@ -77,7 +77,8 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     DataFrame
         Rows `workload_utility` (0 to 1) of each miner, with a 95% interval; baseline: the commonest value. Where a
         release withholds the target, that is all that anybody can guess, from the table of its own that it is in. Or,
-        in `status`, why a miner has no guess: of a bucketized release none has, for miners do not read those.
+        in `status`, why a miner has no guess: of a bucketized release none has, for miners do not read those. With
+        sampling weights the shares are of the population, of whoever has several records by any of them.
     """
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
@@ -139,13 +140,37 @@ class Utility(Question):
 
     def _kept(self, case, by_miner, failed):
         row, dataset, values = self.row(case), case.dataset, case.dataset.table[self.target]
-        n, commonest = dataset.headcount, (values == values.mode()[0]).to_numpy()
-        baseline = withholding.share(most_of_people(commonest, dataset.people).sum(), n)[0]
+        commonest, stand_for = (
+            most_of_people((values == values.mode()[0]).to_numpy(), dataset.people),
+            _weights(dataset),
+        )
+        baseline = _share(commonest, stand_for)[0]
         rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
         for name, right in by_miner.items():
-            share, *bounds = guessed(right.sum(), n)
+            share, *bounds = _share(right, stand_for)
             rows.append(row(share, miner=name, interval=bounds, baseline=baseline))
         return rows
+
+
+def _weights(dataset):
+    """For how many people of the population each person stands: float array (people,), or None."""
+    return None if dataset.weights is None else most_of_people(dataset.weights, dataset.people)
+
+
+def _effective(weights):
+    """How many people with equal weights would say as much: Kish, Survey Sampling, 1965."""
+    return weights.sum() ** 2 / (weights**2).sum()
+
+
+def _share(right, weights):
+    """The share of people who are `right`, array (people,) of 0 and 1, of the population that they stand for, and its
+    95% interval; withheld where so many people, whatever they stand for, would tell of few.
+    """
+    share, *bounds = guessed(right.sum(), len(right))
+    if weights is None or np.isnan(share):
+        return share, *bounds
+    share, n = np.average(right, weights=weights), _effective(weights)
+    return share, *wilson(share * n, n)
 
 
 def _commonest(dataset, target):
@@ -198,7 +223,13 @@ class Gained(Utility):
             if withholding.tells(np.array([right.sum(), base.sum()]), len(base)).any():  # it would tell one of them
                 rows.append(gained(np.nan))
                 continue
-            gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
+            stand_for = _weights(case.dataset)
+            if stand_for is None:
+                gain, error = np.mean(right - base), 1.96 * np.std(right - base) / np.sqrt(len(base))
+            else:
+                gain = np.average(right - base, weights=stand_for)
+                spread = np.average((right - base - gain) ** 2, weights=stand_for)
+                error = 1.96 * np.sqrt(spread / _effective(stand_for))
             rows.append(gained(gain, interval=(gain - error, gain + error), baseline=0))
         return rows
 

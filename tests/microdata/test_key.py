@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 
 from privnb.evaluation.combinations import combinations
+from privnb.evaluation.workload import utility, utility_gain
 from privnb.microdata.counts import once_each, people_in
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.draft import draft
 from privnb.microdata.schema import Attribute, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Identity, KMember, Mondrian, SanitizationError
+from privnb.sanitizers import Identity, KMember, Mondrian, SanitizationError, Suppress
 
 
 def test_people_are_counted_once_in_each_group():
@@ -139,3 +140,23 @@ def test_weights_of_a_file_may_have_decimal_commas(tmp_path):
     text = text.replace(lines[1], 'role = "weight"').replace("\ndraft = true\n", "\n")
     path.write_text(text, encoding="utf-8")
     assert load(path).weights.tolist() == [1.5 + i % 9 for i in range(len(table))]
+
+
+def test_an_honest_user_is_right_about_the_population():
+    """Whoever knows the commonest illness alone is right for the weights of those who have it."""
+    for role in (Role.PERSON, Role.IDENTIFIER):
+        own = weighed(lambda n: 1 + np.arange(n) % 7.0, patient=role)
+        people = own.table.assign(weight=own.weights, right=own.table["ill"] == own.table["ill"].mode()[0])
+        if role is Role.PERSON:
+            people = people.groupby("patient")[["weight", "right"]].max()
+        found = utility(own, [Suppress("sensitive")], target="ill", miners="majority").iloc[0]
+        share = people["weight"][people["right"]].sum() / people["weight"].sum()
+        assert found.value == pytest.approx(share)
+        assert found.value != pytest.approx(people["right"].mean())
+        assert found.baseline == pytest.approx(share)
+        assert found.low < share < found.high
+    alike = weighed(lambda n: np.full(n, 2.5), patient=Role.IDENTIFIER)
+    plain = keyed.visits(60, patient=Role.IDENTIFIER)
+    asked = {"sanitizers": [Identity()], "target": "ill", "miners": "decision stump", "folds": 3}
+    weighted, unweighted = (utility_gain(each, **asked)[["value", "low", "high"]] for each in (alike, plain))
+    np.testing.assert_allclose(weighted.to_numpy(), unweighted.to_numpy(), atol=1e-9)
