@@ -354,7 +354,8 @@ def _add_roles(command):
     command.add_argument("--sensitive", metavar="A,B", help='what nobody should learn; "" if there is nothing')
     command.add_argument(
         "--roles", metavar="'A: ROLE, B: ROLE'",
-        help="identifier, person (the key of whose rows these are), quasi-identifier, sensitive, neutral or unused",
+        help="identifier, person (the key of whose rows these are), weight (for how many people a row stands), "
+        "quasi-identifier, sensitive, neutral or unused",
     )  # fmt: skip
     command.add_argument(
         "--confirm", action="store_true", help="it is no draft any more; without a key each row is one person"

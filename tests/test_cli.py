@@ -19,6 +19,7 @@ from privnb import cli
 from privnb.explorer import app
 from privnb.microdata import dataset
 from privnb.microdata.processes import runs_as
+from privnb.microdata.schema import Role
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.offer import reports_folder
@@ -299,6 +300,10 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     assert "ward: says the same as 'City, State': 100% of records. Leave one of them unused.\n" in told
     assert "\npay          quasi-identifier  numbers, 5 different, 0 missing: 0 to 4\n" in told
     assert dataset.load("people").schema.sensitive == ["ward"]
+    with pytest.raises(SystemExit):
+        cli.main(["describe", "--help"])
+    told = "".join(capsys.readouterr().out.split())  # which breaks a line at a hyphen
+    assert [role for role in Role if role not in told] == []
     assert cli.main(["new", "people.csv", "--name", "others", "--roles", "sex: neutral", "--confirm"]) == 1
     assert "No column is sensitive yet" in capsys.readouterr().out
     with pytest.raises(dataset.SchemaError, match="is a draft"):

@@ -13,6 +13,7 @@ from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb import studies
 from privnb.microdata.dataset import load
+from privnb.microdata.schema import Role
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose
 
@@ -69,6 +70,11 @@ def test_what_runs_for_the_papers_table_alone_stands_in_cells_of_its_own():
     for path in NOTEBOOKS:
         texts = ["\n".join(cell.source for cell in cells) for cells in split(path)]
         assert "hypertension" not in texts[0], "their made-up examples"
+
+
+def test_the_notebook_of_roles_explains_each_of_them():
+    text = "".join(cell.source for cell in cells(YOURS, "markdown"))
+    assert [role for role in Role if f"- *{role.capitalize()}*: " not in text] == []
 
 
 def split(path):
