@@ -165,6 +165,7 @@ HEAD = """\
 # 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
 #    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
 #    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
+#    missing is how labels write a number that is not there: a value of its own. Without it such a table is refused.
 # 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
 #    there where fewer than ten people share its end value. Choose them as one who does not know the records.
 # 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike
@@ -217,10 +218,7 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
     if decimal != ".":
         head += f"decimal = {quoted(decimal)}\n"
     if mark:
-        head += (
-            f"missing = {quoted(mark)}\n"
-            'records_with_missing = "keep" # "drop" leaves out every record that has one, "refuse" does not load them\n'
-        )
+        head += f'missing = {quoted(mark)}\nrecords_with_missing = "keep" # or "drop" those, or "refuse" the table\n'
     if renamed:
         head += RENAMED + "".join(f"{quoted(own)} = {quoted(name)}\n" for own, name in renamed.items())
     parts = [head]

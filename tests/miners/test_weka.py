@@ -202,6 +202,19 @@ def test_who_can_guess_what(java):
     assert not WekaMiner("misc.OLM").predicts(HOURS)
 
 
+def test_missing_numbers_are_wekas_own(java):
+    """NaN is Weka's mark of one: it can be told apart, and of whom the target is missing nothing is learned."""
+    age = pd.Series(np.where(np.arange(400) % 4, np.arange(400.0), np.nan))
+    encoded = Encoded(np.zeros((400, 1), np.float32), pd.DataFrame({"age": age}), np.arange(400))
+    lacks = np.where(age.isna(), "yes", "no")
+    assert (WekaMiner("rules.OneR").fit(encoded, lacks).predict(encoded) == lacks).all()
+    hours = np.where(np.arange(400) % 3, HOURS, np.nan)
+    known, tree = ~np.isnan(hours), WekaMiner("trees.REPTree")
+    guesses = tree.fit(encoded, hours).predict(encoded)
+    assert guesses.tolist() == tree.fit(encoded[known], hours[known]).predict(encoded).tolist()
+    assert not np.isnan([guesses, tree.cross_val_predictions(encoded, hours, folds=3)]).any()
+
+
 def test_zero_r_guesses_the_mean_and_the_commonest(java):
     zero = WekaMiner("rules.ZeroR")
     np.testing.assert_allclose(zero.fit(ENCODED, HOURS).predict(ENCODED), HOURS.mean())
