@@ -49,8 +49,8 @@ def test_who_is_alone_with_their_own_records_is_singled_out():
 
 
 def test_linkage_by_plain_loops():
-    visits = keyed.visits(40)
-    release = Mondrian(KAnonymity(3)).sanitize(visits, rng=1)
+    visits = keyed.visits(15)
+    release = Mondrian(KAnonymity(2)).sanitize(visits, rng=1)
     published, key = release.publish()
     table, missed, lucky = visits.table, {}, {}
     for who, own in table.groupby("patient"):
