@@ -196,8 +196,8 @@ def test_full_domain_finds_the_optimum_of_people(seed):
 
 
 def _joined(labels, keys, ill, models, limit, known):
-    """The loss of a node in a list, from the definition; empty where too many would be suppressed. `known`: which groups
-    keep the models.
+    """The loss of a node in a list, from the definition; empty where too many would be suppressed. `known`: which
+    groups keep the models.
     """
     whole = labels.copy()
     while True:
