@@ -8,9 +8,8 @@ from privnb.attacks.base import Attack
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.hierarchy.generalization import text
 from privnb.microdata.names import name_list
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.treatment import Unreadable
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache

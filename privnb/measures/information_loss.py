@@ -27,7 +27,8 @@ from privnb.measures.base import measure
 from privnb.microdata import expect
 from privnb.microdata.counts import class_value_counts, factorized
 from privnb.microdata.hierarchy import SUPPRESSED, Intervals, Ranges, Taxonomy, flat
-from privnb.microdata.hierarchy.generalization import OnALine, text
+from privnb.microdata.hierarchy.generalization import OnALine
+from privnb.microdata.schema import text
 from privnb.microdata.treatment import TRUE, UNTRUE, Unreadable
 
 

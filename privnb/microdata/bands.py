@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import cuts, expect
-from privnb.microdata.schema import Categories, Numbers
+from privnb.microdata.schema import Categories, Numbers, text
 from privnb.microdata.sentences import C, say
 
 FEW = 10  # values of a domain that are its bands themselves, unless its owner cuts it otherwise
@@ -50,8 +50,10 @@ class Bands(Categories):
         else:
             starts = [0, *numbers.codes(numbers.cuts or usual).tolist(), *range(numbers.steps + 1, numbers.size)]
         ends = [*(start - 1 for start in starts[1:]), numbers.size - 1]
-        pairs = [(numbers.value(start), numbers.value(end)) for start, end in zip(starts, ends, strict=True)]
-        return Bands(tuple(str(a) if a == b else f"{a}-{b}" for a, b in pairs), numbers, tuple(starts))
+        pairs = [
+            (text(numbers.value(start)), text(numbers.value(end))) for start, end in zip(starts, ends, strict=True)
+        ]
+        return Bands(tuple(a if a == b else f"{a}-{b}" for a, b in pairs), numbers, tuple(starts))
 
     def __str__(self):
         return f"bands of {self.numbers}: {', '.join(self.values[:4])}" + (", ..." if len(self.values) > 4 else "")

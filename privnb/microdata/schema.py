@@ -65,6 +65,14 @@ def numbers(column):
     return column.astype(object).where(other, read) if other.any() else read
 
 
+def text(value):
+    """A value as hierarchies write it: whole numbers without a decimal point, none with an exponent."""
+    if not isinstance(value, float | np.floating) or not np.isfinite(value):
+        return str(value)
+    number = round(float(value), 10)  # as `Numbers.value` does: 0.1 + 0.2 is 0.3
+    return str(int(number)) if number.is_integer() else np.format_float_positional(number, trim="-")
+
+
 class _Domain:
     """A public domain. Its kinds give `has(values)`: which of an array's values are in it, none of them missing."""
 
@@ -234,7 +242,7 @@ class Numbers(_Domain):
     def written(self, column):
         """Numbers of the domain as labels write them, a missing one as its mark: object array (n,)."""
         codes, index = np.unique(self.codes(column), return_inverse=True)
-        return np.array([str(self.value(code)) for code in codes.tolist()], dtype=object)[index]
+        return np.array([text(self.value(code)) for code in codes.tolist()], dtype=object)[index]
 
     def read(self, column):
         """A Series as `numbers` gives it, NaN for the mark."""

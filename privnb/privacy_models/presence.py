@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.hierarchy.generalization import text
+from privnb.microdata.schema import text
 from privnb.privacy_models.anonymity import PEOPLE
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
 

@@ -11,8 +11,8 @@ from pandas.api.types import is_numeric_dtype
 from privnb.microdata import expect
 from privnb.microdata.counts import factorized, objects, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.hierarchy.generalization import OnALine, text
-from privnb.microdata.schema import Role, SchemaError, commonest
+from privnb.microdata.hierarchy.generalization import OnALine
+from privnb.microdata.schema import Role, SchemaError, commonest, text
 from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models.base import ungraded
 

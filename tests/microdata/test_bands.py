@@ -81,3 +81,9 @@ def test_who_predicts_a_number_predicts_its_bands(few):
     assert predicted(few(), "").schema == few().schema
     with pytest.raises(ValueError, match="'age' is a quasi-identifier: it is generalized, and in no bands"):
         predicted(few(), "age")
+
+
+def test_labels_have_no_exponent():
+    fine = Numbers(0, 0.0003, 0.00001)
+    assert Bands.of(fine).values[1] == "0.00002-0.00003"
+    assert fine.written([0.00001, 0.00012]).tolist() == ["0.00001", "0.00012"]

@@ -360,7 +360,7 @@ def values_of(domain):
     """All values of a domain as text."""
     if isinstance(domain, Categories):
         return domain.values
-    return tuple(str(domain.value(code)) for code in range(domain.size))
+    return tuple(text(domain.value(code)) for code in range(domain.size))
 
 
 def with_exact_ends(hierarchy):

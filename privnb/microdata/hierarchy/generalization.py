@@ -24,7 +24,7 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.counts import factorized
-from privnb.microdata.schema import SchemaError, commonest
+from privnb.microdata.schema import SchemaError, commonest, text
 
 SUPPRESSED = "*"  # the root of every hierarchy
 
@@ -198,14 +198,6 @@ class OfLeaves(Generalization):
     def bounds(self, label):
         numbers = self.numbers[self.covered(label)]
         return float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
-
-
-def text(value):
-    """A value as hierarchies write it: whole numbers without a decimal point, none with an exponent."""
-    if not isinstance(value, float | np.floating) or not np.isfinite(value):
-        return str(value)
-    number = round(float(value), 10)  # as `Numbers.value` does: 0.1 + 0.2 is 0.3
-    return str(int(number)) if number.is_integer() else np.format_float_positional(number, trim="-")
 
 
 def by_class(codes, classes):

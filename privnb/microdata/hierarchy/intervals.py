@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, expect
-from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, places, text
-from privnb.microdata.schema import Numbers, SchemaError, commonest
+from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, places
+from privnb.microdata.schema import Numbers, SchemaError, commonest, text
 
 INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
 
