@@ -26,12 +26,27 @@ def named(words):
     return re.compile(rf"(?:^|[\W_\d]|(?<=[a-z])(?=[A-Z]))(?:(?i:{words}))(?:$|[\W_\d]|(?=[A-Z]))")
 
 
+PERSON = r"(case|record|person|patient|subj(ect)?|participant|respondent|user|member|client|customer)"
+NUMBERED = rf"({PERSON}[\W_]?(id|key|nr|no|num|number)|childid)$"  # caseno, USUBJID
 KEY = re.compile(
-    r"(^|[\W_])(id|key|nr|no|num|number|index|case|record|person|patient|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)", re.IGNORECASE
+    r"(^|[\W_])(id|key|index|code|case|record|person|patient|subject|participant|respondent|ssn)([\W_]|$)"
+    rf"|(^|[\W_])(nr|no|num|number)$|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(row[\W_]?names?|unnamed: 0)$",
+    re.IGNORECASE,
+)
+# Whose a record is, by the column's name: not what counts or numbers something, as number_of_visits does.
+OWNER = re.compile(
+    rf"(^|[\W_])(id|key|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(person|patient|subject|participant|respondent)$",
+    re.IGNORECASE,
+)
+GROUP = re.compile(
+    r"(commune|district|county|state|province|country|region|school|class|firm|plot|site|store|cent(er|re)|ward|group)"
+    r"[\W_]?(id|code|nr|no|num|number)?",
+    re.IGNORECASE,
 )
 POST = re.compile(r"zip|plz|post.?(al)?.?code|^postal", re.IGNORECASE)
 COORDINATE = named("lat|latitude|lon|lng|long|longitude")
 YEAR = named("year|years?_?of|yr|jahr|annee|année|born|birth|built")
+TIME = named("year|quarter|month|week|day|date|time|period|wave|visit|round|session")
 MEASURED = named(
     "salary|salaries|income|wages?|pay|earnings?|prices?|costs?|charges?|fees?|fare|rent|amount|revenue|sales|balance|"
     "debts?|assets?|money|value|time|days|weeks|months|hours|minutes|seconds|duration|weight|height|length|size|score"
@@ -50,6 +65,7 @@ DAYS = {
     "%d.%m.%Y": r"\d\d?\.\d\d?\.\d{4}", "%d/%m/%Y": r"\d\d?/\d\d?/\d{4}", "%m/%d/%Y": r"\d\d?/\d\d?/\d{4}",
     "%d-%m-%Y": r"\d\d?-\d\d?-\d{4}", "%m-%d-%Y": r"\d\d?-\d\d?-\d{4}", "%d-%b-%Y": r"\d\d?-[A-Za-z]{3}-\d{4}",
     "%d.%m.%y": r"\d\d?\.\d\d?\.\d\d", "%d/%m/%y": r"\d\d?/\d\d?/\d\d", "%m/%d/%y": r"\d\d?/\d\d?/\d\d",
+    "%m/%Y": r"\d\d?/\d{4}",
 }  # fmt: skip
 TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1")
 # Words that have an order, each list from low to high.
@@ -79,7 +95,8 @@ ORDERS = [
 ]
 CODES = "if these are codes, list them as text"
 KNOWN = Role.QUASI_IDENTIFIER
-FEW = 20  # whole numbers with gaps are categories if there are no more of them
+MOST_ROWS = 100  # records per person, on average: what repeats more often is hardly a key
+FEW = 20  # different names: fewer are not of people
 LONG = 40  # characters of a text that is written freely
 LEAVES = 100_000  # a tree of more is of no use to anybody
 
@@ -197,17 +214,24 @@ def free_text(name, values):
         return Column(name, Role.UNUSED, f"free text, {words:.0f} words on average: who can say what it gives away?")
 
 
+def groups(name, values):
+    """Whole numbers that name a place or a group, by the column's name."""
+    if values.whole and values.different > 2 and not values.nearly_unique and GROUP.fullmatch(name):
+        return _categories(name, values, "numbers of groups", flat, said="by its name: ", order=int, in_order=True)
+
+
 def keys(name, values):
     """What nearly names a person: texts, or whole numbers that look like it, of which hardly two are alike."""
     if values.nearly_unique and (values.numbers is None or (values.whole and _names_people(name, values))):
         reason = f"{values.different} values in {values.records} records: nearly the name of a person"
         return Column(name, Role.IDENTIFIER, reason)
+    if values.whole and OWNER.search(name) and values.records < values.different * MOST_ROWS:
+        return Column(name, Role.IDENTIFIER, f"numbers people, by its name: {values.different} different{values.gaps}")
 
 
 def numbers(name, values):
-    """Numbers, but for few with a missing one among them."""
-    few = values.whole and 1 < values.different <= (FEW if values.missing else 2)
-    if values.numbers and not few:
+    """Numbers, but for two whole ones."""
+    if values.numbers and not (values.whole and values.different == 2):
         return _numbers(name, values, values.numbers, f"a number, {values.different} different", CODES * values.whole)
 
 
@@ -232,8 +256,8 @@ def categories(name, values):
 
 
 TYPES = (
-    nothing, mails, phones, names, days, times, truths, coordinates, years, codes, free_text, keys, numbers, in_order,
-    too_many, categories,
+    nothing, mails, phones, names, days, times, truths, coordinates, years, codes, free_text, groups, keys, numbers,
+    in_order, too_many, categories,
 )  # fmt: skip
 
 

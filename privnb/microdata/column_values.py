@@ -10,9 +10,10 @@ import pandas as pd
 from privnb.microdata import cuts, reading
 from privnb.microdata.schema import Numbers
 
-STEPS = 10**8  # a column with more different possible whole numbers is treated as text
+STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
+GRAINS = 10**6  # and decimals
+FINEST = Decimal("1e-9")  # no step of a domain is finer
 FIRST = 10  # texts are looked at before all the others
-GRAINS = 10**6  # decimals are rounded so that a domain has at most so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +81,15 @@ class Values:
         return self.in_steps() if self.match(reading.NUMBER) else None
 
     def in_steps(self, finest=Decimal(0)):
-        """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for too many."""
+        """The domain of numbers, its ends rounded outward, its steps no finer than `finest`; None for those that floats
+        or the steps of a domain do not tell apart.
+        """
         numbers = self.texts.astype(float)
         least, most = Decimal(self.texts[numbers.idxmin()]), Decimal(self.texts[numbers.idxmax()])
-        step = Decimal(10) ** -int(self.texts.str.partition(".")[2].str.rstrip("0").str.len().max())
-        while step < finest or (step < 1 and (most - least) / step > GRAINS):
+        step = Decimal(10) ** -self._places
+        while step < max(finest, FINEST) or (most - least) / step > (GRAINS if step < 1 else STEPS):
             step *= 10
-        if (most - least) / step > STEPS or max(abs(least), abs(most)) > 10**12:
+        if 0 < most - least < 10 * step == 10 * FINEST or max(abs(least), abs(most)) > 10**15:
             return None
         # About twenty grains from low to high: coarse enough to hide the smallest and largest record.
         grain = cuts.round_number(max((most - least) / 20, step))
@@ -94,7 +97,14 @@ class Values:
         high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
         return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
 
+    @cached_property
+    def _places(self):
+        """How many decimals the texts of numbers have at most, also of 2.5e-04."""
+        parts = self.texts.str.lower().str.partition("e")
+        decimals = parts[0].str.partition(".")[2].str.rstrip("0").str.len() - pd.to_numeric(parts[2]).fillna(0)
+        return max(int(decimals.max()), 0)
+
     @property
     def whole(self):
         """Whether these are whole numbers."""
-        return self.numbers is not None and self.numbers.step == 1
+        return self.numbers is not None and self._places == 0

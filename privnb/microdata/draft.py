@@ -17,15 +17,15 @@ import tempfile
 from pathlib import Path
 
 from privnb.microdata import cuts, description, expect, reading
-from privnb.microdata.column_types import KEY, Column, recognized
+from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.names import offered, refused
+from privnb.microdata.owners import of_people
 from privnb.microdata.schema import Categories, Role, SchemaError
 from privnb.microdata.toml_lines import quoted
 
 MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
 LISTED = 200  # a longer domain stands in its hierarchy's file alone
-MOST_ROWS = 20  # records per person, on average: what repeats more often is hardly a key
 
 
 def draft(file, name=None, folder="data"):
@@ -81,7 +81,7 @@ def drafted(file, name=None, folder="data"):
     values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
     decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
     columns = [recognized(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
-    columns = _of_people(columns, values)
+    columns = of_people(columns, values, [table[name].cat.codes.to_numpy() for name in table])
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".") as unfinished:
@@ -140,17 +140,6 @@ def _mark(table):
             counts[mark] += int((codes == categories.get_loc(mark)).sum())
     mark = max(counts, key=counts.get)
     return mark if empty or counts[mark] else ""
-
-
-def _of_people(columns, values):
-    """The same columns, of which the first that looks like a key of people who have several records each is one."""
-    for place, column in enumerate(columns):
-        each = values[column.name]
-        records, different = each.records, each.different
-        if KEY.search(column.name) and not each.missing and records / MOST_ROWS < different < records:
-            reason = f"{different:,} people in {records:,} records: k counts people; if it is no key, give another role"
-            return [*columns[:place], Column(column.name, Role.PERSON, reason), *columns[place + 1 :]]
-    return columns
 
 
 HEAD = """\

@@ -7,6 +7,8 @@ a file say what it is.
 import datetime
 import importlib
 import re
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +16,11 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from privnb.microdata import engine, expect, text_files
-from privnb.microdata.hierarchy.generalization import text
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
 
-NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")  # no leading zero: those are codes, such as postcodes
+# No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
 SPSS, STATA, SAS = "an SPSS file", "a Stata file", "a SAS file"
 # What the first bytes of a file say that it is; text has none of its own.
@@ -125,10 +127,11 @@ def _unknown(path):
     table = read(path, layout)
     if table.empty:
         raise SchemaError(f"{path.name} has column names but no record. There is nothing to do.")
-    number = next((name for name in table if NUMBER.fullmatch(name)), None)
-    if number:
+    numbers = [name for name in table if NUMBER.fullmatch(name)]
+    steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}
+    if numbers and not (len(numbers) > 2 and len(steps) == 1 and min(steps) > 0):  # as years do that are names
         raise SchemaError(
-            f"{path.name} starts with a record, it seems ({number!r} in line 1). Put a line of column names first."
+            f"{path.name} starts with a record, it seems ({numbers[0]!r} in line 1). Put a line of column names first."
         )
     return table, layout
 

@@ -60,6 +60,18 @@ def test_what_is_recognized_and_what_is_said():
         ("price", [f"{n * 7919 % 100_000}.99" for n in MANY], KNOWN, "a number, 60 different"),
         ("age", [18 + n % 42 for n in MANY], KNOWN, "a number, 42 different"),
         ("row", MANY, Role.IDENTIFIER, "60 values in 60 records"),
+        ("share", [f"{n}.5e-04" for n in MANY], KNOWN, "a number, 60 different"),
+        ("balance", [f"{n * 791_900_000_123}.25" for n in MANY], KNOWN, "rounds to the domain's step of 1e+06"),
+        ("people", [n**6 for n in MANY], KNOWN, "rounds to the domain's step of 1000"),
+        ("code", ["12E3", "13E4"] * 30, KNOWN, "2 values"),
+        ("number_of_visits", [n % 40 for n in MANY], KNOWN, "a number, 40 different"),
+        ("rownames", [3 * n * n for n in MANY], Role.IDENTIFIER, "60 values in 60 records"),
+        ("CASENUM", [3 * n * n for n in MANY], Role.IDENTIFIER, "60 values in 60 records"),
+        ("childid", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "numbers people, by its name: 20 different"),
+        ("plot_id", [3 * (n % 20) for n in MANY], KNOWN, "by its name: 20 numbers of groups"),
+        ("n_child", [n % 6 for n in MANY], KNOWN, "a number, 6 different"),
+        ("district", [3 * (n % 20) for n in MANY], KNOWN, "by its name: 20 numbers of groups"),
+        ("seen", [f"{1 + n % 12:02}/{1990 + n % 9}" for n in MANY], KNOWN, "dates: 02/2024; 36 days"),
         ("shirt", ["S", "M", "L", "XL"] * 15, KNOWN, "in order: 4 values"),
         ("band", ["<18", "18-24", "25-64", "65+"] * 15, KNOWN, "in order: 4 values"),
         ("town", ["Ulm", "Bonn", "Trier"] * 20, KNOWN, "3 values"),
@@ -80,6 +92,8 @@ def test_the_trees_of_days():
     assert row_of(column("d", ["2024-02-29 13:45", "2024-02-29 09:00"]), "2024-02-29 09:00")[:3] == (
         "2024-02-29 09:00", "2024-02-29", "2024-02",
     )  # fmt: skip
+    mixed = column("d", ["2024-02-29", "2024-02-29T09:00", "2024-03-01T10:00"])  # a day is no label of others, too
+    assert row_of(mixed, "2024-02-29T09:00")[:2] == ("2024-02-29T09:00", "2024-02")
     both = column("d", ["03/04/2024", "05/06/1999"])
     assert row_of(both, "03/04/2024") == ("03/04/2024", "2024", "2020-2029", "*")
     assert row_of(column("d", ["2024-02-29", "?", "?"]), "?") == ("?",) * 5 + ("*",)
@@ -87,11 +101,11 @@ def test_the_trees_of_days():
 
 def test_words_and_ranges_stand_in_their_order():
     for order in [
-        ["XS", "S", "M", "L", "XL"], ["<18", "18-24", "25-64", "65+"], ["9", "10", "100"], ["I", "II", "III", "IV"],
+        ["XS", "S", "M", "L", "XL"], ["<18", "18-24", "25-64", "65+"], ["9", "10"], ["I", "II", "III", "IV"],
         ["January", "February", "March"], ["Strongly disagree", "neutral", "agree"],
         ["Unknown", "high", "low", "medium"],  # one that is in no order: as letters stand
     ]:  # fmt: skip
-        found = column("x", [*reversed(order)] * 9 + ["?"])  # whole numbers with a gap are categories if they are few
+        found = column("x", [*reversed(order)] * 9 + ["?"])
         assert found.domain.values == (*order, "?")
 
 

@@ -293,11 +293,26 @@ def test_missing_text_is_a_value_of_its_own(here, mark):
     assert (mark or "?") in dataset.schema["sex"].domain.values
 
 
-def test_few_whole_numbers_with_gaps_are_categories_by_size(here):
-    path = drafted("children,n\n" + "".join(f"{'' if n % 9 == 0 else n % 12},{n}\n" for n in range(40)))
-    attribute = confirmed(path).schema["children"]
-    assert attribute.domain.values == (*map(str, range(12)), "?")
-    assert "12 values and 5 missing, which count as the value '?'" in path.read_text()
+def test_few_whole_numbers_with_gaps_are_numbers_and_two_are_categories(here):
+    rows = "".join(f"{'' if n % 9 == 0 else n % 12},{'' if n % 9 == 0 else n % 2},{n}\n" for n in range(40))
+    schema = confirmed(drafted("children,married,n\n" + rows)).schema
+    assert (schema["children"].domain, schema["children"].domain.missing) == (Numbers(0, 11, missing="?"), "?")
+    assert schema["married"].domain.values == ("0", "1", "?")
+
+
+def test_whoever_has_no_two_records_of_one_time_is_the_key(here):
+    """A country per year, but nothing that is so by chance: where all years differ, or of what shares a year."""
+    rows = [
+        (town, year, ill) for town in ("Ulm", "Bonn", "Kiel", "Trier") for year, ill in enumerate("abcab" * 2, 1990)
+    ]
+    text = lambda head, rows: head + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)  # noqa: E731
+    path = drafted(text("town,year,ill", rows))
+    assert "none has two of one 'year', so k counts them" in path.read_text()
+    path.write_text(path.read_text().replace("\ndraft = true\n", "\n"))
+    assert load(path).people.max() == 3
+    for others in ([(town, 1990 + n, ill) for n, (town, _, ill) in enumerate(rows)], [*rows, rows[0]], rows[:12]):
+        shutil.rmtree(path.parent)
+        assert 'role = "person" #' not in drafted(text("town,year,ill", others)).read_text()
 
 
 def test_a_number_with_gaps_is_a_number(here):

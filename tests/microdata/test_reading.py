@@ -165,6 +165,14 @@ def test_what_cannot_be_read_says_where(write, name, content, message):
         read_unknown(write(content, name))
 
 
+def test_years_may_be_the_names_of_columns(write):
+    table = read_unknown(write(b"country,1999,2000,2001\nPeru,4,5,6\nChad,7,8,9\n", "a.csv"))[0]
+    assert [*table] == ["country", "1999", "2000", "2001"]
+    for record in (b"ill,3,1,2\nwell,1,2,2\n", b"ill,3,4\nwell,1,2\n"):
+        with pytest.raises(SchemaError, match="starts with a record"):
+            read_unknown(write(record, "a.csv"))
+
+
 def test_a_folder_of_parts_is_one_table(tmp_path):
     folder = tmp_path / "parts"
     folder.mkdir()

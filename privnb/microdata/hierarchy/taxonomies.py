@@ -18,9 +18,9 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.hierarchy.categories import Taxonomy, values_of
-from privnb.microdata.hierarchy.generalization import SUPPRESSED, text
+from privnb.microdata.hierarchy.generalization import SUPPRESSED
 from privnb.microdata.hierarchy.intervals import Ranges
-from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest
+from privnb.microdata.schema import Categories, Numbers, SchemaError, commonest, text
 
 CLOCK = re.compile(r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?( ?[AaPp][Mm])?(Z| ?[+-]\d{2}:?\d{2})?$")  # behind a day
 TIME = re.compile(r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?$")
@@ -183,7 +183,7 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
         Values of the domain that are no dates, such as the mark of a missing one; they keep their own label up to `*`.
     form : str
         How a day is written, as `datetime.strptime` reads it; by default as ISO does, 2024-02-29. A time of the day may
-        stand behind it. Then the lowest level is the day.
+        stand behind it. Where one stands behind all, the lowest level is the day.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def dates(attribute, apart=(), form="%Y-%m-%d"):
             f"'{attribute.name}': {wrong[:3]} are no days like {date(2024, 2, 29):{form}} ({len(wrong)} in all). "
             "Correct them, or name them in `apart`."
         )
-    with_times = any(CLOCK.search(value) for value in values)
+    with_times = all(CLOCK.search(value) for value in values)  # a day alone is no label of others, too
     levels = [
         *[date.isoformat] * with_times,
         lambda day: f"{day:%Y-%m}",
