@@ -34,7 +34,7 @@ from privnb.measures.queries import CountQueries
 from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
 from privnb.microdata.expect import found
-from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Categories, Numbers, Role
 from privnb.miners import reference_set
 from privnb.miners.encoding import encode
@@ -50,6 +50,7 @@ MODULES = {
     "schema": "microdata.schema",
     "hierarchy": "microdata.hierarchy",
     "hierarchy.taxonomies": "microdata.hierarchy.taxonomies",
+    "hierarchy.merging": "microdata.hierarchy.merging",
     "dataset": "microdata.dataset",
     "privacy_models": "privacy_models",
     "grading": "privacy_models.grading",
@@ -239,6 +240,8 @@ def of_one():
         "hierarchy.taxonomies.lists.groups": {"near": ["north", "east", "?"], "far": ["south", "west"]},
         "hierarchy.taxonomies.lists.attribute": region,
         "hierarchy.taxonomies.dates.attribute": replace(region, domain=Categories(("2000-01-01", "2000-02-01"))),
+        "hierarchy.merging.merged.tree": flat(region), "hierarchy.merging.merged.counts": {"north": 3},
+        "hierarchy.merging.merged.in_order": True, "hierarchy.merging.merged.lowest": 0,
         "hierarchy.taxonomies.dates.form": "%Y-%m-%d",
         "hierarchy.taxonomies.times.attribute": replace(region, domain=Categories(("12:30", "13:45"))),
         "hierarchy.taxonomies.british.attribute": replace(region, domain=Categories(("SW1A 1AA", "M1 1AE"))),
@@ -398,7 +401,9 @@ ACCEPTED = {
     "knows": {"list", "empty"}, "gallery.losses.k": {"empty"}, "gallery.asked.k": {"empty"},
     "parameters.default_k.k": NUMBERS, "parameters.too_large_k.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
     "parameters.for_miners.records": {"huge"}, "parameters.sampled.records": {"huge"},
-    "cuts": {"list", "huge"}, "exact": {"true"},
+    "cuts": {"list", "huge"}, "exact": {"true"}, "hierarchy.merging.merged.counts": {"dict"},
+    "hierarchy.merging.merged.most": {"huge"}, "hierarchy.merging.merged.in_order": {"true"},
+    "hierarchy.merging.merged.lowest": {"below"},
     # Of a frontier: losses and caps are any numbers, 0 is no cap, a search may be long.
     "frontier.*.*cap": {"below", "zero", "half", "huge"}, "frontier.Loss.best": {"below", "zero", "half", "huge"},
     "floor": {"huge"}, "frontier.points.floor": {"none", "huge"}, "frontier.tune.floor": {"none", "huge"},

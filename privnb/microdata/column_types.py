@@ -67,7 +67,7 @@ DAYS = {
     "%d.%m.%y": r"\d\d?\.\d\d?\.\d\d", "%d/%m/%y": r"\d\d?/\d\d?/\d\d", "%m/%d/%y": r"\d\d?/\d\d?/\d\d",
     "%m/%Y": r"\d\d?/\d{4}",
 }  # fmt: skip
-TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1")
+TRUTHS = ("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("0", "1"), ("ja", "nein"), ("oui", "non")
 # Words that have an order, each list from low to high.
 ORDERS = [
     text.split(", ")

@@ -1,6 +1,7 @@
 """Trees of few branches: siblings are merged, so that one rare value does not forbid every cut of a node."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain, pairwise
 
 from privnb.microdata import expect
@@ -39,6 +40,8 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
     ------
     SchemaError
         If a new label is one that the tree has already.
+    ValueError
+        For a level that the tree has not.
 
     >>> towns = {"Bonn": 30, "Köln": 60, "Trier": 2, "Ulm": 20, "Worms": 1}
     >>> merged(Taxonomy("town", tuple((town, "*") for town in towns)), towns).levels()
@@ -48,7 +51,11 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
     2      2       1        5                           *
     """
     expect.kind("tree", tree, Taxonomy)
+    expect.kind("counts", counts, Mapping)
     expect.whole("most", most, 2)
+    expect.kind("in_order", in_order, bool)
+    if not (expect.is_whole(lowest) and -tree.height <= lowest < tree.height):
+        raise ValueError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
     rows = tree.rows
     levels = [[row[0] for row in rows]]
     for level, (lower, upper) in enumerate(pairwise(zip(*rows, strict=True))):
