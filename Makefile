@@ -7,7 +7,9 @@ STAMP  := .venv/.installed
 unexport PYTHONDONTWRITEBYTECODE
 FITS   := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))
 
-.PHONY: report ledger test check lab app bench lock weka
+.PHONY: install report ledger test check lab app bench lock weka
+
+install: $(STAMP)
 
 # make report PROFILE=full DATASET=mine. A profile's notebooks run one by one: each uses all cores, and finds what an
 # earlier one has evaluated. After a kill the same command goes on where it stopped.

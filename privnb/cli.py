@@ -195,6 +195,7 @@ def new(args):
 def describe(args):
     """Give roles to the columns of a table, and show them; status 1 if they cannot be confirmed as asked."""
     from privnb.microdata.own_table import OwnTable
+    from privnb.microdata.proposals import unconfirmed
 
     table, said = _described(OwnTable.open(args.name), args)
     columns = table.seen(table.roles)
@@ -203,6 +204,9 @@ def describe(args):
         seen = f"{each.kind}, {each.different:,} different, {each.missing:,} missing: {each.examples}".rstrip(": ")
         print(f"{each.name:<{width}}  {table.roles.chosen[each.name]:<16}  {seen}")
     print(*said, sep="\n")
+    if args.confirm and not table.is_draft:
+        print(f"The roles in {table.path.name} are confirmed.", unconfirmed(table.text))
+        print(f"Next: `{shlex.quote(runs_as())} report --dataset {shlex.quote(args.name)}`.")
     return int(args.confirm and table.is_draft)
 
 

@@ -309,6 +309,8 @@ def test_roles_are_given_in_words_and_confirmed(tmp_path, monkeypatch, capsys):
     with pytest.raises(dataset.SchemaError, match="is a draft"):
         dataset.load("others")
     assert cli.main(["describe", "others", "--sensitive", "", "--confirm"]) == 0
+    assert "The roles in others.toml are confirmed." in (said := capsys.readouterr().out)
+    assert said.endswith("report --dataset others`.\n")
     assert dataset.load("others").schema.sensitive == []
 
 

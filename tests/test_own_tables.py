@@ -78,7 +78,7 @@ def test_that_domains_were_read_from_the_records_is_said_until_they_are_confirme
     for kind in own_tables.KINDS:
         for name in ("index", "01_load"):
             html = (reports / kind / f"{name}.html").read_text(encoding="utf-8")
-            said = "1 of 2 domains were read from the records, and nobody has confirmed them" in html
+            said = "1 of 2 domains were read from the records, and nobody has replaced them" in html
             assert said is (kind == "no-sensitive"), (kind, name)
 
 

@@ -222,7 +222,7 @@ def saved(table, lacks):
         for what, command in {"The report": "report", "The explorer": "app"}.items()
     )
     return Markup("<p><b>Saved.</b> {}</p><p>Next, in a terminal:</p><ul>{}</ul>").format(
-        f"{name} is confirmed, and its {len(table.cells):,} records load. {unconfirmed(table.text)}",
+        f"The roles in {name} are confirmed, and its {len(table.cells):,} records load. {unconfirmed(table.text)}",
         commands,
     )
 

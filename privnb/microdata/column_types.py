@@ -156,7 +156,7 @@ def days(name, values):
         return None
     form, *others = forms
     examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
-    said = f"dates: {examples}{' 13:45' * bool((texts != values.texts).any())}; "
+    said = f"dates, written as {examples}{' 13:45' * bool((texts != values.texts).any())} is; "
     said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")
     tree = partial(taxonomies.dates, form=form)
     if others:  # the same day in both readings or another one; the year is the same

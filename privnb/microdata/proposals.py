@@ -33,7 +33,7 @@ def unconfirmed(text):
     if not proposed:
         return ""
     return (
-        f"{len(proposed)} of {len(stated)} domains were read from the records, and nobody has confirmed them: which "
+        f"{len(proposed)} of {len(stated)} domains were read from the records, and nobody has replaced them: which "
         "values there can be and where ranges end tells of the records, and no promise of noise holds. The lines "
         "marked PROPOSAL in the description file say which."
     )
