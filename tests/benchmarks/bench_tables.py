@@ -67,7 +67,9 @@ class Reader:
 
     def covers(self, name, label, value):
         """Whether a published label of a column covers the text of a record."""
-        label = self.mark if isinstance(label, float) and label != label else str(label)
+        if isinstance(label, float):  # a number, not its label
+            label = self.mark if label != label else f"{label:.10f}"
+        label = str(label)
         if label == "*":
             return True
         if name in self.trees:
