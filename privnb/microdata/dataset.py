@@ -151,10 +151,12 @@ class Dataset:
     def sample(self, records, *, rng):
         """A random sample of `records` records without replacement, in file order; its name says so.
 
+        Of a table with a key of people it is of people, with all records of each: fewer would be another kind of table.
+
         Parameters
         ----------
         records : int
-            2 to n.
+            2 to n; of whole people as many as have no more records together.
         rng : int, Generator or None
 
         Returns
@@ -169,8 +171,14 @@ class Dataset:
             )
         if records == len(self):
             return self
-        rows = np.sort(np.random.default_rng(rng).choice(len(self), records, replace=False))
-        return Dataset(f"{self.name} ({records} records)", self.table.iloc[rows], self.schema, self.hierarchies)
+        generator = np.random.default_rng(rng)
+        if self.people is None:
+            rows = np.sort(generator.choice(len(self), records, replace=False))
+        else:
+            order = generator.permutation(self.headcount)
+            ends = np.cumsum(np.bincount(self.people)[order])
+            rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
+        return Dataset(f"{self.name} ({len(rows)} records)", self.table.iloc[rows], self.schema, self.hierarchies)
 
     def in_bands(self, *names):
         """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
@@ -204,7 +212,7 @@ class Dataset:
         return Dataset(self.name, pd.DataFrame(dict(self.table) | labels), schema, self.hierarchies)
 
     def split(self, share, *, rng):
-        """Two disjoint datasets, the first with `share` of the records, drawn at random.
+        """Two disjoint datasets, the first with `share` of the records, drawn at random; nobody with a key is in both.
 
         Parameters
         ----------
@@ -218,7 +226,8 @@ class Dataset:
         """
         expect.between("share", share, 0, 1, "both parts need records")
         expect.these(rng=rng)
-        first = np.random.default_rng(rng).permutation(len(self)) < round(share * len(self))
+        first = np.random.default_rng(rng).permutation(self.headcount) < round(share * self.headcount)
+        first = first if self.people is None else first[self.people]
         parts = self.table[first], self.table[~first]
         return tuple(
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts

@@ -56,6 +56,21 @@ def test_a_key_with_gaps_and_two_keys_are_refused():
         Schema("twice", (Attribute("household", Role.PERSON), Attribute("patient", Role.PERSON)))
 
 
+def test_a_sample_and_a_part_hold_all_records_of_their_people():
+    own = keyed.dataset(keyed.table())
+    sizes = own.table["patient"].value_counts()
+    sample = own.sample(300, rng=1)
+    assert 290 < len(sample) <= 300
+    first, second = own.split(0.5, rng=1)
+    assert first.headcount == second.headcount == 200
+    for part in (sample, first, second, own.sample(2, rng=3)):
+        found = part.table["patient"].value_counts()
+        assert (found == sizes[found.index]).all()
+    assert not {*first.table["patient"]} & {*second.table["patient"]}
+    rows = own.schema.with_roles({name: "neutral" for name in ("age", "ill")} | {"patient": "unused"})
+    assert len(Dataset("rows", own.table[["age", "ill"]], rows, {}).sample(300, rng=1)) == 300
+
+
 def test_who_counts_records_refuses_a_table_of_people():
     with pytest.raises(SanitizationError, match="counts records, and 'patient' is the key of people"):
         KMember(3).sanitize(keyed.visits(), rng=1)
