@@ -46,7 +46,12 @@ def main(arguments=None):
         return parser.print_help() or 0
     try:
         with _stoppable():
-            return args.run(args) or 0
+            status = args.run(args) or 0
+            sys.stdout.flush()
+            return status
+    except BrokenPipeError:  # whoever reads has seen enough, such as `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except (ValueError, OSError) as error:
         from privnb.reporting.notebooks import is_ours
 

@@ -277,7 +277,8 @@ def _categories(name, values, what, tree, said="", order=str, **how):
     whole = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)
     with contextlib.suppress(SchemaError):  # two values with | between them may be a third one
         whole = merged(whole, values.records_of(), **how)
-    return Column(name, attribute.role, f"{said}{values.different} {what}{values.gaps}", domain, whole)
+    many = f"{values.different} {what}" if values.different != 1 else "one value"
+    return Column(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
 
 
 def _read(texts, form):

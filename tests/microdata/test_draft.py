@@ -119,7 +119,7 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     assert reason["name"].endswith("# 40 values in 40 records: nearly the name of a person")
     assert reason["age"].endswith("# a number, 13 different; if these are codes, list them as text")
     assert reason["area"].endswith("# 4 codes")  # 001, 011: numbers do not start with 0
-    assert reason["region"].endswith("# 1 values and 5 missing, which count as the value '?'")
+    assert reason["region"].endswith("# one value and 5 missing, which count as the value '?'")
     assert reason["visits"].endswith(
         "25 different and 3 missing, which count as the value '?'; if these are codes, list them as text"
     )
