@@ -39,7 +39,7 @@ def test_the_reader_finds_what_is_wrong_with_a_release(tmp_path):
     assert fault(["*"] * 10, ["south"] * 10) == "the label 'south' of 'town' does not cover 'Bonn'"
     assert fault(["30-40"] * 2 + ["?"] + ["30-40"] * 7, towns).startswith("the label '30-40' of 'age' does not cover")
     assert fault([float(age or "nan") for age in AGES], towns) == "k is 2, not 5"
-    assert fault([1e-7] * 10, towns) == "the label 1e-07 of 'age' does not cover '30'"
+    assert fault([1e-7] * 10, towns).startswith("the label 1e-07 of 'age' does not cover")
     assert fault(["*"] * 9, towns[:9]) == "9 rows for 10 records; it publishes no key"
     assert reader.fault(pd.DataFrame({"id": range(10)}), {"id": "exact"}).endswith("it publishes {'id'}")
     reader.records["id"] = "one"
