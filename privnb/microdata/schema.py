@@ -224,7 +224,7 @@ class Numbers(_Domain):
         """The number at a code, as it is printed: whole numbers without a decimal point; of a missing one its mark."""
         if code > self.steps and self.missing is not None:
             return self.missing
-        number = round(float(self.low + code * self.step), 10)
+        number = round(float(self.low + int(code) * self.step), 10)  # of 32 bits, a code times a step may be too large
         return int(number) if number.is_integer() else number
 
     def has(self, values):

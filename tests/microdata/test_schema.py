@@ -171,3 +171,7 @@ def test_numbers_are_rounded_to_a_step_of_their_domain_alone():
     assert rounded.tolist() == [0, 0.5, 7, 10.2, -1, "x"], "what is outside is left for the domain to refuse"
     whole = pd.Series([3, 4])
     assert Numbers(0, 10).rounded(whole) is whole
+
+
+def test_a_value_beyond_32_bits_is_that_of_its_code():
+    assert Numbers(-5e8, 6.5e9, step=100).value(np.int32(70_000_000)) == 6_500_000_000
