@@ -128,11 +128,11 @@ def no_noise(dataset):
     )
 
 
-LEARNED = 100_000  # records: what takes minutes with so many would take hours with a million
+LEARNED = 50_000  # records: what takes minutes with so many would take hours with a million
 
 
 def for_miners(dataset, records=0):
-    """The dataset, or a random sample of 100,000 of its records where it has more: miners learn from each one.
+    """The dataset, or a random sample of 50,000 of its records where it has more: miners learn from each one.
 
     Parameters
     ----------
