@@ -19,8 +19,8 @@ from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.releases import tells_few
 from privnb.measures import gains
 from privnb.measures.base import state
+from privnb.measures.disclosed import disclosed, right_by_group
 from privnb.measures.mining import exact_match
-from privnb.measures.told import right_by_group, told
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.counts import class_value_counts, people_among
 from privnb.microdata.hierarchy import SUPPRESSED
@@ -251,7 +251,7 @@ def is_withheld(release, name):
 
 
 def _of_classes(row, release, sensitive, known, fewest, *, rng):
-    found = told(release, sensitive, rng=rng, knows=known, of=GAINS)
+    found = disclosed(release, sensitive, rng=rng, knows=known, of=GAINS)
     few, rows, n = tells_few(release, sensitive, fewest), [], release.headcount
     share = withholding.share(found.right * n, n, fewest)
     prior = withholding.share(found.before * n, n, fewest)[0]

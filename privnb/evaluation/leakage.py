@@ -17,7 +17,7 @@ from privnb.evaluation.disclosures import stand_in
 from privnb.evaluation.people import subsets_of
 from privnb.measures import channel
 from privnb.measures.base import state
-from privnb.measures.told import right_by_group
+from privnb.measures.disclosed import right_by_group
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED

@@ -13,8 +13,8 @@ from privnb.evaluation.cases import Question, evaluate, reached
 from privnb.evaluation.people import describe
 from privnb.evaluation.results import join
 from privnb.measures.base import facts, state
+from privnb.measures.disclosed import disclosed
 from privnb.measures.information_loss import certainty_penalty, noise_losses
-from privnb.measures.told import told
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import coded, people_in
 from privnb.privacy_models import KAnonymity, achieved
@@ -240,7 +240,7 @@ def gain_rows(row, release, sensitive, fewest, *, rng):
 
     Without values where the people guessed right, with or without the release, would tell of few; see `withholding`.
     """
-    found, rows = told(release, sensitive, rng=rng), []
+    found, rows = disclosed(release, sensitive, rng=rng), []
     hidden = withholding.tells(np.array([found.right, found.before]) * release.headcount, release.headcount, fewest)
     gains = zip(("accuracy_gain", "knowledge_gain"), found.gains, found.by_chance, strict=True)
     for name, *shown in gains:

@@ -32,7 +32,7 @@ def reidentification_rate(attack, dataset, key):
     Returns
     -------
     share, low, high : float
-        The 95 % interval holds for one guess per person, were these people a random sample of many.
+        The 95% interval holds for one guess per person, were these people a random sample of many.
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """

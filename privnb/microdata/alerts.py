@@ -86,10 +86,10 @@ def determined(cells):
         width = int(codes[other].max()) + 1
         both, counts = np.unique(codes[one].astype(np.int64) * width + codes[other], return_counts=True)
         places = {one: both // width, other: both % width}
-        for known, told in ((one, other), (other, one)):
+        for known, implied in ((one, other), (other, one)):
             share = _told(places[known], counts) / len(cells)
-            if share >= FOLLOWS and 1 - share <= LEFT * (1 - commonest[told]):
-                found.append((known, told, share, commonest[told]))
+            if share >= FOLLOWS and 1 - share <= LEFT * (1 - commonest[implied]):
+                found.append((known, implied, share, commonest[implied]))
     return found
 
 

@@ -107,7 +107,7 @@ def steep_hierarchy(release):
         format="{:%} of the values per cell",
         beside={"other attributes on average": rest / len(others)},
         better="lower",
-        note=f"It has {shape}: where one branch has too few people, no other is told apart. Levels in between help.",
+        note=f"It has {shape}: where one branch has too few people, no other is kept apart. Levels in between help.",
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from privnb.measures import gains
-from privnb.measures.told import told
+from privnb.measures.disclosed import disclosed
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Bucketize, Identity, Mondrian, Suppress
@@ -32,7 +32,7 @@ def test_each_person_counts_once():
     visits = keyed.visits(150)
     for sanitizer in (Mondrian(KAnonymity(6)), Bucketize(Mondrian(KAnonymity(6))), Identity(), Suppress()):
         release = sanitizer.sanitize(visits, rng=1)
-        found = told(release, "ill", rng=1, of=OF)
+        found = disclosed(release, "ill", rng=1, of=OF)
         right, before, distance, worst = plain(release.classes, visits.table["ill"], visits.people)
         assert (found.right, found.before) == pytest.approx((right, before)), sanitizer
         assert found.gains[0] == pytest.approx(right - before)
@@ -42,10 +42,10 @@ def test_each_person_counts_once():
     assert found.gains == pytest.approx((0, 0, 0, 0)), "all as one class tell nothing"
 
 
-def test_what_is_known_beside_the_class_is_told_apart():
+def test_what_is_known_beside_the_class_parts_it():
     visits = keyed.visits(150)
     release = Mondrian(KAnonymity(6)).sanitize(visits, rng=1)
-    found = told(release, "ill", rng=1, knows=["ward"], of=OF[:1])
+    found = disclosed(release, "ill", rng=1, knows=["ward"], of=OF[:1])
     ill, ward = visits.table["ill"], visits.table["ward"]
     cells = pd.Series(release.classes).astype(str) + ward
     assert found.right == pytest.approx(plain(cells, ill, visits.people)[0])
@@ -61,7 +61,7 @@ def test_a_key_that_parts_everybody_tells_as_none():
     each = table.assign(patient=np.arange(len(table)).astype(str).astype(object))
     for sanitizer in (Mondrian(KAnonymity(6)), Bucketize(Mondrian(KAnonymity(6)))):
         ours, plain_one = (
-            told(sanitizer.sanitize(keyed.dataset(each, patient=role), rng=1), "ill", rng=1, knows=["ward"], of=OF)
+            disclosed(sanitizer.sanitize(keyed.dataset(each, patient=role), rng=1), "ill", rng=1, knows=["ward"], of=OF)
             for role in (Role.PERSON, Role.IDENTIFIER)
         )
         assert ours.gains == pytest.approx(plain_one.gains)

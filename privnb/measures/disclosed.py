@@ -15,8 +15,8 @@ from privnb.microdata import expect
 from privnb.microdata.counts import class_value_counts, coded, once_each, people_among, tabulate
 
 
-class Told(NamedTuple):
-    """What is told of an attribute.
+class Disclosed(NamedTuple):
+    """What is disclosed of an attribute.
 
     `gains`, `by_chance`: of each gain asked for its value, and its mean where values are dealt at random. `right`,
     `before`: shares of people guessed right with the release and without it. `surest`, `sure_before`: how likely the
@@ -31,7 +31,7 @@ class Told(NamedTuple):
     sure_before: float
 
 
-def told(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.knowledge_gain)):
+def disclosed(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.knowledge_gain)):
     """What a release tells of an attribute.
 
     Parameters
@@ -47,7 +47,7 @@ def told(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.kn
 
     Returns
     -------
-    Told
+    Disclosed
 
     Raises
     ------
@@ -62,7 +62,7 @@ def told(release, sensitive, *, rng, knows=(), of=(gains.accuracy_gain, gains.kn
     counts = gains.class_counts(release, sensitive, knows)
     known = gains.knowledge_before(release, sensitive, knows) if knows else None
     right = gains.posterior_accuracy(counts)
-    return Told(
+    return Disclosed(
         tuple(gain(counts, known) for gain in of),
         gains.permuted_gains(release, sensitive, rng=rng, knows=knows, of=of),
         right,
@@ -95,14 +95,14 @@ def right_by_group(groups, values, people):
 def _of_people(release, sensitive, rng, knows, of):
     classes, groups = gains.known_classes(release, knows), gains.groups(release, knows)
     codes, _ = coded(release.of_people(sensitive)[1])
-    found, right, before, counts, known = _told(classes, groups, codes, release.people, of)
+    found, right, before, counts, known = _disclosed(classes, groups, codes, release.people, of)
     generator = np.random.default_rng(rng)
     dealt = (codes[gains.permute(groups, generator)] for _ in range(gains.deals(len(codes), 20)))
-    chance = np.mean([_told(classes, groups, each, release.people, of)[0] for each in dealt], axis=0)
-    return Told(found, tuple(chance), right, before, gains.largest_posterior(counts), known.max())
+    chance = np.mean([_disclosed(classes, groups, each, release.people, of)[0] for each in dealt], axis=0)
+    return Disclosed(found, tuple(chance), right, before, gains.largest_posterior(counts), known.max())
 
 
-def _told(classes, groups, codes, people, of):
+def _disclosed(classes, groups, codes, people, of):
     everybody = len(np.unique(people))
     counts, prior = _counts(classes, codes, people), _counts(groups, codes, people)
     right, before = (
