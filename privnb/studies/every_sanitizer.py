@@ -203,9 +203,11 @@ def left_out(dataset, sanitizers, results):
         for row in results[_refused(sanitizer, results)].head(1).itertuples():
             found.setdefault(row.reason.split(" cannot be reached: ")[-1], []).append(setting_name(row))
     if not found:
-        return say(f"All {len(sanitizers)} settings can be had on this table.")
+        return say(f"All {len(sanitizers)} settings are possible on this table.")
     reasons = [f"{'; '.join(settings)}: {reason}" for reason, settings in found.items()]
-    return say(f"{sum(map(len, found.values()))} of {len(sanitizers)} settings cannot be had on this table:", reasons)
+    return say(
+        f"{sum(map(len, found.values()))} of {len(sanitizers)} settings are not possible on this table:", reasons
+    )
 
 
 def settings_along(dataset, tuned, values):

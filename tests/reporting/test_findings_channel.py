@@ -132,7 +132,7 @@ def test_the_answer_guesses_the_table_and_then_each_row(small):
     buckets = finding(said, "worst of buckets")
     assert (buckets.value, buckets.beside["without it"], buckets.setting) == (0.5, 0.001, "Buckets, k = 10")
     assert finding(said, "worst of generalization").value == 0.02
-    assert "Anatomy, l = 9 cannot be had" in said.data
+    assert "Anatomy, l = 9: not possible" in said.data
 
 
 def test_withheld_ends_of_the_family_are_bounds():

@@ -314,8 +314,8 @@ def beginnings(attribute, apart=()):
     """
     values = _without(attribute, apart)
     shortest = min(map(len, values), default=0)
-    cut = lambda v, k: v if len(v) <= k else v[:k] + SUPPRESSED  # noqa: E731
-    return _shortened(attribute, values, [lambda v, k=k: cut(v, k) for k in range(shortest, 0, -1)])
+    levels = range(shortest, 0, -1)
+    return _shortened(attribute, values, [lambda v, k=k: v if len(v) <= k else v[:k] + SUPPRESSED for k in levels])
 
 
 def british(attribute, apart=()):

@@ -29,7 +29,7 @@ def leakage(results):
     ]
     absent = of(results, "classes", status="not possible")
     if len(absent):
-        yield f"{settings(absent)} cannot be had on this table, so there is no leakage to state."
+        yield f"{settings(absent)}: not possible on this table, so there is no leakage to state."
 
 
 def _table(results):
