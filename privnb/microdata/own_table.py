@@ -125,7 +125,9 @@ class OwnTable:
         """The ends of a domain of numbers; else values or patterns that ten people share."""
         domain = self._described["columns"][name].get("domain")
         if isinstance(domain, Mapping):
-            return f"{domain['low']:,} to {domain['high']:,}"
+            return " to ".join(
+                f"{end:,}" if abs(end) >= 10_000 else str(end) for end in (domain["low"], domain["high"])
+            )
         hidden = {Role.IDENTIFIER, Role.PERSON} & {roles.chosen[name], roles.before[name]}
         keys = [self._some[key].cat.codes.to_numpy() + 1 for key in roles.names(Role.PERSON)]
         return examples(self._some[name], self._values[name], hidden=bool(hidden), people=next(iter(keys), None))
