@@ -16,7 +16,7 @@ from privnb.evaluation import evaluate
 from privnb.evaluation.content import content
 from privnb.explorer import sweeps
 from privnb.explorer.controls import form
-from privnb.explorer.numbers import counted
+from privnb.explorer.numbers import axes, counted
 from privnb.explorer.setting import Setting, choices, idle, sanitizer
 from privnb.measures import base, facts, stated
 from privnb.microdata.dataset import load
@@ -108,7 +108,7 @@ from privnb.measures.base import measure
 
 @measure(
     kind="privacy", better="lower", bounds=(0, 1), title="Lonely rows", unit="share of rows", format="{:.1%} of rows",
-    sentence="Share of rows that no other row looks like.", source="nobody yet",
+    sentence="Share of rows that no other row looks like.", source="nobody yet", live=True,
 )
 def lonely_share(release):
     """Share of rows that no other row looks like."""
@@ -129,6 +129,7 @@ def strangers(tmp_path_factory):
     for name in FILES:
         del sys.modules[name]
     base._stated.pop("lonely_share")
+    base._marked.pop("lonely_share")
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +184,9 @@ def test_the_explorer_offers_it(strangers, clinic):
     assert found["k_achieved"] >= 5
     assert 0 < found["certainty_penalty"] < 1
     assert any(each.sanitizer == "Neighbours" and each.k == 20 for each in sweeps.grid(clinic))
+    assert found["lonely_share"] == 0
+    assert "lonely_share" in [each.name for each in axes("privacy", [counted(clinic, setting)])]
+    assert "Share of rows that no other row looks like." in sweeps.meanings()._repr_html_()
 
 
 def test_another_process_of_the_explorer_imports_it(strangers, clinic):

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.cases import Case
+from privnb.evaluation.cases import Case, OfMeasure, answered
 from privnb.evaluation.leakage import (
     attribute_rows,
     check_readable,
@@ -19,10 +19,10 @@ from privnb.evaluation.leakage import (
     people_rows,
 )
 from privnb.evaluation.releases import Costs, Gains, tells_few
-from privnb.evaluation.results import tidy
+from privnb.evaluation.results import join, tidy
 from privnb.evaluation.trade_off import Losses
 from privnb.explorer.setting import MODELS, STEPS
-from privnb.measures.base import state
+from privnb.measures.base import live, state
 from privnb.measures.information_loss import suppressed_cells
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
@@ -82,8 +82,14 @@ def rows(dataset, setting, made, release):
     Of `Costs`, `Losses`, `Gains` and `leakage` what the board shows, and `k_achieved`, `l_achieved`, `t_achieved`,
     `delta_achieved`: what the worst class reaches of each model; baseline: what the setting asks for. Numbers of fewer
     than ten people are withheld as elsewhere. Noise leaves no classes, and has rows of what it does to cells instead.
+    After them each measure that is `live`.
     """
-    case, sensitive = Case(dataset, made, setting.seed, release), setting.sensitive
+    case = Case(dataset, made, setting.seed, release)
+    return join(tidy(_counted_rows(case, setting)), *(answered(OfMeasure(each), case) for each in live()))
+
+
+def _counted_rows(case, setting):
+    release, sensitive = case.release, setting.sensitive
     found = [row for row in _losses(sensitive).rows(case) if row["measure"] != "classes"]  # the costs have them
     if release.provenance.rows is not Rows.NOBODY:
         costs = [row for row in Costs(LEAST).rows(case) if row["measure"] != "k_achieved"]  # the levels have it
@@ -91,14 +97,13 @@ def rows(dataset, setting, made, release):
     try:
         check_readable(release)
     except Unreadable:  # the note of a reading says why
-        return tidy(found)
+        return found
     leaks = _leaks(case, release, sensitive)
     if release.classes is not None:
         found += Gains(sensitive, LEAST).rows(case) + _levels(case, release, setting) + _cells(case, release)
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
-    found += [row for row in leaks if row["measure"] in SHOWN]
-    return tidy(found)
+    return found + [row for row in leaks if row["measure"] in SHOWN]
 
 
 def _leaks(case, release, sensitive):

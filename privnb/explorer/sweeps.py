@@ -8,6 +8,7 @@ from privnb.evaluation.results import join, tidy
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import FALLING, STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
+from privnb.measures.base import live
 from privnb.microdata.names import meant
 from privnb.microdata.sentences import Page
 from privnb.sanitizers import catalogue
@@ -17,7 +18,7 @@ from privnb.studies.profiles import evaluated, profile_of
 
 LEAST = 2  # the k beside an l, t or delta
 GROUP = 5  # settings per task
-# What is shown of each setting, lower is better: first what users lose.
+# What is shown of each setting beside what is `live`, lower is better: first what users lose.
 MEASURES = (
     "utility_loss", "certainty_penalty", "accuracy_gain", "knowledge_gain", "privacy_loss", "identity_vulnerability",
 )  # fmt: skip
@@ -119,8 +120,13 @@ def _series(setting):
     return f"{catalogue.title(setting.sanitizer)}: {letter}{least}".removesuffix(": ")
 
 
+def measures():
+    """The names of the measures that are shown of each setting: a list. Lower is better for all of them."""
+    return [*MEASURES, *(each.facts.name for each in live() if each.facts.better == "lower")]
+
+
 def meanings():
-    """What each of `MEASURES` means: a table."""
-    rows = [(each.label, each.sentence, each.source) for each in map(facts, MEASURES)]
+    """What each of `measures` means: a table."""
+    rows = [(each.label, each.sentence, each.source) for each in map(facts, measures())]
     table = pd.DataFrame(rows, columns=["number", "what it means (lower is better)", "source"])
     return Page(table, f"{len(table)} numbers")

@@ -44,6 +44,9 @@ class Measure:
         What else a sentence says of a variant or scenario, by its name.
     axis : bool
         Whether charts of releases offer it as an axis: not where a release has several such numbers.
+    live : bool
+        Whether the explorer and 10 ask each release for it: only what is counted in milliseconds. 10 shows those of
+        which lower is better.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Measure:
     varies: bool = False
     readings: dict = field(default_factory=dict, hash=False)
     axis: bool = True
+    live: bool = False
 
     def __post_init__(self):
         if not self.title:
@@ -168,6 +172,11 @@ def marked(name):
     """The function that is marked as the measure of this name; None where there is none: other rows have that name."""
     facts(name)  # imports the rooms, if it is not known yet
     return _marked.get(name)
+
+
+def live():
+    """The functions that are marked as measures with the fact `live`: a list."""
+    return [function for function in _marked.values() if function.facts.live]
 
 
 def facts(name):

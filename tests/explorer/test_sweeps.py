@@ -94,7 +94,7 @@ def test_settings_out_of_reach_alone_give_an_empty_table(clinic):
 
 
 def test_every_number_is_explained_and_less_of_it_is_better():
-    shown = [facts(measure) for measure in sweeps.MEASURES]
+    shown = [facts(measure) for measure in sweeps.measures()]
     page = sweeps.meanings()._repr_html_()
     assert {each.better for each in shown} == {"lower"}
     assert all(each.label in page and each.sentence[:40] in page for each in shown)

@@ -34,8 +34,8 @@ def built(tmp_path_factory, write_notebook):
     steps = sweeps.steps(dataset, settings)
     results = join(*(counted(dataset, setting).results for setting in settings))
     planes = [decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")]
-    chart = charts.every_setting(steps, results, planes, sweeps.MEASURES, start="Mondrian, k = 5")
-    tables = charts.every_number(steps, results, sweeps.MEASURES)
+    chart = charts.every_setting(steps, results, planes, sweeps.measures(), start="Mondrian, k = 5")
+    tables = charts.every_number(steps, results, sweeps.measures())
     report.save(results, folder, NAME)
     parameters = ("parameters", 'OUT = ""  # where the numbers go')
     write_notebook(folder / "notebooks", "09_still", "# Is it still?", parameters, ("key", "chart"))
