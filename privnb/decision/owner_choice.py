@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from privnb.evaluation.results import SETTING, SUMMARIES, check_results, measured, row, tidy
-from privnb.measures.base import state, t_interval
+from privnb.measures.base import state
+from privnb.measures.intervals import t_interval
 from privnb.measures.mining import interest_of
 from privnb.microdata import expect
 

@@ -13,7 +13,8 @@ import pandas as pd
 
 from privnb.evaluation.results import NUMBERS, SETTING, measured, places_alike, setting_names
 from privnb.evaluation.results import setting as called
-from privnb.measures.base import facts, t_interval
+from privnb.measures.base import facts
+from privnb.measures.intervals import t_interval
 from privnb.microdata import expect
 from privnb.sanitizers import Identity
 

@@ -25,7 +25,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from privnb.measures.base import facts, room, t_interval, wilson
+from privnb.measures.base import facts, room
+from privnb.measures.intervals import t_interval, wilson
 from privnb.microdata import expect, withholding
 from privnb.sanitizers import catalogue
 

@@ -16,7 +16,8 @@ from privnb.evaluation.cases import SEEDS_AT_A_TIME, Question, ask, reached
 from privnb.evaluation.disclosures import is_withheld, neutral_names, released, stand_in, trivial
 from privnb.evaluation.predictions import miners_of, unseen
 from privnb.evaluation.results import guessed
-from privnb.measures.base import state, wilson
+from privnb.measures.base import state
+from privnb.measures.intervals import wilson
 from privnb.measures.mining import exact_match
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import most_of_people

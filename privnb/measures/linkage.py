@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from privnb.attacks import Linkage
-from privnb.measures.base import measure, wilson
+from privnb.measures.base import measure
+from privnb.measures.intervals import wilson
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations, once_each
 from privnb.microdata.treatment import Unreadable

@@ -19,8 +19,9 @@ from privnb.evaluation.predicted_gains import PutIn
 from privnb.evaluation.releases import Costs, Gains
 from privnb.evaluation.results import COLUMNS, KEY, join
 from privnb.evaluation.workload import Gained, _base
-from privnb.measures.base import measure, wilson
+from privnb.measures.base import measure
 from privnb.measures.information_loss import discernibility
+from privnb.measures.intervals import wilson
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import reference_set

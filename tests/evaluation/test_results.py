@@ -9,7 +9,7 @@ from rows import made, short
 from scipy import stats
 
 from privnb.evaluation.results import COLUMNS, KEY, join, over_seeds, summary, tidy, withheld
-from privnb.measures.base import t_interval
+from privnb.measures.intervals import t_interval
 
 NONE = np.nan
 

@@ -9,8 +9,9 @@ from hypothesis.extra.numpy import arrays
 
 from privnb import measures
 from privnb.measures import mining
-from privnb.measures.base import Measure, measure, wilson
+from privnb.measures.base import Measure, measure
 from privnb.measures.gains import knowledge_gain
+from privnb.measures.intervals import wilson
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, Taxonomy
 from privnb.microdata.schema import Numbers
 

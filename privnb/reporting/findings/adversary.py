@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.evaluation.results import SETTING, measured, over_seeds, setting_name
-from privnb.measures.base import t_interval
+from privnb.measures.intervals import t_interval
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, of_results

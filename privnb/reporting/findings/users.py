@@ -1,7 +1,7 @@
 """How much an honest user loses by a release, beside a mere guess and beside leaving out what noise blurs."""
 
 from privnb.evaluation.results import of_one_miner, over_seeds, setting_name
-from privnb.measures.base import t_interval
+from privnb.measures.intervals import t_interval
 from privnb.microdata import numerals
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
