@@ -75,8 +75,8 @@ def good_rows(row, target, scores, original, fewest):
     """Rows of good utility and of its decline, by miner: declines with a 95% interval, each person compared with
     themselves on the original. A miner that has no guess on the original, or is right for nobody there, has no decline.
     """
-    rows, (variant, interval) = [], unit(scores)
-    kept = partial(row, "good_utility", target=target, **variant)
+    rows, (counted, interval) = [], unit(scores)
+    kept = partial(row, "good_utility", target=target, **counted)
     lost = partial(row, "utility_decline", target=target)
 
     def hides(scores, values):  # a count of people; a sum of anything else is none

@@ -238,12 +238,12 @@ def _without_few_of_a_weight(scenario, rows, scores, fewest):
 
 def _permuted(row, scores, worst, dealt, fewest, scenario):
     """The control's row: the mean over deals of what they are worth, and the range that 95% of them keep."""
-    variant, _ = unit(scores)
+    counted, _ = unit(scores)
     values = [mining.weighted_sum(worth, scores.weights) for worth in dealt]
     shown, *bounds = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
     if not scores.counts and withholding.few(np.mean([np.count_nonzero(w * scores.weights) for w in dealt]), fewest):
         shown, *bounds = [np.nan] * 3
-    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **variant)
+    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)
     rows = withheld(tidy([made(shown, miner=worst, interval=bounds)]), fewest, scores.of)
     # Equal guesses dealt out are the same guesses: what the worst miner's row must not tell, this must not either.
     return _without_few_of_a_weight(scenario, rows, scores, fewest).assign(control="permuted", miner="")

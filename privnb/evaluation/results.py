@@ -14,6 +14,7 @@
 | `target`, `group` | which attribute is guessed or counted; of which people or of which value alone |
 | `value`, `low`, `high` | the number, and a 95% interval where it could have come out otherwise |
 | `baseline`, `better` | what is reached without the release; "higher", "lower", or "" of what is no score |
+| `of` | of how many people a utility is, or the sum of their weights; empty of other numbers |
 | `status` | "" measured, "withheld", since it counts too few people, or why there is none: one of `REASONS` |
 | `reason` | of what was refused or is not possible a sentence for people: what cannot be, and what to do instead |
 
@@ -34,7 +35,7 @@ from privnb.sanitizers import catalogue
 QUESTION = ["measure", "variant", "scenario", "knows", "control", "miner_set", "miner", "target", "group"]
 SETTING = ["sanitizer", "parameters"]
 KEY = ["dataset", *SETTING, "seed", *QUESTION]
-NUMBERS = ["value", "low", "high", "baseline"]
+NUMBERS = ["value", "low", "high", "baseline", "of"]
 MADE = ["dataset", *SETTING, "parameter", "bound", "randomized", "seed"]
 COLUMNS = [*MADE, *QUESTION, *NUMBERS, "better", "status", "reason"]
 TEXTS = [column for column in COLUMNS if column not in ("bound", "randomized", "seed", *NUMBERS)]
@@ -66,7 +67,7 @@ def join(*results):
 def row(
     measure, value, *, dataset, sanitizer, parameters="", parameter="", bound=np.nan, randomized=False, seed=1,
     variant="", scenario="", knows="", control="", miner_set="", miner="", target="", group="",
-    interval=(np.nan, np.nan), baseline=np.nan, better="", status="", reason="",
+    interval=(np.nan, np.nan), baseline=np.nan, of=np.nan, better="", status="", reason="",
 ):  # fmt: skip
     """One row of results, by name; without `better` the direction that the measure's facts state.
 
@@ -78,6 +79,7 @@ def row(
         "measure": measure, "variant": variant, "scenario": scenario, "knows": knows, "control": control,
         "miner_set": miner_set, "miner": miner, "target": target, "group": group,
         "value": float(value), "low": float(interval[0]), "high": float(interval[1]), "baseline": float(baseline),
+        "of": float(of),
         "better": better or facts(measure).better, "status": status, "reason": reason,
     }  # fmt: skip
 
@@ -245,15 +247,17 @@ def over_seeds(results):
 def _mean(part):
     values, measure = part["value"], facts(part["measure"][0])
     positive = measure.counts_people or measure.bounds[0] >= 0
+    most = min(measure.bounds[1], np.nan_to_num(part["of"][0], nan=np.inf))
     bounds = np.fmin.reduce(part["low"]), np.fmax.reduce(part["high"])
     low, high = bounds if np.isnan(values).any() else t_interval(values.tolist())
     return {
         "seed": np.nan,
         "value": values.mean(),
-        # No count or share is below 0, and Student's t does not know it; what is a difference may be.
+        # No count or share is below 0 or above all, which Student's t does not know; a difference may be below 0.
         "low": max(low, 0) if positive and np.fmin.reduce(values) >= 0 else low,
-        "high": high,
+        "high": min(high, most) if np.fmax.reduce(values) <= most else high,
         "baseline": part["baseline"].mean(),
+        "of": part["of"][0],
         "status": "",
     }
 

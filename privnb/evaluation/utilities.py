@@ -243,8 +243,8 @@ def failed_rows(row, measure, found, **columns):
 
 def bad_rows(row, scores, fewest):
     """Rows of anti-utility by miner; a number that fewer than `fewest` people make, or all but so few, is withheld."""
-    (variant, interval), rows = unit(scores), []
-    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **variant)
+    (counted, interval), rows = unit(scores), []
+    made = partial(row, "anti_utility", baseline=shown_baseline(scores, fewest), **counted)
     for name, value in scores.utilities.items():
         # Of a count `withheld` keeps the bounds; any other sum of few people has none.
         few = not scores.counts and scores.tells(scores.by_miner[name], fewest)
@@ -264,5 +264,5 @@ def unit(scores):
     A sum that does not count people is "weighted" and has no interval.
     """
     if scores.counts:
-        return {}, lambda value: people_interval(value, int(scores.weights.sum()))
-    return {"variant": "weighted"}, lambda value: (np.nan, np.nan)
+        return {"of": scores.of}, lambda value: people_interval(value, scores.of)
+    return {"variant": "weighted", "of": scores.weights.sum()}, lambda value: (np.nan, np.nan)

@@ -15,7 +15,7 @@ from privnb.reporting import places
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 
-NUMBERS = ["bound", "seed", "value", "low", "high", "baseline"]
+NUMBERS = ["bound", "seed", "value", "low", "high", "baseline", "of"]
 # Parameters that results tell or bear, or that change none of the numbers which papers print.
 NAMED = ("DATASET", "STUDY", "RECORDS", "K", "EPSILON", "SEEDS", "FEWEST", "PROFILE", "SCENARIO", "WEIGHTS", "MIN_GOOD")
 DIGITS = "%.12g"  # fewer than a float has: in which order a processor adds up must not show

@@ -110,6 +110,9 @@ def test_one_withheld_seed_withholds_the_mean():
 def test_an_interval_stays_where_numbers_can_be():
     counts = over_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([10, 60], 1)]))
     assert counts.low.item() == 0
+    again = tidy([row("one", value, seed=value) for value in (10, 60)])
+    assert over_seeds(again.assign(of=70)).high.item() == 70, "of 70 people"
+    assert over_seeds(again.assign(of=600)).high.item() > 300
     gains = [row("one", each, seed=seed, measure="accuracy_gain") for seed, each in enumerate([10, 60], 1)]
     assert over_seeds(tidy(gains)).low.item() < 0
     differences = over_seeds(tidy([row("one", value, seed=seed) for seed, value in enumerate([-10, 60], 1)]))

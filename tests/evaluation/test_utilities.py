@@ -124,14 +124,15 @@ def test_the_shown_baseline():
 
 
 def test_people_are_counted_and_all_else_is_weighted():
-    variant, interval = unit(scores(one=50))
-    assert variant == {}
+    counted, interval = unit(scores(one=50))
+    assert counted == {"of": 100}
     assert interval(50) == pytest.approx((40.38, 59.62), abs=0.01)
-    variant, interval = unit(scores(np.arange(100) < 50, one=50))
+    counted, interval = unit(scores(np.arange(100) < 50, one=50))
+    assert counted == {"of": 50}
     assert interval(50) == pytest.approx((46.43, 50), abs=0.01), "of the 50 people who have a weight"
     for other in (scores([2] * 100, one=50), scores(one=50)._replace(baseline=np.full(100, 0.5))):
-        variant, interval = unit(other)
-        assert variant == {"variant": "weighted"}
+        counted, interval = unit(other)
+        assert counted == {"variant": "weighted", "of": other.weights.sum()}
         assert np.isnan(interval(50)).all()
 
 

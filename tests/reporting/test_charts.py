@@ -75,9 +75,9 @@ def draw(results):
         "uniqueness": charts.uniqueness(results["unique"]),
         "costs": charts.bars(results["costs"], "certainty_penalty"),
         "links": charts.bars(results["links"], "reidentification_rate"),
-        "dots": charts.dots(results["utility"], "good_utility", of=1200),
+        "dots": charts.dots(results["utility"], "good_utility"),
         "declines": charts.declines(results["utility"]),
-        "spans": charts.spans(results["mined"], "A", "A title", "share of people", of=1200),
+        "spans": charts.spans(results["mined"], "A", "A title", "share of people"),
         "spans B": charts.spans(results["mined"], "B", "A title", "people"),
         "hit": charts.hit(results["mined"]),
         "choices": charts.choices(results["chosen"]),
@@ -184,8 +184,9 @@ def subtitle(chart):
 
 
 def attacked(*miners, k="k=2"):
-    """Rows of scenario A for (miner, value)."""
-    return rows(*(("KMember", k, "anti_utility_A", miner, "age", value, NONE, NONE, 20) for miner, value in miners))
+    """Rows of scenario A for (miner, value), of 100 people."""
+    made = (("KMember", k, "anti_utility_A", miner, "age", value, NONE, NONE, 20) for miner, value in miners)
+    return rows(*made).assign(of=100)
 
 
 def test_table_says_what_it_withholds(results):
@@ -370,7 +371,7 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
             ("control: ZeroR", 30), ("control: permuted", 50), ("control: held-out", 58),
             ("modern worst", 70), ("modern average", 65), ("modern control: ZeroR", 31),
         ),
-        "A", "Scenario A", "share of people", of=100,
+        "A", "Scenario A", "share of people",
     )  # fmt: skip
     assert points(chart) == {
         ("k-member clustering, k = 2", "worst miner"): 0.6,
@@ -388,21 +389,21 @@ def test_spans_draw_every_set_and_the_main_sets_controls():
 
 def test_spans_say_where_chance_gives_as_much():
     chart = charts.spans(attacked(("worst", 60), ("control: ZeroR", 60)), "A", "A", "people")
-    assert "beyond what needs no attack at most: 0 (k-member clustering, k = 2)" in title(chart)
+    assert "beyond what needs no attack at most: 0% (k-member clustering, k = 2)" in title(chart)
     assert "of the main set alone" not in subtitle(chart)
 
 
 def test_spans_draw_a_withheld_count_at_its_bound():
-    few = rows(("KMember", "k=2", "anti_utility_A", "worst", "age", NONE, 1, 9, NONE))
+    few = rows(("KMember", "k=2", "anti_utility_A", "worst", "age", NONE, 1, 9, NONE)).assign(of=100)
     chart = charts.spans(few, "A", "A", "people")
-    assert points(chart) == {("k-member clustering, k = 2", "worst miner"): 9}
+    assert points(chart) == {("k-member clustering, k = 2", "worst miner"): 0.09}
     assert "upper bound" in subtitle(chart)
     assert title(chart).startswith("A: withheld under k-member clustering, k = 2"), (
         "the title gives no number that is withheld"
     )
     other = attacked(("worst", 60), ("control: ZeroR", 20))
     both = pd.concat([other, few.assign(parameters="k=50", bound=50)])
-    assert title(charts.spans(both, "A", "A", "people")).startswith("A: 60 under k-member clustering, k = 2;")
+    assert title(charts.spans(both, "A", "A", "people")).startswith("A: 60% under k-member clustering, k = 2;")
 
 
 def test_hit_names_the_groups_that_differ_for_sure():
@@ -433,10 +434,10 @@ def test_hit_does_not_make_much_of_chance():
 
 def test_a_title_repeats_no_number():
     assert title(charts.spans(attacked(("worst", 30)), "A", "A", "people")).startswith(
-        "A: 30 under k-member clustering, k = 2;"
+        "A: 30% under k-member clustering, k = 2;"
     )
     two = pd.concat([attacked(("worst", 0)), attacked(("worst", 0), k="k=9")])
-    assert "A: 0 under every setting;" in title(charts.spans(two, "A", "A", "people"))
+    assert "A: 0% under every setting;" in title(charts.spans(two, "A", "A", "people"))
 
 
 def picked(scenario, criterion, parameters, share):
@@ -505,7 +506,7 @@ def test_a_table_of_nothing_says_so(results):
 
 def test_panels_that_are_compared_have_one_scale():
     two = pd.concat([attacked(("worst", 60)), attacked(("worst", 9)).assign(sanitizer="LaplaceNoise")])
-    of_spans = charts.spans(two, "A", "A", "share of people", of=100).to_dict()["vconcat"]
+    of_spans = charts.spans(two, "A", "A", "share of people").to_dict()["vconcat"]
     shares = rows(
         ("KMember", "k=2", "nearer_share", "worst", "sex Female", 0.2, 0.18, 0.22, 0.05),
         ("KMember", "k=9", "nearer_share", "worst", "sex Female", 0.9, 0.89, 0.91, 0.05),

@@ -12,6 +12,7 @@ from privnb.reporting.charts.base import (
     PALE,
     WIDTH,
     alt,
+    as_shares,
     axis,
     finish,
     intervals,
@@ -33,7 +34,7 @@ NO_ATTACK = {"control": ("best of what needs no attack", LOW, COLOURS[2])}
 CONTROLS = ("ZeroR", "permuted")  # one answer for everybody; the miners' guesses, shuffled
 
 
-def spans(results, scenario, title, unit, *, of=1):
+def spans(results, scenario, title, unit):
     """Anti-utility in a scenario, from the average to the worst miner by setting and set of miners; as ticks beside the
     main set, the guess without the release and the best of what needs no attack: one answer for everybody, or guesses
     permuted at random. All panels have one scale.
@@ -46,8 +47,6 @@ def spans(results, scenario, title, unit, *, of=1):
         Such as "A".
     title, unit : str
         What the chart is of, and the unit of its axis.
-    of : float
-        Values are divided by it, above 0; 1: they are people.
 
     Returns
     -------
@@ -57,14 +56,11 @@ def spans(results, scenario, title, unit, *, of=1):
     expect.these(results=results)
     expect.text("scenario", scenario, "a scenario of the results")
     expect.strings(title=title, unit=unit)
-    expect.positive("of", of)
     feared = (results.measure == "anti_utility") & (results.scenario == scenario) & (results.variant != "distinct")
     rows = settings(results[feared])
     rows["kind"] = rows.miner.mask(rows.control != "", rows.control)
     rows = rows[rows.kind.isin([*MINERS, *CONTROLS])]
-    rows[["value", "low", "high", "baseline"]] /= of
-    if of != 1:
-        rows[["low", "high"]] = rows[["low", "high"]].clip(0, 1)
+    rows = as_shares(rows)
     rows["shown"] = rows.value.fillna(rows.high)  # withheld: drawn at its upper bound
     main = rows[(rows.miner_set == "") & (rows.kind == "worst")]
     if main.shown.isna().all():
@@ -73,14 +69,14 @@ def spans(results, scenario, title, unit, *, of=1):
     best = controls.drop_duplicates("setting").assign(kind="control")
     guess = main.assign(kind="baseline", shown=main.baseline)
     marks = pd.concat([rows[rows.kind.isin([*MINERS])], best, guess]).dropna(subset="shown")
-    known, format = {**MINERS, **GUESS, **NO_ATTACK}, "{:%}" if of != 1 else "{:,}"
+    known, format = {**MINERS, **GUESS, **NO_ATTACK}, "{:%}"
     marks = marks.assign(
         row=marks.setting.str.cat(marks.miner_set, sep="|").str.removesuffix("|"),  # after it, the name of another set
         name=marks.kind.map(lambda kind: known[kind][0]),
         said=[numerals.bare(format, shown) for shown in marks.shown],
     )
     there = {kind: known[kind] for kind in known if kind in set(marks.kind)}
-    scale = alt.Scale(domain=[0, float(marks[["shown", "high"]].max().max()) or (0.01 if of != 1 else 10)])
+    scale = alt.Scale(domain=[0, float(marks[["shown", "high"]].max().max()) or 0.01])
     panels, last = [], marks.sanitizer.drop_duplicates().iloc[-1]
     for sanitizer, part in marks.groupby("sanitizer", sort=False):
         called = catalogue.title(sanitizer)
@@ -125,7 +121,7 @@ def _spans(rows, there, unit, format, scale, called):
         y=y,
         color=alt.Color("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=colours)),
         shape=alt.Shape("name:N", title=None, legend=legend, scale=alt.Scale(domain=names, range=shapes)),
-        tooltip=[alt.Tooltip("name:N", title="who"), alt.Tooltip("said:N", title="people")],
+        tooltip=[alt.Tooltip("name:N", title="who"), alt.Tooltip("said:N", title="share")],
     )
 
 

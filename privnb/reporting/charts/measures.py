@@ -11,6 +11,7 @@ from privnb.reporting.charts.base import (
     WIDTH,
     Aggregate,
     alt,
+    as_shares,
     axis,
     distinguished,
     finish,
@@ -76,7 +77,7 @@ def bars(results, measure):
     return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
 
 
-def dots(results, measure, *, of):
+def dots(results, measure):
     """One dot per setting and miner, its 95% interval as a line; black ticks mark the baseline. One panel per set of
     miners.
 
@@ -85,8 +86,6 @@ def dots(results, measure, *, of):
     results : DataFrame
         Tidy results.
     measure : str
-    of : float
-        Values are divided by it: people in the table, above 0.
 
     Returns
     -------
@@ -94,13 +93,12 @@ def dots(results, measure, *, of):
         A sentence where there is nothing to draw.
     """
     expect.these(results=results, measure=measure)
-    expect.positive("of", of)
     title = facts(measure).title
     unit = f"{facts(measure).phrase} (share of {facts(measure).unit})"
     rows = settings(results[results.measure == measure])
     if rows.value.isna().all():
         return none(measure)
-    rows[["value", "low", "high", "baseline"]] /= of
+    rows = as_shares(rows)
     order = list(dict.fromkeys(rows.miner))
     panels = [
         ranges(part, "miner", unit, zero=False, format="{:%}", order=order).properties(
