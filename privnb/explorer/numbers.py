@@ -24,7 +24,7 @@ from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
 from privnb.sanitizers import Suppress
-from privnb.studies.parameters import for_miners
+from privnb.studies.parameters import record_by_record
 
 READINGS = 500  # that are kept
 
@@ -95,11 +95,11 @@ def mined(dataset, setting, store=""):
 
     `good_utility` of the original, the release and the trivial one; `anti_utility` of the scenario, with
     `nearer_share` for whom the worst miner hits; of noise the miner's `accuracy_gain`. For whom a release is not mined,
-    `unmined` says why. Of a large table a random sample is mined, see `for_miners`. `store`: a folder for results, or
-    empty.
+    `unmined` says why. Of a large table a random sample is mined, see `record_by_record`. `store`: a folder for
+    results, or empty.
     """
     setting, without = checked(setting, dataset), unmined(setting, dataset)
-    data, made = for_miners(of_roles(dataset, setting)), sanitizer(setting, dataset)
+    data, made = record_by_record(of_roles(dataset, setting)), sanitizer(setting, dataset)
     call = Store(store).call if store else lambda function, *given, **options: function(*given, **options)
     asked, parts = {"miners": setting.miner, "seed": setting.seed}, []
     if "user" not in without:

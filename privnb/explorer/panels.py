@@ -218,7 +218,7 @@ def _unmined(mined, why, trouble_said):
 
 
 def _of_sample(reading, mined):
-    """That a miner learned from a sample, see `for_miners`, or nothing."""
+    """That a miner learned from a sample, see `record_by_record`, or nothing."""
     names = [*mined.dataset.head(1)]
     return note(
         "" if names == [*reading.results.dataset.head(1)] else f"Of a random sample, which is mined: {names[0]}."

@@ -20,10 +20,10 @@ from privnb.studies.li_li_2009.study import (
 )
 from privnb.studies.parameters import (
     default_k,
-    for_miners,
     no_noise,
     possible_epsilon,
     predicted,
+    record_by_record,
     sampled,
     sramka_sanitizers,
     too_large_k,
@@ -33,10 +33,10 @@ from privnb.studies.recommended import as_they_are, decided
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, users
 
 __all__ = [
-    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
-    "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries", "data_sets",
-    "decided", "default_k", "direct", "family", "figures", "for_miners", "gains", "hypertension", "known_attributes",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
+    "channels", "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries",
+    "data_sets", "decided", "default_k", "direct", "family", "figures", "gains", "hypertension", "known_attributes",
     "leaked", "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon", "predicted", "priced",
-    "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off",
-    "users", "weka_here", "with_and_without",
+    "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together",
+    "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
 ]  # fmt: skip

@@ -131,8 +131,9 @@ def no_noise(dataset):
 LEARNED = 50_000  # records: what takes minutes with so many would take hours with a million
 
 
-def for_miners(dataset, records=0):
-    """The dataset, or a random sample of 50,000 of its records where it has more: miners learn from each one.
+def record_by_record(dataset, records=0):
+    """The dataset, or a random sample of 50,000 of its records where it has more: for pages whose miners or clusterings
+    take up each record by itself. What needs counts alone is of all records.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def for_miners(dataset, records=0):
 
 
 def sampled(dataset, records):
-    """A sentence where a dataset is the sample that `for_miners` takes.
+    """A sentence where a dataset is the sample that `record_by_record` takes.
 
     Parameters
     ----------
@@ -168,9 +169,9 @@ def sampled(dataset, records):
     if len(dataset) == records:
         return None
     return say(
-        f"Miners learn from each record, so this page measures a random sample: {len(dataset):,} of the {records:,} "
-        "records. Its releases are of the sample. At the same k, a release of all records loses less. RECORDS chooses "
-        "another number."
+        "Some of this page, miners or clusterings, takes up each record by itself, so it measures a random sample: "
+        f"{len(dataset):,} of the {records:,} records. Its releases are of the sample. At the same k, a release of all "
+        "records loses less. RECORDS chooses another number."
     )
 
 

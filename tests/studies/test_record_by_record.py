@@ -1,4 +1,4 @@
-"""Of a large table miners learn from a random sample, and whoever reads their numbers reads that."""
+"""Of a large table a random sample is mined and clustered, and whoever reads its numbers reads that."""
 
 import pytest
 from made_up import CLINIC
@@ -7,7 +7,7 @@ from privnb.explorer import panels
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import Setting, checked
 from privnb.microdata.dataset import load
-from privnb.studies import for_miners, parameters, sampled
+from privnb.studies import parameters, record_by_record, sampled
 
 
 @pytest.fixture
@@ -16,20 +16,20 @@ def few(monkeypatch):
     return load(CLINIC)
 
 
-def test_a_sample_is_mined_of_a_large_table_alone(few):
-    sample = for_miners(few)
+def test_a_sample_is_taken_of_a_large_table_alone(few):
+    sample = record_by_record(few)
     assert len(sample) == 60 < len(few)
-    assert sample.table.equals(for_miners(few).table), "the same people each time"
+    assert sample.table.equals(record_by_record(few).table), "the same people each time"
     assert f"60 of the {len(few)} records" in sampled(sample, len(few)).data
-    assert for_miners(few, 80) is few, "who asks for a number of records has chosen"
-    assert for_miners(sample) is sample
+    assert record_by_record(few, 80) is few, "who asks for a number of records has chosen"
+    assert record_by_record(sample) is sample
     assert sampled(few, len(few)) is None
 
 
 def test_the_explorer_mines_the_sample_and_says_so(few):
     setting = checked(Setting(k=5), few)
     reading, found = counted(few, setting), mined(few, setting)
-    assert found.dataset.unique().tolist() == [for_miners(few).name]
+    assert found.dataset.unique().tolist() == [record_by_record(few).name]
     assert "60 records" in panels.kept(reading, found, "", "")
     assert "60 records" in panels.gained(reading, found, "", "")
     assert "60 records" not in panels.kept(reading, found.assign(dataset=few.name), "", "")
