@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision.points import ORIGINAL
-from privnb.evaluation.results import KEY, MADE, SETTING, over_seeds, row, setting_name, tidy, whose
+from privnb.evaluation.results import KEY, MADE, SETTING, as_shares, over_seeds, row, setting_name, tidy, whose
 from privnb.measures.base import facts, state
 from privnb.microdata import expect
 from privnb.sanitizers.catalogue import group
@@ -73,7 +73,7 @@ QUESTIONS = (
     ("risk", "singled out", ("alone",)),
     ("risk", "found by a neighbour", ("reidentification_rate",)),
     ("risk", "sensitive value guessed", ("posterior_accuracy",)),
-    ("risk", "worst-off person", ("largest_posterior",)),
+    ("risk", "sensitive value guessed, worst-off person", ("largest_posterior",)),
     ("risk", "worst miner nearer than what is published", ("anti_utility",)),
     ("risk", "linkability", ()),
     ("risk", "membership", ()),
@@ -124,7 +124,7 @@ def summary(results):
         return None
     chosen = decided.iloc[0]
     rows = results[(results.dataset == chosen.dataset) & results.measure.isin([n for q in QUESTIONS for n in q[2]])]
-    rows = over_seeds(rows.drop_duplicates(KEY))  # notebooks may ask for the same number
+    rows = as_shares(over_seeds(rows.drop_duplicates(KEY)))  # notebooks may ask for the same number
     ends = rows[rows.sanitizer.map(group) == "the ends"]
     sides = {
         "original": rows[rows.sanitizer == ORIGINAL],
@@ -145,7 +145,8 @@ def _line(kind, title, measures, sides):
     stated, found = facts(name), {side: _of(rows, name) for side, rows in sides.items()}
     baseline = _baseline(name, sides["release"] if len(found["release"]) else sides["original"], found["without"])
     numbers = {side: _number(found[side]) for side in ("original", "release")}
-    return Line(kind, title, stated.format, stated.better, **numbers, baseline=baseline)
+    format = "{:%} of people" if found["original"].of.notna().any() else stated.format
+    return Line(kind, title, format, stated.better, **numbers, baseline=baseline)
 
 
 def _of(rows, measure):

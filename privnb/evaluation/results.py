@@ -262,6 +262,12 @@ def _mean(part):
     }
 
 
+def as_shares(results):
+    """The results, with numbers that have an `of` as shares of it: tidy results."""
+    numbers = [name for name in NUMBERS if name != "of"]
+    return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
+
+
 def withheld(results, fewest, of=np.inf):
     """Counts of 1 to `fewest` - 1 people, and of all but so few of `of`, keep no value but only bounds: they are
     persons. A baseline that is one keeps nothing.

@@ -66,7 +66,7 @@ def test_the_lines_of_a_decision(results):
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
-        "singled out", "found by a neighbour", "sensitive value guessed", "worst-off person",
+        "singled out", "found by a neighbour", "sensitive value guessed", "sensitive value guessed, worst-off person",
         "worst miner nearer than what is published", "linkability", "membership",
     ]  # fmt: skip
     found = said["found by a neighbour"]
@@ -85,7 +85,7 @@ def test_the_worst_miner_stands_beside_what_needs_no_attack(results):
 def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results):
     said = lines(results)
     assert said["membership"] == decision.Line("risk", "membership", "", "lower")
-    assert np.isnan(said["worst-off person"].original).all()
+    assert np.isnan(said["sensitive value guessed, worst-off person"].original).all()
     without = lines(results[results.measure != "workload_utility"])
     assert without["honest user's miner guesses right"].release is None
 

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 
+from privnb.evaluation.results import as_shares
 from privnb.microdata import expect, numerals
 from privnb.reporting.charts.base import (
     COLOURS,
@@ -12,7 +13,6 @@ from privnb.reporting.charts.base import (
     PALE,
     WIDTH,
     alt,
-    as_shares,
     axis,
     finish,
     intervals,

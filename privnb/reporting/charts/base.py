@@ -169,12 +169,6 @@ def settings(results):
     return together.assign(setting=setting_names(together))
 
 
-def as_shares(rows):
-    """Utilities as shares of the people that they are of."""
-    numbers = ["value", "low", "high", "baseline"]
-    return rows.assign(**rows[numbers].div(rows.of, axis=0))
-
-
 def intervals(results):
     """What the 95% intervals of these results are about: other repeats, or other people."""
     seeds = results.groupby(["dataset", *SETTING, *QUESTION], dropna=False).size()

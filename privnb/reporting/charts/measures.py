@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from privnb.evaluation.results import as_shares
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import (
@@ -11,7 +12,6 @@ from privnb.reporting.charts.base import (
     WIDTH,
     Aggregate,
     alt,
-    as_shares,
     axis,
     distinguished,
     finish,
