@@ -153,7 +153,7 @@ def days(name, values):
     alone = replace(values, texts=texts)
     forms = [form for form, looks in DAYS.items() if alone.match(looks) and _read(texts, form).notna().all()]
     if not forms:
-        return None
+        return _one_order(name, alone)
     form, *others = forms
     examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
     said = f"dates, written as {examples}{' 13:45' * bool((texts != values.texts).any())} is; "
@@ -279,6 +279,21 @@ def _categories(name, values, what, tree, said="", order=str, **how):
         whole = merged(whole, values.records_of(), **how)
     many = f"{values.different} {what}" if values.different != 1 else "one value"
     return Column(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
+
+
+def _one_order(name, values):
+    """None; raises SchemaError for days of which some begin with the day, and others with the month."""
+    for form, looks in DAYS.items():
+        turned = form.translate(str.maketrans("dm", "md"))
+        # Without a first part over 12 and a second one over 12 there is one order.
+        if form.startswith("%d") and turned in DAYS and values.match(looks):
+            first, other = (_read(values.texts, each).isna() for each in (form, turned))
+            if not (first & other).any():
+                day, month = values.texts[other].iloc[0], values.texts[first].iloc[0]
+                raise SchemaError(
+                    f"column '{name}' has days in two orders: {day!r} begins with the day, {month!r} with the month. "
+                    "Write all of them in one order, as 2024-02-29 is."
+                )
 
 
 def _read(texts, form):

@@ -19,6 +19,7 @@ from privnb.microdata import engine, expect, text_files
 from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
 
+MOST = 1_000  # columns
 # No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
@@ -214,6 +215,11 @@ def _cell(value):
 
 def _table(path, names, columns, line_end=""):
     """The table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
+    if len(names) > MOST:
+        raise SchemaError(
+            f"{path.name} has {len(names):,} columns, and a table of people has at most {MOST:,} here. Save it with "
+            "those that may be published or that say who somebody is."
+        )
     if nameless := [number for number, name in enumerate(names, 1) if not name.strip()]:
         raise SchemaError(f"{path.name}: column {nameless} has no name. Name it in the first line, or delete it.")
     if twice := sorted({name for name in names if names.count(name) > 1}):

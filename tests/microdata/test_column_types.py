@@ -4,10 +4,11 @@ from random import Random
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from privnb.microdata.column_types import TYPES, recognized
 from privnb.microdata.column_values import Values
-from privnb.microdata.schema import Categories, Numbers, Role
+from privnb.microdata.schema import Categories, Numbers, Role, SchemaError
 
 MANY = range(60)
 KNOWN, LEFT = Role.QUASI_IDENTIFIER, Role.UNUSED
@@ -84,6 +85,14 @@ def test_what_is_recognized_and_what_is_said():
             assert (
                 found.domain.has(np.array(sorted({*map(str, texts)}), dtype=object)).all() or "rounds" in found.reason
             )
+
+
+def test_days_in_two_orders_are_refused():
+    with pytest.raises(
+        SchemaError, match=r"'seen' has days in two orders: '27/3/1999' begins .* '3/28/1999' with the mo"
+    ):
+        column("seen", ["1/2/1999", "27/3/1999", "3/28/1999"])
+    assert column("seen", ["1/2/1999", "27/3/1999", "31/31/1999"]).role is Role.IDENTIFIER, "no days"
 
 
 def test_the_trees_of_days():

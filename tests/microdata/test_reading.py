@@ -155,6 +155,7 @@ def test_a_library_that_is_not_there(tmp_path, monkeypatch):
         ("a.csv", b"a,b\n1,2\n3," + b"x" * 3_000_000 + b"\n", "line 3 is longer than 2,000,000 bytes"),
         ("a.csv", b"a,a\n1,2\n", r"more than one column \['a'\]"),
         ("a.csv", b"a,\n1,2\n", r"column \[2\] has no name"),
+        ("a.csv", (",".join(f"c{n}" for n in range(1001)) + "\n" + "1," * 1000 + "1\n").encode(), "has 1,001 columns"),
         ("a.csv", b"", "is empty"),
         ("a.csv", b"a,b\n", "has column names but no record"),
         ("a.csv", b"39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
