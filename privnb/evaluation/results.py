@@ -264,6 +264,7 @@ def _mean(part):
 
 def as_shares(results):
     """The results, with numbers that have an `of` as shares of it: tidy results."""
+    expect.these(results=results)
     numbers = [name for name in NUMBERS if name != "of"]
     return results.assign(**results[numbers].div(results.of.fillna(1), axis=0))
 

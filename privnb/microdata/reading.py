@@ -2,6 +2,8 @@
 
 DuckDB reads text and Parquet, openpyxl Excel's workbooks, pyreadstat what SPSS, Stata and SAS wrote. The first bytes of
 a file say what it is.
+
+One module: what every kind of file is read to is checked in one place.
 """
 
 import datetime
