@@ -13,6 +13,8 @@ from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import SchemaError
 
+LEAVES = 50  # columns of an attribute of categories: a miner's time grows with each, and a rare value tells it little
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
@@ -122,8 +124,21 @@ def _column(codes, values, numbers, attribute, hierarchy, seen):
         middles = learned[:, :2].mean(axis=1)[people]
         known = middles[~np.isnan(middles)]
         given = np.where(np.isnan(given), np.median(known) if len(known) else attribute.domain.middle, given)
-    features = given if attribute.numeric else given / given.sum(axis=1, keepdims=True)
+    features = given if attribute.numeric else _shares(given, learned, people)
     return features.astype(np.float32)[codes], labels
+
+
+def _shares(given, learned, people):
+    """What cells cover as shares of leaves, float array (cells, columns): `given`, with rare leaves as one where there
+    are many. `learned`: what the labels cover that a miner learns from; `people`: which of them each record has.
+    """
+    shares, counts = given / given.sum(axis=1, keepdims=True), np.bincount(people[people >= 0], minlength=len(learned))
+    if given.shape[1] <= LEAVES:
+        return shares
+    times = counts @ (learned / learned.sum(axis=1, keepdims=True))
+    order = np.argsort(-np.round(times, 6), kind="stable")
+    common, rare = np.sort(order[: LEAVES - 1]), order[LEAVES - 1 :]
+    return np.column_stack([shares[:, common], shares[:, rare].sum(axis=1)])
 
 
 def _ends(numbers, missing):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from privnb.microdata.hierarchy import Intervals, Ordered, Sets, Taxonomy
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
-from privnb.miners.encoding import encode
+from privnb.miners.encoding import LEAVES, encode
 
 QI = Role.QUASI_IDENTIFIER
 JOBS = Taxonomy("job", (("nurse", "care", "*"), ("medic", "care", "*"), ("clerk", "office", "*")))
@@ -42,6 +42,20 @@ def test_features_of_generalized_cells_are_ends_and_shares():
     third = 1 / 3
     expected = [[40, 44, 0.5, 0.5, 0, 0, 1], [17, 99, third, third, third, 0.5, 0.5], [15, 19, 0, 0, 1, 1, 0]]
     np.testing.assert_array_equal(encoded(RELEASED).features, np.float32(expected))
+
+
+def test_rare_values_among_many_share_a_column():
+    names = [f"p{i:02}" for i in range(60)]
+    schema = Schema("ports", (Attribute("port", Role.NEUTRAL, Categories(tuple(names))),))
+    learned = pd.DataFrame({"port": [*names, *names[-49:]]})  # the last 49 twice
+    features = encode(learned, ["port"], schema, {}).features
+    assert features.shape[1] == LEAVES
+    assert (features.argmax(axis=1) == [*[49] * 11, *range(49), *range(49)]).all()
+    assert (features.max(axis=1) == 1).all()
+    assert (features.sum(axis=1) == 1).all()
+    asked = pd.DataFrame({"port": ["p59", "p00", "*"]})
+    found = encode(asked, ["port"], schema, {}, like=encode(learned, ["port"], schema, {})).features
+    assert found.argmax(axis=1).tolist()[:2] == [48, 49], "read as the records that a miner learned from"
 
 
 def test_labels_are_numbers_or_nominal_values():
