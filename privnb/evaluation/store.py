@@ -28,7 +28,7 @@ from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
 from privnb.microdata.processes import ENVIRONMENT
 
-LIBRARIES = ("privnb.evaluation.preloaded",)  # they load in seconds
+LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
 KILLED = "Perhaps it was for want of memory. Try fewer jobs; what is finished stays."

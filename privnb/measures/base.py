@@ -204,4 +204,5 @@ def room(package):
 def _import_rooms(rooms):
     for each in rooms:
         for module in pkgutil.iter_modules(import_module(each).__path__):
-            import_module(f"{each}.{module.name}")
+            if not module.name.startswith("_"):  # what only loads libraries, for seconds
+                import_module(f"{each}.{module.name}")

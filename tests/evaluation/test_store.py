@@ -13,95 +13,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import tasks
 from made_up import CLINIC
-from rows import made
 
 from privnb.evaluation import store as module
-from privnb.evaluation.content import sources
 from privnb.evaluation.releases import costs, linked
 from privnb.evaluation.results import COLUMNS, join, row_builder, tidy
 from privnb.evaluation.store import Store, run
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
-# The tasks of scripts need no more, which takes seconds.
-QUICK = 'test_store.module.LIBRARIES = ("privnb.evaluation.releases",)'
-LOG = "TEST_STORE_LOG"  # a file that counts the evaluations; no argument, which would be part of the key
-
-
-def noted(number):
-    with open(os.environ[LOG], "a", encoding="utf-8") as file:
-        file.write(f"{number}\n")
-
-
-def step(number, scale=1.0):
-    """Tidy results with floats of every digit."""
-    noted(number)
-    time.sleep(0.2)
-    draws = scale * np.random.default_rng(number).standard_normal(3)
-    return tidy(
-        [made("made up", "Identity", "", 1, f"draw {i}", "", "", x, x / 3, np.nan, 0.0) for i, x in enumerate(draws)]
-    )
-
-
-def value(given):
-    noted("value")
-    return given
-
-
-def failing(number):
-    if number == 2:
-        raise ZeroDivisionError("in the second")
-    return number
-
-
-def slow(number):
-    """Takes a minute; the number 0 fails as soon as another is at work."""
-    noted(os.getpid())
-    limit = time.monotonic() + 60
-    while time.monotonic() < limit:
-        if number == 0 and Path(os.environ[LOG]).read_text(encoding="utf-8").count("\n") > 1:
-            raise ZeroDivisionError("in the first")
-        time.sleep(0.05)
-    noted("waited")
-    return number
-
-
-def interrupting():
-    os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(0.1)
-    return 1
-
-
-def dying():
-    os._exit(9)
-
-
-def worker(number):
-    time.sleep(0.05)
-    return os.getpid()
-
-
-def threads():
-    return int(os.environ["OMP_NUM_THREADS"])
-
-
-def unloaded():
-    return len(sources().keys() - sys.modules.keys())
-
-
-def main(folder, number):
-    results = run([partial(step, place) for place in range(int(number))], Store(folder), jobs=2)
-    print(json.dumps([table[["value", "low", "high"]].to_numpy(float).tobytes().hex() for table in results]))
-
-
-def interrupted(folder):
-    run([partial(slow, 1), partial(value, 2)], Store(folder), jobs=2)
-
 
 @pytest.fixture
 def calls(monkeypatch, tmp_path):
-    monkeypatch.setenv(LOG, str(tmp_path / "log"))
+    monkeypatch.setenv(tasks.LOG, str(tmp_path / "log"))
     return lambda: (tmp_path / "log").read_text(encoding="utf-8").split() if (tmp_path / "log").exists() else []
 
 
@@ -115,12 +40,12 @@ def entries(folder):
 
 
 def start(folder, number):
-    return script(f"test_store.main({str(folder)!r}, {number})")
+    return script(f"print(tasks.steps({str(folder)!r}, {number}))")
 
 
 def script(call, **options):
-    places = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
-    code = f"import sys; sys.path[:0] = {places!r}; import test_store; {QUICK}; {call}"
+    places = [str(Path(tasks.__file__).parent)]
+    code = f"import sys; sys.path[:0] = {places}; import tasks; tasks.store.LIBRARIES = ('tasks',); {call}"
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, **options)
 
 
@@ -141,12 +66,12 @@ def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls
     finished = entries(tmp_path / "killed")
     assert 3 <= len(finished) < 8
     begun = calls()
-    resumed, _ = start(tmp_path / "killed", 8).communicate(timeout=60)
+    resumed = tasks.steps(tmp_path / "killed", 8)
     again = calls()[len(begun) :]
     assert len(again) == 8 - len(finished)
     assert sorted({*begun, *again}) == list("01234567")
     assert {name: entries(tmp_path / "killed")[name] for name in finished} == finished
-    whole, _ = start(tmp_path / "whole", 8).communicate(timeout=60)
+    whole = tasks.steps(tmp_path / "whole", 8)
     assert len(json.loads(whole)) == 8
     assert resumed == whole
     assert entries(tmp_path / "killed") == entries(tmp_path / "whole")
@@ -154,7 +79,7 @@ def test_a_run_killed_halfway_goes_on_where_it_stopped_with_the_same_bytes(calls
 
 def test_an_interrupt_ends_the_workers_at_once_and_without_a_word_of_theirs(calls, tmp_path):
     process = script(
-        f"test_store.interrupted({str(tmp_path / 'results')!r})", stderr=subprocess.PIPE, start_new_session=True
+        f"tasks.interrupted({str(tmp_path / 'results')!r})", stderr=subprocess.PIPE, start_new_session=True
     )
     wait_for(2, calls)
     wait_for(1, lambda: entries(tmp_path / "results"))
@@ -168,7 +93,7 @@ def test_an_interrupt_ends_the_workers_at_once_and_without_a_word_of_theirs(call
 
 
 def test_an_interrupt_of_a_worker_is_left_to_the_parent(store):
-    assert run([partial(interrupting)], store, jobs=1) == [1]
+    assert run([partial(tasks.interrupting)], store, jobs=1) == [1]
 
 
 def test_two_runs_at_once_in_one_folder_are_both_right(calls, tmp_path):
@@ -180,25 +105,25 @@ def test_two_runs_at_once_in_one_folder_are_both_right(calls, tmp_path):
     assert len(entries(tmp_path / "shared")) == 4
     assert not list((tmp_path / "shared").glob("*.partial"))
     done = calls()
-    assert start(tmp_path / "shared", 4).communicate(timeout=60)[0] == first
+    assert tasks.steps(tmp_path / "shared", 4) == first.strip()
     assert calls() == done
 
 
 def test_evaluations_come_back_exactly_as_they_were(store):
     dataset = load(CLINIC)
-    tasks = [partial(costs, dataset, [KMember(5)]), partial(linked, dataset, [LaplaceNoise(1.0), KMember(9)], seeds=2)]
+    two = [partial(costs, dataset, [KMember(5)]), partial(linked, dataset, [LaplaceNoise(1.0), KMember(9)], seeds=2)]
     for _ in range(2):
-        for found, task in zip(run(tasks, store, jobs=2), tasks, strict=True):
+        for found, task in zip(run(two, store, jobs=2), two, strict=True):
             pd.testing.assert_frame_equal(found, task(), check_exact=True)
     assert len(entries(store.folder)) == 2
 
 
 def test_a_stored_result_is_not_computed_again(calls, store):
-    first = store.call(step, 3)
-    pd.testing.assert_frame_equal(store.call(step, number=3, scale=1.0), first, check_exact=True)
+    first = store.call(tasks.step, 3)
+    pd.testing.assert_frame_equal(store.call(tasks.step, number=3, scale=1.0), first, check_exact=True)
     assert calls() == ["3"]
-    store.call(step, 3, 2.0)
-    store.call(step, 4)
+    store.call(tasks.step, 3, 2.0)
+    store.call(tasks.step, 4)
     assert calls() == ["3", "3", "4"]
 
 
@@ -206,7 +131,7 @@ def test_results_are_the_owners_alone(calls, tmp_path):
     before = os.umask(0o022)
     try:
         kept = Store(tmp_path / "reports" / "store")
-        kept.call(value, 1.0)
+        kept.call(tasks.value, 1.0)
     finally:
         os.umask(before)
     assert stat.S_IMODE(kept.folder.stat().st_mode) == 0o700
@@ -227,9 +152,9 @@ def test_the_key_is_of_function_seed_sanitizer_and_data(store):
 
 
 def test_changed_code_returns_no_old_number(calls, store, monkeypatch):
-    store.call(value, 1)
+    store.call(tasks.value, 1)
     monkeypatch.setattr(module, "fingerprint", lambda: b"another formula")
-    store.call(value, 1)
+    store.call(tasks.value, 1)
     assert calls() == ["value"] * 2
 
 
@@ -239,33 +164,33 @@ def _flip(text):
 
 @pytest.mark.parametrize("damage", [lambda text: b"", lambda text: text[:70], lambda text: text[:-1], _flip])
 def test_a_damaged_entry_is_computed_anew(calls, store, damage):
-    first = store.call(step, 3)
+    first = store.call(tasks.step, 3)
     (path,) = store.folder.glob("*.result")
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
     assert path.read_bytes() != whole
-    pd.testing.assert_frame_equal(store.call(step, 3), first, check_exact=True)
+    pd.testing.assert_frame_equal(store.call(tasks.step, 3), first, check_exact=True)
     assert calls() == ["3", "3"]
     assert path.read_bytes() == whole
 
 
 @pytest.mark.parametrize("text", [b"no JSON", b'{"a": 1}', b"null", b'"text"', b"[1]", b"[[1, 2]]", b"\xff"])
 def test_an_entry_with_a_right_checksum_and_no_result_is_computed_anew(calls, store, text):
-    store._write(store.key(value, 3), text)
-    assert store.call(value, 3) == 3
-    assert run([partial(value, 3)], store, jobs=1) == [3], "and is then as it should be"
+    store._write(store.key(tasks.value, 3), text)
+    assert store.call(tasks.value, 3) == 3
+    assert run([partial(tasks.value, 3)], store, jobs=1) == [3], "and is then as it should be"
     assert len(calls()) == 1
 
 
 def test_an_entry_that_is_a_folder_counts_as_missing(calls, store, capsys):
-    (store.folder / f"{store.key(value, 3)}.result").mkdir()
-    assert store.call(value, 3) == 3
+    (store.folder / f"{store.key(tasks.value, 3)}.result").mkdir()
+    assert store.call(tasks.value, 3) == 3
     assert "keeps no more results (Is a directory)" in capsys.readouterr().err
 
 
 def test_a_worker_that_cannot_write_says_so_to_the_parent(calls, store, capsys):
-    (store.folder / f"{store.key(value, 3)}.result").mkdir()
-    assert run([partial(value, 3)], store, jobs=1) == [3]
+    (store.folder / f"{store.key(tasks.value, 3)}.result").mkdir()
+    assert run([partial(tasks.value, 3)], store, jobs=1) == [3]
     assert "keeps no more results (Is a directory)" in capsys.readouterr().err
 
 
@@ -276,10 +201,10 @@ def test_a_file_keeps_no_results(tmp_path):
 
 
 def test_an_entry_under_another_name_counts_as_damaged(calls, store):
-    store.call(value, 1)
+    store.call(tasks.value, 1)
     (path,) = store.folder.glob("*.result")
-    path.rename(store.folder / f"{store.key(value, 2)}.result")
-    assert store.call(value, 2) == 2
+    path.rename(store.folder / f"{store.key(tasks.value, 2)}.result")
+    assert store.call(tasks.value, 2) == 2
     assert len(calls()) == 2
 
 
@@ -288,7 +213,7 @@ def test_a_write_that_fails_leaves_nothing_and_stops_nothing(calls, store, monke
         raise OSError("disk full")
 
     monkeypatch.setattr(module.os, "replace", full)
-    assert [store.call(value, 1), store.call(value, 2)] == [1, 2]
+    assert [store.call(tasks.value, 1), store.call(tasks.value, 2)] == [1, 2]
     said = f"{store.folder} keeps no more results (disk full); the run goes on without.\n"
     assert capsys.readouterr().err == said, "once"
     assert {path.name for path in store.folder.iterdir()} == {"CACHEDIR.TAG", ".gitignore"}
@@ -297,7 +222,7 @@ def test_a_write_that_fails_leaves_nothing_and_stops_nothing(calls, store, monke
 @pytest.mark.parametrize("number", [0, -7, 10**30, True, 0.1 + 0.2, -0.0, 5e-324, float("inf")])
 def test_numbers_come_back_to_the_last_bit(calls, store, number):
     for _ in range(2):
-        found = store.call(value, number)
+        found = store.call(tasks.value, number)
         assert (type(found), repr(found)) == (type(number), repr(number))
     assert calls() == ["value"]
 
@@ -309,15 +234,15 @@ def test_floats_of_results_come_back_to_the_last_bit(calls, store):
     row = row_builder(load(CLINIC), Identity(), "")
     results = tidy([row(f"m{i}", number) for i, number in enumerate(floats)])
     for _ in range(2):
-        pd.testing.assert_frame_equal(store.call(value, results), results, check_exact=True)
-        assert store.call(value, results).value.to_numpy().tobytes() == floats.tobytes()
+        pd.testing.assert_frame_equal(store.call(tasks.value, results), results, check_exact=True)
+        assert store.call(tasks.value, results).value.to_numpy().tobytes() == floats.tobytes()
     assert calls() == ["value"]
 
 
 def test_mixed_seeds_come_back_with_their_types(calls, store):
     dataset = load(CLINIC)
     results = join(*(tidy([row_builder(dataset, Identity(), seed)("records", 1)]) for seed in ("", 1)))
-    assert store.call(value, results).seed.tolist() == ["", 1]
+    assert store.call(tasks.value, results).seed.tolist() == ["", 1]
 
 
 @pytest.mark.parametrize(
@@ -334,7 +259,7 @@ def test_mixed_seeds_come_back_with_their_types(calls, store):
 )
 def test_no_record_and_no_guess_is_stored(calls, store, refused):
     with pytest.raises(TypeError, match="only tidy results"):
-        store.call(value, refused)
+        store.call(tasks.value, refused)
     assert entries(store.folder) == {}
 
 
@@ -347,28 +272,28 @@ def test_nothing_of_a_record_lies_in_the_folder(store):
 
 
 def test_results_of_a_run_stand_in_the_order_of_its_tasks_and_equal_ones_are_computed_once(calls, store):
-    found = run([partial(value, n) for n in (3, 1, 3, 2)], store, jobs=2)
+    found = run([partial(tasks.value, n) for n in (3, 1, 3, 2)], store, jobs=2)
     assert found == [3, 1, 3, 2]
     assert len(calls()) == 3
     assert run([], store) == []
 
 
 def test_tables_of_equal_tasks_can_be_changed_apart(calls, store):
-    first, second = run([partial(step, 1)] * 2, store)
+    first, second = run([partial(tasks.step, 1)] * 2, store)
     first["value"] = 0.0
     assert (second.value != 0).all()
 
 
 def test_a_failing_task_is_named_and_the_finished_stay(store):
     with pytest.raises(ZeroDivisionError) as caught:
-        run([partial(failing, number) for number in (1, 2, 3)], store, jobs=1)
+        run([partial(tasks.failing, number) for number in (1, 2, 3)], store, jobs=1)
     assert caught.value.__notes__ == ["This was task 2 of 3, failing."]
-    assert store.key(failing, 1) + ".result" in entries(store.folder)
+    assert store.key(tasks.failing, 1) + ".result" in entries(store.folder)
 
 
 def test_after_an_error_nobody_waits_for_the_other_tasks(calls, store):
     with pytest.raises(ZeroDivisionError) as caught:
-        run([partial(slow, number) for number in (0, 1, 2)], store, jobs=2)
+        run([partial(tasks.slow, number) for number in (0, 1, 2)], store, jobs=2)
     assert caught.value.__notes__ == ["This was task 1 of 3, slow."]
     assert "waited" not in calls()
     for pid in calls():
@@ -378,7 +303,7 @@ def test_after_an_error_nobody_waits_for_the_other_tasks(calls, store):
 
 def test_a_worker_that_is_killed_ends_the_run_and_no_task_is_blamed(store):
     with pytest.raises(BrokenProcessPool) as caught:
-        run([partial(dying), partial(value, 1)], store, jobs=1)
+        run([partial(tasks.dying), partial(tasks.value, 1)], store, jobs=1)
     assert str(caught.value).startswith("A worker was killed. Perhaps it was for want of memory.")
     assert str(caught.value).endswith("what is finished stays.")
 
@@ -389,21 +314,21 @@ def test_a_server_of_workers_that_is_killed_is_said(store, monkeypatch):
 
     monkeypatch.setattr(module.concurrent.futures.ProcessPoolExecutor, "submit", broken)
     with pytest.raises(BrokenProcessPool, match=r"The server of the workers was killed.*what is finished stays"):
-        run([partial(value, 1)], store, jobs=1)
+        run([partial(tasks.value, 1)], store, jobs=1)
 
 
 def test_where_all_is_found_no_worker_starts(calls, store, monkeypatch):
-    tasks = [partial(value, n) for n in (1, 2)]
-    first = run(tasks, store, jobs=1)
+    two = [partial(tasks.value, n) for n in (1, 2)]
+    first = run(two, store, jobs=1)
     monkeypatch.setattr(module, "_workers", None)
-    assert run(tasks, store) == first == [1, 2]
+    assert run(two, store) == first == [1, 2]
 
 
 def test_workers_start_once_and_take_the_missing_tasks_in_the_order_given(calls, store):
-    store.call(step, 7)
-    assert len(set(run([partial(worker, n) for n in range(8)], store, jobs=2))) <= 2
+    store.call(tasks.step, 7)
+    assert len(set(run([partial(tasks.worker, n) for n in range(8)], store, jobs=2))) <= 2
     before = len(calls())
-    run([partial(step, n) for n in (9, 7, 1, 8, 0)], store, jobs=1)
+    run([partial(tasks.step, n) for n in (9, 7, 1, 8, 0)], store, jobs=1)
     assert calls()[before:] == ["9", "1", "8", "0"]
 
 
@@ -411,14 +336,14 @@ def test_workers_begin_with_all_code_of_their_fingerprint_and_no_module_of_an_ow
     """Either may have changed since the server of the workers started: what it then makes would bear a wrong key."""
     asked, real = [], BaseContext.set_forkserver_preload
     monkeypatch.setattr(BaseContext, "set_forkserver_preload", lambda *given: asked.append(given[1]) or real(*given))
-    assert run([partial(costs, load(CLINIC), [Identity()]), partial(unloaded)], store, jobs=1)[1] == 0
-    assert asked == [["privnb.evaluation.preloaded"]]
+    assert run([partial(costs, load(CLINIC), [Identity()]), partial(tasks.unloaded)], store, jobs=1)[1] == 0
+    assert asked == [["privnb.evaluation._preloaded"]]
 
 
 def test_workers_have_one_thread_and_leave_the_environment_as_it_was(store, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    assert run([partial(threads)], store, jobs=1) == [1]
+    assert run([partial(tasks.threads)], store, jobs=1) == [1]
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "MKL_NUM_THREADS" not in os.environ
 
@@ -426,8 +351,8 @@ def test_workers_have_one_thread_and_leave_the_environment_as_it_was(store, monk
 def test_progress_counts_what_is_left_to_do(calls, store, monkeypatch):
     seen = []
     monkeypatch.setattr(module.progress, "track", lambda items, *told: seen.append(told) or items)
-    store.call(value, 1)
-    run([partial(value, n) for n in (1, 2, 3)], store, description="mine")
+    store.call(tasks.value, 1)
+    run([partial(tasks.value, n) for n in (1, 2, 3)], store, description="mine")
     assert seen == [("mine", 2)]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from privnb import measures
 from privnb.attacks import Linkage
+from privnb.evaluation import store
 from privnb.measures import channel, gains, information_loss, linkage, mining, queries, tradeoff, vulnerability
 from privnb.measures.attribute_utility import average_utility
 from privnb.measures.populations import LargePopulations
@@ -161,3 +162,11 @@ def test_a_measure_describes_what_its_name_and_facts_say():
     assert "Returns\n-------\nfloat\n    From 0 to inf (nats); lower is better.\n\nSource: Brickell" in text
     assert "Returns" not in inspect.getdoc(gains.prior_accuracy), "of one argument its sentence says enough"
     assert inspect.getdoc(tradeoff.privacy_loss).count("Parameters\n---") == 1
+
+
+def test_who_asks_for_facts_waits_for_no_library_of_workers(monkeypatch):
+    asked = []
+    monkeypatch.setattr(measures.base, "import_module", lambda name: asked.append(name) or import_module(name))
+    measures.base._import_rooms.__wrapped__(tuple(measures.base._rooms))
+    assert {f"privnb.evaluation.{name}" for name in ("results", "workload")} <= {*asked}
+    assert not {*asked} & {*store.LIBRARIES}
