@@ -53,7 +53,7 @@ def sensitive_name(dataset, name):
             f"'{dataset.name}' has no sensitive attribute. Give a column that role in its description."
         )
     name = published_name(dataset, name or dataset.schema.sensitive[0])
-    if dataset.schema[name].numeric and dataset.table[name].isna().any():
+    if dataset.schema[name].numeric and dataset.cells[name].isna().any():
         raise ValueError(
             f"'{name}' is a number that some people lack, and counted value by value. Ask about its bands, of which a "
             f"missing one is the last: `dataset.in_bands('{name}')`."

@@ -198,7 +198,7 @@ def reordered(dataset, seed):
     if seed == 1:
         return dataset
     order = np.random.default_rng([seed, 0]).permutation(len(dataset))
-    return replace(dataset, table=dataset.table.iloc[order])
+    return replace(dataset, table=dataset.cells.iloc[order])
 
 
 # One for all releases of a seed, which is how questions know it again.

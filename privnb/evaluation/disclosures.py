@@ -247,7 +247,7 @@ def neutral_names(dataset, names, target):
 
 def is_withheld(release, name):
     """Whether an attribute is published as `*` alone."""
-    return name in release.table and (release.table[name] == SUPPRESSED).all()
+    return name in release.cells and (release.cells[name] == SUPPRESSED).all()
 
 
 def _of_classes(row, release, sensitive, known, fewest, *, rng):

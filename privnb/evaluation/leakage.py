@@ -175,7 +175,7 @@ class Known(Question):
 @lru_cache(maxsize=2)
 def _subsets_of_original(dataset, sensitive):
     names = dataset.schema.quasi_identifiers
-    return by_subset({name: dataset.table[name] for name in names}, dataset.table[sensitive], subsets_of(names))
+    return by_subset({name: dataset.cells[name] for name in names}, dataset.cells[sensitive], subsets_of(names))
 
 
 def leakage(dataset, sanitizers, *, sensitive=None, seed=1, fewest=withholding.LIMIT):
@@ -228,7 +228,7 @@ class Leakage(Question):
         release = stand_in(case)
         check_record_each(release)
         check_readable(release)
-        names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.table
+        names, bucketized = case.dataset.schema.quasi_identifiers, self.sensitive not in release.cells
         rows = identity_rows(case, release, self.fewest)
         for name in names:
             rows += attribute_rows(case, release, name, self.fewest)
@@ -369,7 +369,7 @@ def _by_subset(dataset, release, sensitive, subsets):
         beliefs = np.stack([rows["share"], value.to_numpy() == true], axis=1)
     counted = by_subset({known: table[known] for known in names}, value, subsets, beliefs)
     if _withheld(release, sensitive):
-        commonest = dataset.table[sensitive].value_counts(dropna=False).max()
+        commonest = dataset.cells[sensitive].value_counts(dropna=False).max()
         return {subset: (groups, commonest) for subset, (groups, _) in counted.items()}
     return counted
 
@@ -384,25 +384,25 @@ def _channel(dataset, release, sensitive):
     if release.treated("noisy"):
         return _of_original(dataset, sensitive)
     if _withheld(release, sensitive):
-        return record_channel(np.zeros(len(dataset), dtype=np.int64), dataset.table[sensitive])
+        return record_channel(np.zeros(len(dataset), dtype=np.int64), dataset.cells[sensitive])
     return record_channel(*release.by_class(sensitive))
 
 
 @lru_cache(maxsize=8)
 def _alike(dataset):
     """Who is alike in all quasi-identifiers: array (n,)."""
-    return counts.combinations(dataset.table[dataset.schema.quasi_identifiers]).index
+    return counts.combinations(dataset.cells[dataset.schema.quasi_identifiers]).index
 
 
 @lru_cache(maxsize=8)
 def _of_original(dataset, sensitive):
-    return record_channel(_alike(dataset), dataset.table[sensitive])
+    return record_channel(_alike(dataset), dataset.cells[sensitive])
 
 
 @lru_cache(maxsize=64)
 def _prior(dataset, name, fewest):
     """The share of the commonest value; NaN where it is withheld."""
-    return withholding.share(dataset.table[name].value_counts(dropna=False).max(), len(dataset), fewest)[0]
+    return withholding.share(dataset.cells[name].value_counts(dropna=False).max(), len(dataset), fewest)[0]
 
 
 def identity_rows(case, release, fewest):
@@ -427,7 +427,7 @@ def people_rows(case, release, sensitive, fewest):
     guessed, before = (
         withholding.share(right_by_group(groups, values, people) * n, n, fewest) for groups in (classes, everybody)
     )
-    what = "bucket" if sensitive not in release.table else "sensitive"
+    what = "bucket" if sensitive not in release.cells else "sensitive"
     return rows + _pair(case.row, what, guessed, before[0], sensitive)
 
 
@@ -451,7 +451,7 @@ def original_rows(case, sensitive, fewest):
 def class_rows(case, release, sensitive, fewest):
     """Rows of what a person's class or bucket tells of the sensitive value."""
     known, n = _channel(case.dataset, release, sensitive), len(case.dataset)
-    what = "bucket" if sensitive not in release.table else "sensitive"
+    what = "bucket" if sensitive not in release.cells else "sensitive"
     people = channel.posterior_vulnerability(known) * n
     # With the shares of the values it would tell what is withheld.
     moved = np.nan if withholding.tells(people, n, fewest) else channel.additive_capacity(known)

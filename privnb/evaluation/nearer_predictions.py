@@ -287,5 +287,5 @@ def grouping(dataset):
     """
     expect.these(dataset=dataset)
     names = dataset.schema.quasi_identifiers
-    few = [n for n in names if not dataset.schema[n].numeric and dataset.table[n].nunique() <= 5]
+    few = [n for n in names if not dataset.schema[n].numeric and dataset.cells[n].nunique() <= 5]
     return list(dict.fromkeys([*[n for n in names if dataset.schema[n].numeric][:1], *few]))

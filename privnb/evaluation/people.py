@@ -9,6 +9,7 @@ from privnb.evaluation.attributes import first_number
 from privnb.evaluation.results import guessed, row_builder, tidy
 from privnb.measures.base import state
 from privnb.microdata import expect, withholding
+from privnb.microdata.columns import plain
 from privnb.microdata.counts import coded, combinations, once_each, people_among, people_in
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
@@ -56,13 +57,13 @@ def describe(dataset, *, fewest=withholding.LIMIT):
     expect.these(dataset=dataset, fewest=fewest)
     row, n = row_builder(dataset, Identity(), ""), dataset.headcount
     sizes = {
-        name: withholding.known(dataset.table[name].nunique(dropna=False), n, fewest)
+        name: withholding.known(dataset.cells[name].nunique(dropna=False), n, fewest)
         for name in dataset.schema.published
     }
     rows = [row("records", len(dataset)), *([] if dataset.people is None else [row("people", n)])]
     rows += [*(row("domain_size", size, target=name) for name, size in sizes.items())]
     for name in dataset.schema.sensitive:
-        commonest = int(people_in(coded(dataset.table[name])[0], dataset.people).max())
+        commonest = int(people_in(coded(dataset.cells[name])[0], dataset.people).max())
         share, *interval = guessed(commonest, n, fewest)
         rows.append(row("prior_accuracy", share, target=name, interval=interval, better="lower"))
     return tidy(rows)
@@ -112,7 +113,7 @@ def groups(dataset, name, about=10):
     """
     expect.these(dataset=dataset)
     expect.whole("about", about, 1)
-    attribute, column = dataset.schema[name], dataset.table[name]
+    attribute, column = dataset.schema[name], plain(dataset.cells[name])
     if not attribute.numeric:
         return column
     domain = attribute.domain
@@ -161,7 +162,7 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     subsets = subsets_of(names)
     rows, n, alone = [], dataset.headcount, {}
     for subset in track(subsets, "who is unique"):
-        index = combinations(dataset.table[list(subset)]).index
+        index = combinations(dataset.cells[list(subset)]).index
         alone[subset] = people_among(people_in(index, dataset.people)[index] == 1, dataset.people)
     hidden = withholding.suppress_sets(alone, n, fewest)
     for subset, people in alone.items():

@@ -102,7 +102,7 @@ class Queries(Question):
 @lru_cache(maxsize=SEEDS_AT_A_TIME)
 def _drawn(dataset, asked, seed):
     row, names = partial(row_builder(dataset, Identity(), seed), **asked.columns), dataset.schema.quasi_identifiers
-    if asked.dimension > len(names) or dataset.table[[*names, asked.sensitive]].nunique(dropna=False).max() > VALUES:
+    if asked.dimension > len(names) or dataset.cells[[*names, asked.sensitive]].nunique(dropna=False).max() > VALUES:
         return None, [row("queries", 0)]
     queries = CountQueries.of(
         dataset,

@@ -181,7 +181,7 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     expect.these(dataset=dataset, sensitive=sensitive, support=support, fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
     row, revealed = row_builder(dataset, Identity(), 1), revealed_losses(dataset, sensitive, distance)
-    column, n = dataset.table[sensitive], dataset.headcount
+    column, n = dataset.cells[sensitive], dataset.headcount
     people = column.iloc[once_each(dataset.people, coded(column)[0])].value_counts().reindex(revealed.index)
     commonest = people.sort_values(kind="stable", ascending=False)
     if dataset.people is None:
@@ -255,7 +255,7 @@ def on_lines(dataset):
             lines[name] = Ranges(attribute.domain, exact=True)
         else:
             lines[name] = Ordered(name, own.leaves, exact=True) if isinstance(own, Taxonomy) else with_exact_ends(own)
-    return Dataset(dataset.name, dataset.table, dataset.schema, lines)
+    return Dataset(dataset.name, dataset.cells, dataset.schema, lines)
 
 
 def large_populations(dataset, sensitive, support=0.05, hierarchies=None):

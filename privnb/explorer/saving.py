@@ -89,7 +89,7 @@ def terms(dataset, setting, release):
 
 def _values(release, name):
     """The distinct values of an attribute as released, in the rows or by bucket."""
-    if name in release.table:
+    if name in release.cells:
         return release.coded(name)[1]
     return release.buckets.loc[release.buckets["attribute"] == name, "value"].unique()
 
@@ -97,7 +97,7 @@ def _values(release, name):
 def _formula(release, name):
     if name.startswith(FORMULA):
         return True
-    if name in release.table and release.table[name].dtype.kind in "biuf":  # numbers, of noise nearly one per person
+    if name in release.cells and release.cells[name].dtype.kind in "biuf":  # numbers, of noise nearly one per person
         return False
     return any(isinstance(value, str) and value.startswith(FORMULA) for value in _values(release, name))
 

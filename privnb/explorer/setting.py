@@ -287,7 +287,7 @@ def _of_roles(dataset, quasi_identifiers, sensitive):
         return dataset
     hierarchies = {name: dataset.hierarchies.get(name) or flat(schema[name]) for name in known}
     name = f"{dataset.name} (known: {quasi_identifiers}; sensitive: {sensitive})"
-    return Dataset(name, dataset.table, schema.with_roles(roles), hierarchies).in_bands(sensitive)
+    return Dataset(name, dataset.cells, schema.with_roles(roles), hierarchies).in_bands(sensitive)
 
 
 def exposed(setting, dataset):

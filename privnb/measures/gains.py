@@ -52,7 +52,7 @@ def known_classes(release, knows=()):
     release.check_classes("the adversary's gains are")
     if not knows or release.buckets is not None:
         return release.classes
-    return combinations(release.table[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
+    return combinations(release.cells[list(dict.fromkeys([*release.schema.quasi_identifiers, *knows]))]).index
 
 
 def class_counts(release, sensitive, knows=()):
@@ -309,7 +309,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
         expect.whole("repeats", repeats, 1)
     expect.kind("of", of, tuple, list)
     classes, values = _by_class(release, sensitive, knows)
-    codes, distinct = coded(np.asarray(values))
+    codes, distinct = coded(values)
     shape, apart = (classes.max() + 1, len(distinct)), groups(release, knows)
     before = knowledge_before(release, sensitive, knows) if knows else None
     generator, found, several = np.random.default_rng(rng), [], apart.any()
@@ -381,7 +381,7 @@ def groups(release, knows=()):
         release.schema[name]  # refuses a name that does not exist
     if not knows or release.buckets is not None:
         return np.zeros(len(release), dtype=np.int64)
-    return combinations(release.table[list(knows)]).index
+    return combinations(release.cells[list(knows)]).index
 
 
 def _before(counts, baseline):

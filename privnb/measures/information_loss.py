@@ -240,7 +240,7 @@ def classification_metric(dataset, release, target):
     dataset = release.originals(dataset)
     suppressed = _stars(release)[1][release.equivalence_classes] == len(release.schema.quasi_identifiers)
     release.check_classes("the classification metric is")
-    counts = class_value_counts(release.classes, dataset.table[dataset.schema[target].name])
+    counts = class_value_counts(release.classes, dataset.cells[dataset.schema[target].name])
     hidden = np.zeros(len(counts), dtype=bool)
     hidden[release.classes[suppressed]] = True
     return classification_metric_of(counts[~hidden], int(counts[hidden].sum()))
@@ -277,17 +277,17 @@ def kl_divergence(dataset, release):
             f"{release.provenance.sanitizer} is not compared with the original: {_ways(release, untrue)}, so that "
             "cells are not true of their records."
         )
-    others = [name for name in release.table if name not in names]  # a bucket's number among them
+    others = [name for name in release.cells if name not in names]  # a bucket's number among them
     changed = [name for name in schema.published if release.columns[name].kind != "exact"]
-    seen = _grouped(release.equivalence_classes, [release.table[name] for name in others])
-    whole = _grouped(seen, [dataset.table[name] for name in changed])
+    seen = _grouped(release.equivalence_classes, [release.cells[name] for name in others])
+    whole = _grouped(seen, [dataset.cells[name] for name in changed])
     gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
     for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
         hierarchy = release.hierarchies.get(name) or flat(schema[name])
         codes, labels = release.coded(name)
         gained += np.bincount(codes) @ [_log_values(hierarchy, label) for label in labels] / len(release)
-    for name in (name for name in changed if name not in release.table):
-        shared = _grouped(release.classes, [dataset.table[name]])
+    for name in (name for name in changed if name not in release.cells):
+        shared = _grouped(release.classes, [dataset.cells[name]])
         gained += (_log_count(release.classes) - _log_count(shared)).mean()
     return max(float(gained), 0.0)  # rounding must not fall below
 

@@ -48,7 +48,7 @@ class Boxes:
     @classmethod
     def of_original(cls, dataset, sensitive, lines):
         """All people where they are."""
-        value, values = dataset.schema[sensitive].coded(dataset.table[sensitive])
+        value, values = dataset.schema[sensitive].coded(dataset.cells[sensitive])
         labels = {name: line.part[codes_of(dataset, name, line.hierarchy)] for name, line in lines.items()}
         shares = {name: np.eye(int(line.part.max()) + 1) for name, line in lines.items()}
         first, index = distinct_codes(list(labels.values()), [len(each) for each in shares.values()])
@@ -60,7 +60,7 @@ class Boxes:
         """As published. `lines`: the questions', whatever hierarchies the release has; `values`: the sensitive values
         of the original, sorted.
         """
-        absent = [name for name in lines if name not in release.table or name not in release.hierarchies]
+        absent = [name for name in lines if name not in release.cells or name not in release.hierarchies]
         if absent:
             raise ValueError(f"{release!r} has no quasi-identifier {absent}. Ask it about those of its own dataset.")
         spread = {name: _spread(release, name, line) for name, line in lines.items()}
@@ -111,7 +111,7 @@ def values_asked(dataset, sensitive):
             f"'{sensitive}' is a quasi-identifier of '{dataset.name}': groups are named by it. Ask for the values of a "
             "sensitive or neutral attribute."
         )
-    values = dataset.schema[sensitive].coded(dataset.table[sensitive])[1]
+    values = dataset.schema[sensitive].coded(dataset.cells[sensitive])[1]
     check_number(sensitive, len(values))
     return values
 
@@ -162,7 +162,7 @@ def _sensitive_counts(release, sensitive, values, index):
     `index`: integer array (n,), the box of each record.
     """
     boxes = int(index.max()) + 1
-    if sensitive in release.table:
+    if sensitive in release.cells:
         codes, labels = _read(release, sensitive)
         meanings = _meanings(labels, values, release.schema[sensitive])
         return tabulate(index, codes, (boxes, len(labels))) @ meanings

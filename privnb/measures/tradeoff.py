@@ -154,7 +154,7 @@ def revealed_losses(dataset, sensitive, distance="Jensen-Shannon"):
     """
     expect.these(dataset=dataset, sensitive=sensitive)
     dataset.schema[sensitive]  # refuses a name that does not exist
-    model, column = _model(sensitive, distance), dataset.table[sensitive]
+    model, column = _model(sensitive, distance), dataset.cells[sensitive]
     codes, width = tally(model, column, dataset.schema[sensitive])
     held, first = np.unique(codes, return_index=True)
     losses = model.level(np.eye(width, dtype=np.int64)[held], np.bincount(codes, minlength=width))

@@ -43,33 +43,44 @@ def coded(column):
     `column`: Series or array (n,) of any kind. Returns the position of each entry, integer array (n,), and the
     distinct values in sorted order, a missing one last.
     """
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, values = column.cat.codes.to_numpy(), column.cat.categories.to_numpy(dtype=object)
-        occurs, codes = np.unique(codes, return_inverse=True)  # not every category need occur
-        rank, values = factorized(np.append(values, np.nan)[occurs], sort=True)  # the code of a missing value is -1
-        codes = rank[codes]
-    else:
-        codes, values = factorized(column, sort=True)
+    codes, values = factorized(column, sort=True)
     if codes.min(initial=0) < 0:  # so found, missing values take no pass of their own
         codes[codes < 0] = len(values)
         values = np.append(values.astype(object), np.nan)
     return codes, values
 
 
+def is_coded(dtype):
+    """Whether a column of this type is kept as codes, see `columns`."""
+    return isinstance(dtype, pd.CategoricalDtype)
+
+
 def factorized(values, **options):
-    """What `pd.factorize(np.asarray(values), **options)` gives, sooner where many equal texts are one object, as in
-    tables that were read and in columns of labels: each object is then read once, and not each cell.
+    """What `pd.factorize(np.asarray(values), **options)` gives, sooner where values are coded already, or where many
+    equal texts are one object, as in columns of labels: each value or object is then read once, and not each cell. Of
+    coded values the order is that of the categories, unless they are sorted.
 
     >>> codes, distinct = factorized(["b", "a", "b"])
     >>> codes.tolist(), distinct.tolist()
     ([0, 1, 0], ['b', 'a'])
     """
+    values = getattr(values, "array", values)
+    if isinstance(values, pd.Categorical):
+        return _of_categories(values.codes, np.asarray(values.categories), options)
     values = np.asarray(values)
     if values.dtype != object or len(values) < 1000:  # to look for equal objects takes longer than to read so few
         return pd.factorize(values, **options)
     number, place = objects(values)
     codes, distinct = pd.factorize(values[place], **options)
     return codes[number], distinct
+
+
+def _of_categories(codes, categories, options):
+    """What `factorized` gives of codes: not every category need occur."""
+    occurs = np.bincount(codes + np.int64(1), minlength=len(categories) + 1)[1:] > 0
+    number = np.full(len(categories) + 1, -1)  # the last is that of a missing value
+    number[:-1][occurs], distinct = pd.factorize(categories[occurs], **options)
+    return number[codes], distinct
 
 
 def objects(values):
@@ -90,6 +101,10 @@ def same(first, second):
     >>> same(column, column.copy(deep=False)), same(column, column.copy()), same(column, column[::-1])
     (True, True, False)
     """
+    if is_coded(first.dtype) and is_coded(second.dtype):
+        if first.cat.categories.equals(second.cat.categories):
+            return same(first.cat.codes, second.cat.codes)
+    first, second = (c.astype(c.cat.categories.dtype) if is_coded(c.dtype) else c for c in (first, second))
     cells = [column.to_numpy() for column in (first, second)]
     return cells[0].__array_interface__ == cells[1].__array_interface__ or first.equals(second)
 
@@ -123,7 +138,7 @@ def class_value_counts(classes, values):
 
     `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,).
     """
-    codes, distinct = coded(np.asarray(values))
+    codes, distinct = coded(values)
     return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)))
 
 

@@ -23,6 +23,7 @@ import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files, withholding
 from privnb.microdata.bands import Bands
+from privnb.microdata.columns import Table, by_value, in_codes, of_codes, plain
 from privnb.microdata.counts import coded, once_each
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
@@ -46,13 +47,15 @@ class Dataset:
     name : str
     table : DataFrame
         n records with the schema's columns, put in the schema's order; its index carries no meaning and is replaced by
-        0..n-1. A missing number is NaN.
+        0..n-1. A missing number is NaN. It is kept as `cells`; to ask for it writes every cell out, 8 bytes each.
     schema : Schema
     hierarchies : dict of str to Generalization
         How each quasi-identifier generalizes (see `hierarchy`).
 
     Attributes
     ----------
+    cells : DataFrame
+        The table as coded columns, see `columns`: what counts reads this, and never `table`.
     codes : dict of str to integer array (n,)
         For each quasi-identifier the position of each record's value on its line.
     people : integer array (n,)
@@ -65,27 +68,25 @@ class Dataset:
     """
 
     name: str
-    table: pd.DataFrame
+    table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
     schema: Schema
     hierarchies: Mapping[str, object]
 
     def __post_init__(self):
         expect.text("name", self.name, "the dataset")
-        expect.kind("table", self.table, pd.DataFrame)
+        expect.kind("table", self.cells, pd.DataFrame)
         expect.kind("schema", self.schema, Schema)
         expect.kind("hierarchies", self.hierarchies, Mapping, instead="Give one by quasi-identifier.")
         check_name("dataset", self.name)
-        self.schema.check(self.table)
-        table = self.table[self.schema.names()].reset_index(drop=True)
-        for name in table:
+        cells = self.cells.reset_index(drop=True)
+        if cells.columns.is_unique:  # others are refused
+            cells = pd.DataFrame({name: in_codes(cells[name]) for name in cells}, index=cells.index)
+        self.schema.check(cells)
+        cells = cells[self.schema.names()]
+        for name in cells:
             if self.schema[name].numeric:
-                given = table[name]
-                read = self.schema[name].domain.read(given)
-                if read.dtype.kind == "f":
-                    read = read + 0.0  # -0.0 is equal to 0.0 and written otherwise, which would part a class in a file
-                if read is not given:
-                    table[name] = read
-        object.__setattr__(self, "table", table)
+                cells[name] = by_value(_one_zero, self.schema[name].domain.read(cells[name]))
+        object.__setattr__(self, "table", cells)
         codes = {}
         for name in self.schema.quasi_identifiers:
             if name not in self.hierarchies:
@@ -99,16 +100,19 @@ class Dataset:
         object.__setattr__(self, "codes", codes)
 
     def __len__(self):
-        return len(self.table)
+        return len(self.cells)
+
+    def __getstate__(self):  # what is written out again is not sent to other processes
+        return {name: value for name, value in vars(self).items() if name != "table"}
 
     def marked(self, name):
         """A column as hierarchies read it: a missing number by its mark."""
-        return self.schema[name].domain.marked(self.table[name])
+        return self.schema[name].domain.marked(self.cells[name])
 
     def lent(self):
         """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
         other = copy.copy(self)
-        object.__setattr__(other, "table", self.table.copy(deep=False))  # pandas copies what is written to
+        object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies what is written to
         for name in ("hierarchies", "codes"):
             object.__setattr__(other, name, dict(getattr(self, name)))
         return other
@@ -117,7 +121,7 @@ class Dataset:
     def people(self):
         if self.schema.person is None:
             return None
-        codes = coded(self.table[self.schema.person])[0]
+        codes = coded(self.cells[self.schema.person])[0]
         codes.flags.writeable = False
         return codes
 
@@ -125,7 +129,7 @@ class Dataset:
     def weights(self):
         if self.schema.weight is None:
             return None
-        weights = pd.to_numeric(self.table[self.schema.weight]).to_numpy(dtype=float, copy=True)
+        weights = pd.to_numeric(plain(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
         weights.flags.writeable = False
         return weights
 
@@ -178,7 +182,7 @@ class Dataset:
             order = generator.permutation(self.headcount)
             ends = np.cumsum(np.bincount(self.people)[order])
             rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
-        return Dataset(f"{self.name} ({len(rows)} records)", self.table.iloc[rows], self.schema, self.hierarchies)
+        return Dataset(f"{self.name} ({len(rows)} records)", self.cells.iloc[rows], self.schema, self.hierarchies)
 
     def in_bands(self, *names):
         """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
@@ -203,13 +207,13 @@ class Dataset:
             raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
         if not bands:
             return self
-        labels = {name: np.array(own.labels(self.table[name]), dtype=object) for name, own in bands.items()}
+        labels = {name: by_value(own.labels, self.marked(name)) for name, own in bands.items()}
         attributes = (
             replace(each, domain=bands[each.name], sensitivity=None) if each.name in bands else each
             for each in self.schema.attributes
         )
         schema = Schema(self.schema.dataset, tuple(attributes))
-        return Dataset(self.name, pd.DataFrame(dict(self.table) | labels), schema, self.hierarchies)
+        return Dataset(self.name, self.cells.assign(**labels), schema, self.hierarchies)
 
     def split(self, share, *, rng):
         """Two disjoint datasets, the first with `share` of the records, drawn at random; nobody with a key is in both.
@@ -228,10 +232,15 @@ class Dataset:
         expect.these(rng=rng)
         first = np.random.default_rng(rng).permutation(self.headcount) < round(share * self.headcount)
         first = first if self.people is None else first[self.people]
-        parts = self.table[first], self.table[~first]
+        parts = self.cells[first], self.cells[~first]
         return tuple(
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
+
+
+def _one_zero(values):
+    """Numbers with 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file."""
+    return values + 0.0 if values.dtype.kind == "f" else values
 
 
 expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")
@@ -332,7 +341,7 @@ def _loaded(path, study, records, rng):
     table = _read_files(path.parent, text)
     weights = _in_role(text, Role.WEIGHT)  # of which a domain's steps round nothing
     numeric = [each for each in described.attributes if each.numeric and each.name in {*table} - weights]
-    table = pd.DataFrame(dict(table) | {each.name: each.domain.rounded(table[each.name]) for each in numeric})
+    table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
     described.check(table)  # all columns, also those that the study leaves out
     recoding = choice.get("recoding", {})
     for name in recoding:
@@ -437,7 +446,7 @@ def cells(folder, text):
 
 
 def _read_files(folder, text):
-    """The same as a description's `text` says: numbers with points, what is missing; equal cells are one object."""
+    """The same as a description's `text` says: numbers with points, what is missing; coded."""
     layout, table = text.get("format", {}), cells(folder, text)
     mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
     decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
@@ -454,15 +463,10 @@ def _read_files(folder, text):
         table = table[~some]
     apart = {role: _in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
     decimals |= dict.fromkeys(apart[Role.WEIGHT], decimal)
-    plain = apart[Role.PERSON] | set(decimals)
+    gaps = apart[Role.PERSON] | set(decimals)
     # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
-    return table.apply(
-        lambda column: (
-            _objects(column, _codes(column, mark), np.nan, decimals.get(column.name))
-            if column.name in plain
-            else _objects(column, column.cat.codes, mark or np.nan)
-        )
-    )
+    read = {name: _read(table[name], mark, "" if name in gaps else mark, decimals.get(name, ".")) for name in table}
+    return pd.DataFrame(read, index=table.index)
 
 
 def _in_role(text, role):
@@ -471,11 +475,15 @@ def _in_role(text, role):
     return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values()))
 
 
-def _objects(column, codes, missing, decimal=None):
-    """The texts of a Categorical. `decimal`: what its numbers have for a decimal point; None: they are no numbers."""
-    texts = column.cat.categories
-    texts = (texts if decimal is None else texts.str.replace(decimal, ".")).to_numpy(object)
-    return np.append(texts, missing)[codes]
+def _read(column, mark, missing, decimal):
+    """A Categorical of texts with points for each `decimal`; what is missing or is the `mark` is `missing`, or is NaN
+    where that is empty.
+    """
+    codes, texts = _codes(column, mark), column.cat.categories
+    if decimal != ".":
+        texts = texts.str.replace(decimal, ".")
+    values = np.append(texts.to_numpy(object), missing or np.nan)
+    return pd.Series(of_codes(codes % len(values), values), column.index, name=column.name)
 
 
 def _codes(column, mark):

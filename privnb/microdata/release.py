@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.columns import Table, plain
 from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
@@ -52,6 +53,7 @@ class Release:
     Parameters
     ----------
     table : DataFrame
+        Kept as `cells`, of which some may be coded columns; to ask for it writes these out.
     schema : Schema
     hierarchies : dict of str to Generalization
     provenance : Provenance
@@ -72,7 +74,7 @@ class Release:
         Beside `people`, the rows' own values of the attributes that are published by bucket; for the evaluator alone.
     """
 
-    table: pd.DataFrame
+    table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
     schema: Schema
     hierarchies: Mapping[str, object]
     provenance: Provenance
@@ -84,7 +86,10 @@ class Release:
     apart: pd.DataFrame | None = None
 
     def __len__(self):
-        return len(self.table)
+        return len(self.cells)
+
+    def __getstate__(self):  # what is written out again is not sent to other processes
+        return {name: value for name, value in vars(self).items() if name != "table"}
 
     def __repr__(self):  # never the rows: a notebook keeps what it shows; see `show`
         return f"Release({len(self)} rows of {self.provenance.dataset} by {self.provenance.sanitizer})"
@@ -114,7 +119,7 @@ class Release:
                 f"the rows of {self.provenance.sanitizer} are nobody's: none has a record to compare with."
             )
         if self.records is not None:
-            return replace(dataset, table=dataset.table.iloc[self.records])
+            return replace(dataset, table=dataset.cells.iloc[self.records])
         if len(dataset) != len(self):
             raise ValueError(
                 f"{self!r} is not of {dataset!r}, row by row. Give the dataset that the release was made of."
@@ -169,7 +174,7 @@ class Release:
         """What `Attribute.coded` gives of a published column, which is read once."""
         if name not in self._coded:
             read = self.schema[name].coded if name in self.columns else coded  # "bucket" is a number of no attribute
-            codes, values = read(self.table[name])
+            codes, values = read(self.cells[name])
             codes.flags.writeable = False
             self._coded[name] = codes, values
         return self._coded[name]
@@ -195,7 +200,7 @@ class Release:
         """
         if self.without_classes:
             return None
-        return self.equivalence_classes if self.buckets is None else self.table["bucket"].to_numpy()
+        return self.equivalence_classes if self.buckets is None else self.cells["bucket"].to_numpy()
 
     @property
     def without_classes(self):
@@ -223,8 +228,8 @@ class Release:
         buckets, which does not say whose a value is. Raises SchemaError for an attribute that is not published.
         """
         self.schema[name]
-        if name in self.table:
-            return self.classes, self.table[name].to_numpy()
+        if name in self.cells:
+            return self.classes, self.cells[name].array
         held = self.buckets[self.buckets["attribute"] == name]
         return np.repeat(held["bucket"].to_numpy(), held["count"]), np.repeat(held["value"].to_numpy(), held["count"])
 
@@ -232,7 +237,7 @@ class Release:
         """As `by_class`, and beside the class and the value whose they are: integer array (n,), or None where each row
         is another person's. For the evaluator alone.
         """
-        if self.people is None or name in self.table:
+        if self.people is None or name in self.cells:
             return *self.by_class(name), self.people
         return self.classes, self.apart[name].to_numpy(), self.people
 
@@ -269,12 +274,12 @@ class Release:
 
         Classes may join, but none is divided; labels may overlap.
         """
-        given = {name: self.schema[name].domain.marked(self.table[name]).array for name in names}
+        given = {name: self.schema[name].domain.marked(self.cells[name]).array for name in names}
         found = {name: self.hierarchies[name].widened(given[name], self.shared.get(name, [])) for name in names}
         moved = [name for name in names if found[name] is not given[name]]
         if not moved:
             return self
-        table, facts = self.table.copy(deep=False), self.provenance
+        table, facts = self.cells.copy(deep=False), self.provenance
         for name in moved:
             table[name] = found[name]
         columns = {**facts.columns, **dict.fromkeys(moved, Treatment("generalized"))}
@@ -288,7 +293,7 @@ class Release:
         with a seed, two releases of the same people could be put side by side. The key is the evaluator's alone.
         """
         key, buckets = _drawn(len(self)), self.buckets
-        table = self.table.iloc[key]
+        table = self.cells.iloc[key]
         if buckets is not None:
             numbers = _drawn(int(buckets["bucket"].max()) + 1)
             table, buckets = (each.assign(bucket=numbers[each["bucket"]]) for each in (table, buckets))
@@ -298,7 +303,7 @@ class Release:
     def _published(self, rng):
         """As `publish`, for evaluations alone: rows in an order that the seed repeats, buckets as they are numbered."""
         key = np.random.default_rng(rng).permutation(len(self))
-        return self._handed_out(self.table.iloc[key], self.buckets), self._records(key)
+        return self._handed_out(self.cells.iloc[key], self.buckets), self._records(key)
 
     def _records(self, key):
         if self.provenance.rows is Rows.NOBODY:
@@ -355,7 +360,7 @@ class Release:
         order = np.argsort(alike, kind="stable")
         order = order[public.people_alike[alike[order]] >= fewest]
         shown = np.random.default_rng(rng).choice(len(order), min(rows, len(order)), replace=False)
-        return _cells(public.table[names].iloc[order[shown]])
+        return _cells(public.cells[names].iloc[order[shown]])
 
 
 expect.word("release", Release, instead="A sanitizer makes one: KMember(10).sanitize(dataset, rng=1).")
@@ -381,11 +386,7 @@ def _cells(table):
     """A table's cells and nothing else: no index, no attributes or names of pandas' own, no categories, which may stand
     in the order of the records, or name a value that nobody has any more.
     """
-    columns = {
-        name: np.asarray(column) if isinstance(column.dtype, pd.CategoricalDtype) else column.array
-        for name, column in table.items()
-    }
-    return pd.DataFrame(columns)
+    return pd.DataFrame({name: plain(column).array for name, column in table.items()})
 
 
 def _drawn(size):

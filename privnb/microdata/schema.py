@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, expect, names
-from privnb.microdata.counts import coded, factorized
+from privnb.microdata.columns import by_value, of_codes, plain
+from privnb.microdata.counts import coded, factorized, is_coded
 
 
 class SchemaError(ValueError):
@@ -56,6 +57,8 @@ def numbers(column):
 
     A missing one is NaN. What is no number stays as it is, for the domain to refuse it.
     """
+    if is_coded(column.dtype):
+        return column if pd.api.types.is_numeric_dtype(column.cat.categories.dtype) else by_value(numbers, column)
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column
     index, distinct = factorized(column)
@@ -80,7 +83,13 @@ class _Domain:
 
     def marked(self, column):
         """A Series with the mark in the place of each value that is missing."""
-        return column if self.missing is None else column.astype(object).where(column.notna(), self.missing)
+        if self.missing is None:
+            return column
+        if is_coded(column.dtype):
+            codes, values = factorized(column)  # the code of a missing value is -1: the last
+            marked = of_codes(codes % (len(values) + 1), np.append(values.astype(object), self.missing))
+            return pd.Series(marked, column.index, name=column.name) if codes.min() < 0 else column
+        return column.astype(object).where(column.notna(), self.missing)
 
     def outside(self, column):
         """The entries of `column` that are not in this domain, missing ones among them."""
@@ -88,7 +97,7 @@ class _Domain:
             index, distinct = factorized(column)  # each value is asked once
         except TypeError:  # a list in a cell, say: as text it is none of the domain's values
             index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
-        return column[~np.append(self.has(distinct), self.missing is not None)[index]]  # of a missing one it is -1
+        return plain(column[~np.append(self.has(distinct), self.missing is not None)[index]])  # of a missing one: -1
 
 
 class Role(StrEnum):
@@ -246,12 +255,15 @@ class Numbers(_Domain):
 
     def read(self, column):
         """A Series as `numbers` gives it, NaN for the mark."""
-        return numbers(column if self.missing is None else column.mask(column == self.missing))
+        given = column if self.missing is None else by_value(lambda cells: cells.mask(cells == self.missing), column)
+        return numbers(given)
 
     def rounded(self, column):
         """The numbers of a Series on the nearest step each, half-way ones on the even step; a mark as NaN. What lies
         outside of the domain, or is no number, stays as it is.
         """
+        if is_coded(column.dtype):
+            return by_value(self.rounded, column)
         read = self.read(column)
         if self.has(read).all():
             return read
@@ -516,7 +528,7 @@ class Schema:
         )
 
     def _check_weights(self, name, column):
-        read = pd.to_numeric(column, errors="coerce").astype(float)
+        read = pd.to_numeric(plain(column), errors="coerce").astype(float)
         kinds = {
             "missing": column.isna(),
             "no numbers": read.isna() | np.isinf(read),

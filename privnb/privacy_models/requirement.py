@@ -63,7 +63,7 @@ class Requirement:
 
     def __init__(self, models, dataset, extra=(), *, alone=False):
         self.models = tuple(models)
-        schema, table = dataset.schema, dataset.table
+        schema, table = dataset.schema, dataset.cells
         names = schema.quasi_identifiers
         populations = [model for model in self.models if hasattr(model, "population")]
         added = [model.codes(schema, dataset.hierarchies) for model in populations]

@@ -48,6 +48,7 @@ class Anatomy(Sanitizer):
     needs_sensitive = "any"
     order_invariant = False
     randomized = True
+    coded = True
 
     def __post_init__(self):
         expect.whole("l", self.l, 2, "1 hides nothing")

@@ -59,15 +59,16 @@ class Sanitizer(ABC):
     slow : bool
         Whether it searches for seconds under models of values.
     counts_people : bool
-        Whether its promises are about people where the dataset has a key of people; others refuse such a dataset, for
-        what they promise holds for a record, and a person may have several.
+        Whether its promises are about people where the dataset has a key of people; others, whose hold for a record,
+        refuse such a dataset.
     order_invariant : bool
         Whether the same records in another order give the same rows.
     randomized : bool
         Whether the seed matters to results, so that evaluations repeat it.
     draws : bool
-        Whether anything in the release is drawn, were it only the numbers of its buckets; whoever knows the seed can
-        undo that.
+        Whether anything in the release is drawn, were it the numbers of buckets; whoever knows the seed can undo that.
+    coded : bool
+        Whether it is given columns of `Dataset.cells`, which cost less, and not of `Dataset.table`.
     """
 
     title = ""
@@ -82,6 +83,7 @@ class Sanitizer(ABC):
     counts_people = False
     order_invariant = True
     randomized = False
+    coded = False
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -156,8 +158,8 @@ class Sanitizer(ABC):
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
         source = None if rng is None else np.random.default_rng(rng)
-        unused = source and str(source.bit_generator.state)
-        table, facts = self._sanitize(dataset.lent(), dataset.table[dataset.schema.published].copy(deep=False), source)
+        unused, table = source and str(source.bit_generator.state), dataset.cells if self.coded else dataset.table
+        table, facts = self._sanitize(dataset.lent(), table[dataset.schema.published].copy(deep=False), source)
         drawn = source is not None and str(source.bit_generator.state) != unused
         release = self._released(dataset, table, dict(facts), rng, drawn)
         self._refuse_unlike(dataset, release)
@@ -197,7 +199,7 @@ class Sanitizer(ABC):
         own, nobody = slice(None) if records is None else records, rows is Rows.NOBODY
         each = (None if of is None or nobody else of[own] for of in (dataset.people, dataset.weights))
         hidden = [name for name in dataset.schema.published if name not in table]
-        apart = None if dataset.people is None else dataset.table[hidden].iloc[own]
+        apart = None if dataset.people is None else dataset.cells[hidden].iloc[own]
         return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records, *each, apart)
 
     @abstractmethod

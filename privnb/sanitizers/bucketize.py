@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.counts import factorized
 from privnb.microdata.treatment import Rows
 from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
 from privnb.sanitizers.k_member import KMember
@@ -36,6 +37,7 @@ class Bucketize(Sanitizer):
     treatment = "bucketized"
     letters = tuple(MODELS)
     needs_sensitive = "any"
+    coded = True
     draws = True  # the buckets' numbers, which mean nothing
 
     def __post_init__(self):
@@ -79,7 +81,7 @@ class Bucketize(Sanitizer):
         sensitive = dataset.schema.sensitive
         kept = tuple(model for model in claims if model.sensitive in sensitive and not hasattr(model, "k"))
         for name in sensitive:
-            table[name] = release.table[name].to_numpy()
+            table[name] = release.cells[name].array
         rows, facts = bucketized(dataset, table, release.classes, source)
         said = [facts["note"]]
         if lost := [repr(model) for model in claims if model not in kept]:
@@ -125,7 +127,7 @@ def bucketized(dataset, table, groups, rng):
 
 def _counted(column, numbers):
     """How often each value of a sensitive attribute stands in each bucket: its rows of the buckets' table, sorted."""
-    codes, values = pd.factorize(column, sort=True)
+    codes, values = factorized(column, sort=True)
     pairs, times = np.unique(numbers * len(values) + codes, return_counts=True)
     bucket, code = np.divmod(pairs, len(values))
     return pd.DataFrame({"attribute": column.name, "bucket": bucket, "value": values[code], "count": times})

@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
+from privnb.microdata.columns import plain
 from privnb.microdata.counts import factorized, objects, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine
@@ -34,16 +35,16 @@ def refusal(dataset, release):
 
 
 def _table(dataset, release):
-    if len(release.table) != len(dataset):
+    if len(release.cells) != len(dataset):
         yield (
-            f"the release has {len(release.table)} rows and '{dataset.name}' {len(dataset)} records. Give every record "
+            f"the release has {len(release.cells)} rows and '{dataset.name}' {len(dataset)} records. Give every record "
             f"its row, in order; one that is suppressed has {SUPPRESSED} there"
         )
     yield from _columns(dataset, release)
 
 
 def _columns(dataset, release):
-    found, buckets = list(release.table), release.buckets
+    found, buckets = list(release.cells), release.buckets
     expected = [name for name in release.schema.published if buckets is None or name not in dataset.schema.sensitive]
     expected += [] if buckets is None else ["bucket"]
     if lost := [name for name in expected if name not in found]:
@@ -70,7 +71,7 @@ def _promise(dataset, release):
 
 def _untrue(dataset, release):
     for name in release.treated(*UNTRUE):
-        kind, attribute, cells = release.columns[name].kind, release.schema[name], release.table[name]
+        kind, attribute, cells = release.columns[name].kind, release.schema[name], plain(release.cells[name])
         if not attribute.numeric:
             wrong, what = attribute.domain.outside(cells), "value of its domain"
         elif is_numeric_dtype(cells):
@@ -88,7 +89,7 @@ def _untrue(dataset, release):
 def _labels(dataset, release):
     labelled = release.treated("generalized", "suppressed")
     for name in (each for each in dataset.schema.quasi_identifiers if each in labelled):
-        (number, labels), cells = release.coded(name), release.table[name]
+        (number, labels), cells = release.coded(name), release.cells[name]
         if cells.dtype == object and _ways(cells.to_numpy(), number) > len(labels):
             yield (
                 f"equal numbers of '{name}' are written in several ways, as 40 and 40.0 are, which would part a class "
@@ -130,14 +131,14 @@ def _of_label(read, label, nothing):
 
 def _values(dataset, release):
     exact = release.treated("exact")
-    for name in (each for each in exact if not same(release.table[each], dataset.table[each])):
-        here, before = release.table[name].reset_index(drop=True), dataset.table[name].reset_index(drop=True)
+    for name in (each for each in exact if not same(release.cells[each], dataset.cells[each])):
+        here, before = (plain(each.cells[name]).reset_index(drop=True) for each in (release, dataset))
         changed = (here != before) & ~(here.isna() & before.isna())
         if changed.any():
             yield f"'{name}' should be exact, and {changed.sum()} of {len(dataset)} records have another value"
     others = release.treated("generalized", "suppressed")
     for name in (each for each in others if each not in dataset.schema.quasi_identifiers):  # of these, labels are read
-        here, before = (np.asarray(table[name], dtype=object) for table in (release.table, dataset.table))
+        here, before = (np.asarray(each.cells[name], dtype=object) for each in (release, dataset))
         # A missing value is like nothing and unlike nothing, and pandas' mark of one is so without saying it.
         here, before = (np.where(pd.isna(cells), None, cells) for cells in (here, before))
         changed = (here != before) & (here != SUPPRESSED)
@@ -151,7 +152,7 @@ def _values(dataset, release):
 def _buckets(dataset, release):
     if release.buckets is None:
         return
-    numbers, held = np.asarray(release.table["bucket"]), release.buckets
+    numbers, held = np.asarray(release.cells["bucket"]), release.buckets
     if sorted(map(str, held)) != ["attribute", "bucket", "count", "value"]:
         yield f"the buckets' table has the columns {list(held)}, not attribute, bucket, value, count"
     if not (_whole(numbers) and numbers.max() < len(numbers) and np.bincount(numbers).all()):
@@ -165,7 +166,7 @@ def _buckets(dataset, release):
         yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 1"
     for name in dataset.schema.sensitive:
         if release.columns[name].kind == "bucketized":
-            wrong = _miscounted(dataset.table[name], numbers, held[held["attribute"] == name])
+            wrong = _miscounted(dataset.cells[name], numbers, held[held["attribute"] == name])
             if wrong:
                 yield (
                     f"the buckets' table counts '{name}' otherwise than the records do in {wrong} of "
@@ -215,12 +216,12 @@ def _nothing_to_grade(model, dataset, release):
             yield f"{claimed}, and '{name}' is no attribute that its classes can hide; those are {hidden}"
         if release.buckets is not None and hasattr(model, "k"):
             yield f"{claimed}, and people of one bucket do not look alike, so that it has no k"
-        if lost := _suppressed(release.by_class(name)[1]) - _suppressed(dataset.table[name]):
+        if lost := _suppressed(release.by_class(name)[1]) - _suppressed(dataset.cells[name]):
             yield f"{claimed}, and {lost} records have {SUPPRESSED} as '{name}', which may stand for any value of it"
 
 
 def _suppressed(values):
-    return np.sum(np.asarray(values, dtype=object) == SUPPRESSED)
+    return (pd.Series(values) == SUPPRESSED).sum()
 
 
 def _broken(model, release):

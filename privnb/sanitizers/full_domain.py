@@ -14,6 +14,7 @@ import pandas as pd
 
 from privnb.measures import information_loss
 from privnb.microdata import expect, withholding
+from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.schema import Role
 from privnb.privacy_models import KAnonymity, TCloseness
@@ -198,7 +199,7 @@ class FullDomain(ModelBasedSanitizer):
         starred = suppressed[lattice.class_of_rows(classes)]
         for a, name in enumerate(found.attributes):
             of_rows = np.where(starred, SUPPRESSED, lattice.labels[a][found.best.levels[a]][lattice.codes[:, a]])
-            table[name] = of_rows[lattice.requirement.index]
+            table[name] = of_codes(lattice.requirement.index, of_rows)
         note = self._why_all(lattice, found, len(dataset)) if lattice.is_top(node) else ""
         return table, {"claims": self.models, "note": note}
 

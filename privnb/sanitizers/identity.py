@@ -13,6 +13,7 @@ class Identity(Sanitizer):
     counts_people = True
     treatment = "exact"
     reference = True
+    coded = True
 
     def _sanitize(self, dataset, table, rng):
         return table, {}

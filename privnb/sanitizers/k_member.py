@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
 from privnb.privacy_models import DistinctDiversity, KAnonymity, PrivacyModel, check_k
 from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
 from privnb.sanitizers.model_based import lines, models_of, requirement_of
@@ -40,6 +41,7 @@ class KMember(Sanitizer):
     letters = tuple(MODELS)
     requires = ("k",)
     slow = True
+    coded = True
     order_invariant = False
 
     @classmethod
@@ -97,7 +99,7 @@ class KMember(Sanitizer):
         else:
             clusters = greedy_k_member(codes, extents, self.k, start)
         for column, name in enumerate(dataset.schema.quasi_identifiers):
-            table[name] = generalizations[column].labels(codes[:, column], clusters)[clusters]
+            table[name] = of_codes(clusters, generalizations[column].labels(codes[:, column], clusters))
         return table, {"claims": (KAnonymity(self.k), *self.models)}
 
     def _grown(self, dataset, codes, extents, start, lines):

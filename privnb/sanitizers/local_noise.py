@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.columns import plain
 from privnb.microdata.provenance import Promise
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.mechanisms import check_epsilon
@@ -22,6 +23,7 @@ class LocalNoise(Sanitizer):
     letters = requires = ("epsilon",)
     order_invariant = False
     randomized = True
+    coded = True
 
     def __post_init__(self):
         check_epsilon(self.epsilon)
@@ -31,7 +33,7 @@ class LocalNoise(Sanitizer):
         # One stream for all columns: the same seed must not give two columns the same noise.
         source = None if rng is None else np.random.default_rng(rng)
         for attribute in noisy:
-            table[attribute.name] = self._draw(table[attribute.name], attribute, source)
+            table[attribute.name] = self._draw(plain(table[attribute.name]), attribute, source)
         names = [attribute.name for attribute in noisy]
         facts = {"noisy": {attribute.name: self._law(attribute) for attribute in noisy}}
         if rng is None and all(self._proven(attribute) for attribute in noisy):

@@ -143,12 +143,12 @@ class _Check:
         self.models, self.hierarchies = models, _hierarchies(dataset.schema, dataset.hierarchies)
         self._schema, self.published = dataset.schema, []
         self._tallies = {
-            model: tally(model, dataset.table[model.sensitive], dataset.schema[model.sensitive])
+            model: tally(model, dataset.cells[model.sensitive], dataset.schema[model.sensitive])
             for model in models
             if model.sensitive is not None
         }
         self._values = {
-            model.sensitive: dataset.table[model.sensitive].nunique(dropna=False) for model in self._tallies
+            model.sensitive: dataset.cells[model.sensitive].nunique(dropna=False) for model in self._tallies
         }
         if beside is not None:
             counted = _of_release(beside, len(dataset))
@@ -305,7 +305,7 @@ def divergence(dataset, marginals=None, release=None):
     if release is not None:
         table, where[len(tables)] = _of_release(release, len(dataset))
         tables.append(table)
-    rows = dataset.table[dataset.schema.published]
+    rows = dataset.cells[dataset.schema.published]
     likely = _likely(Together(tables, hierarchies), hierarchies, dataset.schema.marked(rows), where)
     if not likely.all():
         raise ValueError(f"some records of '{dataset.name}' are in no cell. Were the counts made of other records?")

@@ -3,6 +3,7 @@
 from dataclasses import MISSING, dataclass, fields
 
 from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import coded, distinct_codes
 from privnb.microdata.hierarchy import Intervals, Taxonomy
 from privnb.microdata.schema import Role
@@ -20,6 +21,7 @@ class ModelBasedSanitizer(Sanitizer):
 
     models: tuple[PrivacyModel, ...]
     letters = tuple(MODELS)
+    coded = True
 
     def __init__(self, *models, **options):
         known = {field.name: field.default for field in fields(self) if field.name != "models"}
@@ -80,7 +82,7 @@ def recoded(dataset, table, requirement, classes):
     of_records = classes[requirement.index]
     for a, name in enumerate(dataset.schema.quasi_identifiers):
         labels = dataset.hierarchies[name].labels(requirement.codes[:, a], classes)
-        table[name] = labels[of_records]
+        table[name] = of_codes(of_records, labels)
     return table
 
 

@@ -341,7 +341,7 @@ def _register(dataset, noisy):
     entries, by group, the codes of the noisy attributes and the number of people.
     """
     names = dataset.schema.quasi_identifiers
-    group = combinations(dataset.table[[name for name in names if name not in noisy]]).index
+    group = combinations(dataset.cells[[name for name in names if name not in noisy]]).index
     true = {name: _positions(dataset.schema[name], dataset.table[name]) for name in noisy}
     columns = [group, *true.values()]
     first, index = distinct_codes(columns, [column.max() + 1 for column in columns])

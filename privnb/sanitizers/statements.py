@@ -29,7 +29,7 @@ def positions(rows, n):
 
 def treatments(dataset, table, rows, records):
     """How each column of the dataset was treated, as the table shows it: `{name: Treatment}`."""
-    before, names = dataset.table, dataset.schema.published
+    before, names = dataset.cells, dataset.schema.published
     if rows is Rows.NOBODY:
         return dict.fromkeys(names, Treatment("synthetic"))
     if not table.columns.is_unique:

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
@@ -26,6 +29,7 @@ class Suppress(Sanitizer):
     counts_people = True
     treatment = "suppressed"
     reference = True
+    coded = True
 
     @property
     def key(self):
@@ -52,5 +56,5 @@ class Suppress(Sanitizer):
                 f"{name_list(table)}, or one of {', '.join(roles)}."
             )
         for name in suppressed:
-            table[name] = SUPPRESSED
+            table[name] = of_codes(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
         return table, {}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers.algorithms.specialization import Cut, named
 from privnb.sanitizers.model_based import ModelBasedSanitizer, requirement_of
@@ -89,7 +90,7 @@ class TopDownSpecialization(ModelBasedSanitizer):
             # The smallest label of what the node holds: a step down to an only child splits no class. It must stand in
             # the tree, or one label would hold several nodes.
             index = pd.factorize(cut.nodes[a])[0]
-            table[name] = hierarchy.labels(requirement.codes[:, a], index)[index][requirement.index]
+            table[name] = of_codes(index[requirement.index], hierarchy.labels(requirement.codes[:, a], index))
         facts = {"claims": self.models}
         if cut.k == len(dataset) and (requirement.codes != requirement.codes[0]).any():
             asked = " or ".join(map(repr, self.models))

@@ -71,6 +71,7 @@ def by_hand(monkeypatch):
 
     def told(made):
         monkeypatch.setattr(Identity, "_sanitize", lambda self, dataset, table, rng: made(table))
+        monkeypatch.setattr(Identity, "coded", False)
         return Identity()
 
     return told

@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
 from privnb.microdata.counts import factorized
 from privnb.microdata.schema import SchemaError, commonest, text
 
@@ -71,11 +72,7 @@ class Generalization:
         its mark. Raises SchemaError with the commonest values that have no position, missing ones among them.
         """
         values = pd.Series(values)
-        # Each distinct value is looked up once; a Categorical has counted them already.
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            index, distinct = values.cat.codes.to_numpy(), values.cat.categories
-        else:
-            index, distinct = factorized(values)
+        index, distinct = factorized(values)  # each distinct value is looked up once
         codes = np.append(self._place(distinct), -1)[index]  # the index of a missing value is -1
         if codes.min(initial=0) < 0:
             lost = values[codes < 0].astype(object)
@@ -143,7 +140,7 @@ class OfItsValues(OnALine):
         expect.kind("exact", self.exact, bool)
 
     def widened(self, labels, shared):
-        """`labels` with each end moved outwards that is none of `shared`: an array (n,), the same one if none is moved.
+        """`labels` with each end moved outwards that is none of `shared`: coded (n,), the same ones if none is moved.
 
         `labels`: array (n,). `shared`: the positions that many people share, integer array. Whatever a label covered,
         it covers still; labels may overlap. Raises SchemaError for an unknown label.
@@ -156,8 +153,7 @@ class OfItsValues(OnALine):
         if not moved.any():
             return labels
         names[moved] = self._names(*outer[moved].T)
-        # What kind of column it is, is looked up for a few cells, not for all.
-        return pd.Series(names).array.take(index)
+        return of_codes(index, names)
 
 
 class OfLeaves(Generalization):

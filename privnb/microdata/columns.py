@@ -1,0 +1,77 @@
+"""Coded columns: the distinct values of a column, and of each record the number of the value that it has.
+
+They are Categoricals whose categories are what is found, in no order; the code of a missing cell is -1. The reader
+hands them over, and whoever counts reads them, so that no record costs a text.
+"""
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata.counts import factorized, is_coded, objects
+
+
+class Table:
+    """The field `table` of a dataset or a release. It is kept as `cells`, a DataFrame of coded columns where these can
+    be coded, and written out when it is first asked for, which takes 8 bytes per cell and a pass over each column.
+    """
+
+    def __get__(self, owner, kind=None):
+        if owner is None:
+            raise AttributeError("table")  # so that the field has no default
+        if "table" not in vars(owner):
+            vars(owner)["table"] = written(owner.cells)
+        return vars(owner)["table"]
+
+    def __set__(self, owner, table):
+        vars(owner).pop("table", None)
+        vars(owner)["cells"] = table
+
+
+def written(cells):
+    """A DataFrame of cells as text and numbers, and not as codes: the same one if it holds no codes."""
+    if not any(map(is_coded, cells.dtypes)):
+        return cells
+    return pd.DataFrame({name: plain(cells[name]) for name in cells}, index=cells.index)
+
+
+def plain(column):
+    """A Series as text or numbers, and not as codes."""
+    return column.astype(column.cat.categories.dtype) if is_coded(column.dtype) else column
+
+
+def in_codes(column):
+    """A Series as a coded one; as it is if its cells are of several kinds, of which 1, 1.0 and True are equal."""
+    if is_coded(column.dtype):
+        return column
+    if column.dtype == object:
+        cells = column.to_numpy()
+        if pd.api.types.infer_dtype(cells[objects(cells)[1]], skipna=True) not in ("string", "empty"):
+            return column
+    texts = column.dtype == object or isinstance(column.dtype, pd.StringDtype)
+    codes, values = factorized(column) if texts else pd.factorize(column.array)
+    return pd.Series(of_codes(codes, pd.Index(values, dtype=column.dtype)), column.index, name=column.name)
+
+
+def of_codes(codes, values):
+    """The Categorical whose entry i is `values[codes[i]]`, a missing one at code -1.
+
+    `codes`: integer array (n,); `values`: array, Series or Index (m,), of which some may be equal or missing.
+
+    >>> list(of_codes([0, 1, 2, -1], ["a", "b", "a"]))
+    ['a', 'b', 'a', nan]
+    """
+    codes, values = np.asarray(codes), pd.Index(values)
+    if values.dtype.kind in "iu" and codes.min(initial=0) < 0:
+        values = values.astype(float)  # as a column with gaps is
+    number, distinct = pd.factorize(values)
+    if len(distinct) < len(values):
+        codes = np.append(number, -1)[codes]
+    return pd.Categorical.from_codes(codes, distinct)
+
+
+def by_value(function, column):
+    """What `function` makes of a Series cell by cell; it is given each value of a coded one once."""
+    if not is_coded(column.dtype):
+        return function(column)
+    codes, values = factorized(column)
+    return pd.Series(of_codes(codes, function(pd.Series(values))), column.index, name=column.name)
