@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.sanitizers.algorithms import recoding
-from privnb.sanitizers.algorithms.recoding import local_recoding
+from privnb.sanitizers.algorithms.recoding import label_costs, local_recoding
 from privnb.sanitizers.algorithms.recoding.label_costs import UNIT, cost, priced
 
 TREE = Taxonomy("tree", tuple((leaf, leaf[0], "*") for leaf in ("a1", "a2", "b1", "b2", "b3", "c1"))).groups
@@ -87,6 +87,17 @@ def test_tiny_tables_against_every_partition():
     assert np.mean(np.isclose(ratios, 1)) >= 0.9
     assert np.mean(ratios) <= 1.1
     assert max(ratios) <= 3
+
+
+def test_large_trees_cost_the_same_without_a_square(monkeypatch):
+    grid = np.array(list(product(range(6), range(2), range(9))))
+    priced_of = [priced(grid, np.ones(len(grid)), LINES)]
+    monkeypatch.setattr(label_costs, "SQUARE", 5)
+    priced_of.append(priced(grid, np.ones(len(grid)), LINES))
+    assert [table.width.tolist() for table in priced_of] == [[6, 2, 0], [0, 2, 0]]
+    asked = [(a, low, high) for a, n in enumerate((6, 2)) for low in range(n) for high in range(n)]
+    one, other = ([cost(table, *each) for each in asked] for table in priced_of)
+    assert one == other
 
 
 def test_separate_groups_are_found():

@@ -15,6 +15,7 @@ from privnb.microdata.hierarchy.generalization import places
 
 UNIT = 2**20
 NEVER = 2**62  # above every cost and position
+SQUARE = 4096  # leaves: the costs of a larger tree would take 64 MB and more, and are looked up level by level
 
 
 class Table(NamedTuple):
@@ -22,14 +23,16 @@ class Table(NamedTuple):
 
     points: integer array (m, attributes), positions on the attributes' lines. weights: integer array (m,), records of
     each point. groups: integer array (attributes, levels, positions), the node that holds each position at each level.
-    spans: the units that the label of positions low to high costs, attribute a's square from begin[a] in rows of
-    width[a]. steps: where labels are runs, which need no square, how far apart two positions are at most; else 0. Of
-    runs the points are `places`.
+    nodes: of the same shape, the units that the label of each node costs. spans: the units that the label of positions
+    low to high costs, attribute a's square from begin[a] in rows of width[a]; 0 rows of a tree of more than `SQUARE`
+    leaves. steps: where labels are runs, which need no square, how far apart two positions are at most; else 0. Of runs
+    the points are `places`.
     """
 
     points: np.ndarray
     weights: np.ndarray
     groups: np.ndarray
+    nodes: np.ndarray
     spans: np.ndarray
     begin: np.ndarray
     width: np.ndarray
@@ -46,7 +49,7 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
     points, weights = np.array(codes, np.int64, order="C"), np.ascontiguousarray(weights, np.int64)
     trees = [np.asarray(line) for line in lines if not np.isscalar(line)]
     levels, positions = (max((tree.shape[axis] for tree in trees), default=1) for axis in (0, 1))
-    groups = np.zeros((len(lines), levels, positions), np.int64)
+    groups, nodes = np.zeros((2, len(lines), levels, positions), np.int64)
     steps, begin, width = np.zeros((3, len(lines)), np.int64)
     spans = [np.empty(0, np.int32)]
     for a, line in enumerate(lines):
@@ -54,24 +57,36 @@ def priced(codes: np.ndarray, weights: np.ndarray, lines: Sequence[np.ndarray | 
             steps[a] = max(int(line) - 1, 1)
             points[:, a] = places(points[:, a], steps[a])
             continue
-        leaves = width[a] = np.shape(line)[1]
-        begin[a] = sum(map(len, spans))
-        span = np.full((leaves, leaves), -1, np.int32)
+        leaves = np.shape(line)[1]
         for level, row in enumerate(np.asarray(line)):
             _, node, under = np.unique(row, return_inverse=True, return_counts=True)
             groups[a, level, :leaves] = node
-            costs = (under[node] - 1) * UNIT // max(leaves - 1, 1)
-            span = np.where((span < 0) & (node[:, None] == node), costs[:, None], span)
-        spans.append(span.ravel().astype(np.int32))
-    return Table(points, weights, groups, np.concatenate(spans), begin, width, steps)
+            nodes[a, level, : len(under)] = (under - 1) * UNIT // max(leaves - 1, 1)
+        if leaves <= SQUARE:
+            begin[a], width[a] = sum(map(len, spans)), leaves
+            spans.append(_square(groups[a, : len(line), :leaves], nodes[a]).ravel())
+    return Table(points, weights, groups, nodes, np.concatenate(spans), begin, width, steps)
+
+
+def _square(groups, nodes):
+    """The units that each pair of positions costs: integer array (positions, positions)."""
+    costs = np.full((groups.shape[1],) * 2, -1, np.int32)
+    for node, of_node in zip(groups, nodes, strict=False):
+        costs = np.where((costs < 0) & (node[:, None] == node), of_node[node][:, None], costs)
+    return costs.astype(np.int32)
 
 
 @njit(cache=True)
 def cost(table, a, low, high):
     """Units that the label of positions low to high of attribute a costs each record."""
+    if table.width[a]:
+        return np.int64(table.spans[table.begin[a] + low * table.width[a] + high])
     if table.steps[a]:
         return min(high - low, table.steps[a]) * UNIT // table.steps[a]
-    return np.int64(table.spans[table.begin[a] + low * table.width[a] + high])
+    level = 0
+    while table.groups[a, level, low] != table.groups[a, level, high]:
+        level += 1
+    return table.nodes[a, level, table.groups[a, level, low]]
 
 
 @njit(cache=True)
