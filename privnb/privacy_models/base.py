@@ -40,6 +40,7 @@ class PrivacyModel(ABC):
     of_members = False  # whether each row of counts must add up to the people of its class
     limits = ()  # of each bound what refuses others: (function of `expect`, name, what else that takes)
     grows = False
+    most = None  # the largest level, where that of a class is at most the mean of its parts'
     kind = ""  # what tells it from another model with the same letters, in a word
 
     def __post_init__(self):
@@ -58,6 +59,17 @@ class PrivacyModel(ABC):
         level, bound = self.level(counts, whole), getattr(self, fields(self)[0].name)
         rounding = ROUNDING * max(bound, 1)
         return level >= bound - rounding if self.better == "higher" else level <= bound + rounding
+
+    def breaking(self, counts, whole=None):
+        """The least share of each class that stands in parts which break the model, however the class is divided: float
+        array (classes,), 0 to 1; 0 where nothing is known of that.
+
+        Parts that keep the bound reach it at most, all others the `most` that there is, and both together their mean.
+        """
+        if self.most is None:
+            return np.zeros(len(counts))
+        bound = getattr(self, fields(self)[0].name)
+        return np.clip((self.level(counts, whole) - bound) / (self.most - bound), 0, 1)
 
     def columns(self, values):
         """The values that the columns of counts stand for, given those that occur in the order of their domain."""

@@ -43,6 +43,7 @@ class TCloseness(PrivacyModel):
     sensitive: str
     distance: str | Taxonomy = "equal"
     better = "lower"
+    most = 1
     limits = ((expect.between, "t", 0, 1 - ROUNDING, "every class lies within 1"),)
 
     def __post_init__(self):
@@ -108,6 +109,7 @@ class JensenShannonCloseness(PrivacyModel):
     sensitive: str
     better = "lower"
     kind = "Jensen-Shannon"
+    most = math.log(2)
     limits = ((expect.between, "t", 0, math.log(2) - ROUNDING, "every class lies within ln 2"),)
 
     def level(self, counts, whole):

@@ -64,6 +64,9 @@ class EntropyDiversity(PrivacyModel):
         shares = counts / counts.sum(axis=1, keepdims=True)
         return np.exp(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))
 
+    def breaking(self, counts, whole=None):
+        return np.clip(1 - np.log(self.level(counts)) / np.log(self.l), 0, 1)  # an entropy is at least its parts' mean
+
 
 @dataclass(frozen=True)
 class RecursiveDiversity(PrivacyModel):
@@ -124,6 +127,9 @@ class FrequencyDiversity(PrivacyModel):
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)
 
+    def breaking(self, counts, whole=None):
+        return np.clip((1 / self.level(counts) - 1 / self.l) / (1 - 1 / self.l), 0, 1)
+
 
 @dataclass(frozen=True)
 class ConfidenceBound(PrivacyModel):
@@ -155,6 +161,7 @@ class ConfidenceBound(PrivacyModel):
     sensitive: str
     value: object
     better = "lower"
+    most = 1
     of_members = True
     limits = ((expect.between, "h", 0, 1 - ROUNDING, "every share is at most 1"),)
 

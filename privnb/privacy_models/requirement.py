@@ -129,24 +129,36 @@ class Requirement:
         `classes`: integer array, the class of each of `rows` (indices; all, without), from 0 to below `number`. A
         class without a record is never published, so it holds.
         """
-        tallies = self.tallies if tallies is None else tallies
-        size = np.bincount(classes, self.people[rows], number)
-        fine = size == 0
-        widest = max((len(tally.whole) for tally in tallies), default=1)
-        step = max(1, _CELLS // widest)
+        fine = np.bincount(classes, self.people[rows], number) == 0
+        for part, counted in self._in_parts(classes, number, rows, self.tallies if tallies is None else tallies):
+            fine[part] |= np.all([model.holds(*counts) for model, counts in counted] or [True], axis=0)
+        return fine
+
+    def breaking(self, classes, number, rows, tallies):
+        """The least share of each class that stands in parts which break one of the models, however the class is
+        divided: float array (number,), 0 to 1. Arguments as of `holds`.
+        """
+        share = np.zeros(number)
+        for part, counted in self._in_parts(classes, number, rows, tallies):
+            share[part] = np.max([model.breaking(*counts) for model, counts in counted], axis=0)
+        return share
+
+    def _in_parts(self, classes, number, rows, tallies):
+        """So many of the classes at a time that their counts fit into memory: which, a slice, and each tally's model
+        with the counts in them and in the whole.
+        """
+        step = max(1, _CELLS // max((len(tally.whole) for tally in tallies), default=1))
         if number <= step:
-            fine |= np.all([t.model.holds(*self._counted(t, rows, classes, number)) for t in tallies] or [True], axis=0)
-            return fine
+            yield slice(None), [(t.model, self._counted(t, rows, classes, number)) for t in tallies]
+            return
         order = np.argsort(classes, kind="stable")
         rows = np.arange(len(self.people))[rows][order]
         classes = classes[order]
         for begin in range(0, number, step):
             part = slice(*np.searchsorted(classes, [begin, begin + step]))
             width = min(step, number - begin)
-            fine[begin : begin + width] |= np.all(
-                [t.model.holds(*self._counted(t, rows[part], classes[part] - begin, width)) for t in tallies], axis=0
-            )
-        return fine
+            counted = [(t.model, self._counted(t, rows[part], classes[part] - begin, width)) for t in tallies]
+            yield slice(begin, begin + width), counted
 
     def _counted(self, tally, rows, classes, number):
         counts = tally.counts(rows, classes, number)

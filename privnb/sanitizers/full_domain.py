@@ -237,8 +237,9 @@ def _search(lattice, attributes, loss, limit, sure=0):
     What rules nodes out: (1) A node costs no less than with nobody suppressed, and that no less than a node below it.
     (2) A class that breaks a model which `grows` is made of classes that break it at the nodes below: these suppress
     no fewer records, and suppression adds no less to their loss. (3) With nobody to be suppressed, a node below one
-    that fails fails, as two classes that hold make one that holds. Nothing else follows from a failure: where models do
-    not grow, or where classes join the suppressed, a lower node may suppress fewer records.
+    that fails fails, as two classes that hold make one that holds. (4) Of a class that breaks a model by far some part
+    breaks it at any node below, see `PrivacyModel.breaking`. Nothing else follows from a failure: where models do not
+    grow, or where classes join the suppressed, a lower node may suppress fewer records.
     """
     requirement = lattice.requirement
     grows, others = [], []
@@ -280,6 +281,10 @@ def _search(lattice, attributes, loss, limit, sure=0):
             continue
         suppressed = lattice.suppressed(classes, broken | lattice.fails(classes, others), limit)
         if suppressed is None:
+            # A person has records in several classes, so that their counts are no means.
+            if others and requirement.persons is None and lattice.breaking(classes, others) > limit + 1e-6:
+                by_order += int((still & below).sum())
+                still &= ~below
             continue
         everybody = suppressed | lattice.is_top(node)  # who is `*` throughout is lost, whatever brought it about
         total = without + loss.added(node, classes, everybody)

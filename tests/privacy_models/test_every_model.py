@@ -139,6 +139,28 @@ def test_whatever_joins_a_class_of_a_model_that_grows(name, data, matrix):
         assert model.holds(counts[:1] + counts[1:2], whole).all()
 
 
+@every
+@fewer
+@given(data=st.data(), matrix=matrices)
+def test_a_class_that_breaks_a_model_by_far_has_parts_that_break_it(name, data, matrix):
+    model = data.draw(BUILT[name])
+    counts, _ = counted(model, matrix)
+    whole, sizes = counts.sum(axis=0), counts.sum(axis=1)
+    within = counts[data.draw(st.integers(0, len(counts) - 1))] + 1  # a table unlike this class
+    (least,) = model.breaking(whole[None], within)
+    assert 0 <= least <= 1
+    assert sizes[~model.holds(counts, within)].sum() >= least * sizes.sum() - 1e-9
+
+
+def test_how_much_of_a_class_breaks_a_model_however_it_is_divided():
+    ill = np.array([[9, 1], [5, 5]])  # of whom 9 in 10 and 5 in 10 have the first value
+    everybody = np.array([5, 5])
+    assert TCloseness(0.2, "s").breaking(ill, everybody) == pytest.approx([0.2 / 0.8, 0])
+    assert ConfidenceBound(0.6, "s", "a").breaking(ill, everybody) == pytest.approx([0.3 / 0.4, 0])
+    assert FrequencyDiversity(2, "s").breaking(ill) == pytest.approx([0.4 / 0.5, 0])
+    assert EntropyDiversity(2, "s").breaking(ill) == pytest.approx([1 - 0.325083 / log(2), 0], abs=1e-6)
+
+
 # Bounds that ask for much.
 STRICT = [
     AlphaKAnonymity(0.5, 2, "s"), EntropyDiversity(2, "s"), RecursiveDiversity(2, 2, "s"), FrequencyDiversity(2, "s"),

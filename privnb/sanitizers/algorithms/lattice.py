@@ -155,12 +155,21 @@ class Lattice:
 
     def fails(self, classes, tallies):
         """Which classes break a model of `tallies`, boolean array (classes,)."""
+        return ~self.requirement.holds(classes.index, len(classes.sizes), classes.rows, self._merged(classes, tallies))
+
+    def breaking(self, classes, tallies):
+        """How many records the classes below these suppress at least, where models of `tallies` break."""
+        merged = self._merged(classes, tallies)
+        return classes.sizes @ self.requirement.breaking(classes.index, len(classes.sizes), classes.rows, merged)
+
+    def _merged(self, classes, tallies):
+        """The tallies over the rows that were rolled up."""
         merged = []
         for tally in tallies:
             weights = np.zeros_like(self.requirement.people)
             weights[classes.rows] = _weights(tally, classes)
             merged.append(replace(tally, weights=weights))
-        return ~self.requirement.holds(classes.index, len(classes.sizes), classes.rows, merged)
+        return merged
 
     def suppressed(self, classes, broken, limit):
         """Which classes to suppress so that no `broken` one is left, boolean array (classes,); None above `limit`
