@@ -246,7 +246,7 @@ def check(args):
         check_k(args.at_least_k)
     if args.file.endswith(".toml"):
         dataset = load(args.file)
-        table, schema = dataset.table, dataset.schema
+        table, schema = dataset.cells, dataset.schema
     else:
         table, schema = read_unknown(args.file)[0], args.dataset and schema_of(args.dataset)
     names, sensitive = args.quasi_identifiers and names_in(args.quasi_identifiers), args.sensitive

@@ -47,9 +47,9 @@ def _once(read):
     sixty times; the clinic takes as long as all else in most of the four hundred tests that load it."""
     known = {}
 
-    def reading(folder, text):
-        if folder.parent not in (dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"):
-            return read(folder, text)
+    def reading(folder, text, table=None):
+        if table is not None or folder.parent not in (dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"):
+            return read(folder, text, table)
         if folder not in known:
             known[folder] = read(folder, text)
         return known[folder].copy()

@@ -337,8 +337,14 @@ def _chosen(path, study):
 
 
 def _loaded(path, study, records, rng):
+    dataset = described_by(path, study)
+    return dataset.sample(records, rng=rng) if records else dataset
+
+
+def described_by(path, study=None, table=None):
+    """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
     text, study, choice, chosen, described = _chosen(path, study)
-    table = _read_files(path.parent, text)
+    table = _read_files(path.parent, text, table)
     weights = _in_role(text, Role.WEIGHT)  # of which a domain's steps round nothing
     numeric = [each for each in described.attributes if each.numeric and each.name in {*table} - weights]
     table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
@@ -353,8 +359,7 @@ def _loaded(path, study, records, rng):
     if choice.get("ends") == "exact":  # as those of published studies do
         hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
     dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
-    dataset = dataset.in_bands(*chosen.sensitive)
-    return dataset.sample(records, rng=rng) if records else dataset
+    return dataset.in_bands(*chosen.sensitive)
 
 
 def load_studies(name, *, records=None, rng=0, folder=None):
@@ -421,9 +426,10 @@ SHIPPED = Path(__file__).resolve().parents[1] / "shipped"  # the notebooks and d
 PROJECT = SHIPPED if SHIPPED.is_dir() else SHIPPED.parents[1]
 
 
-def cells(folder, text):
+def cells(folder, text, table=None):
     """All records of the data files that a description's `text` names, in file order: per column a Categorical of its
-    texts, see `reading.read`. Raises SchemaError and OSError as `load`.
+    texts, see `reading.read`. `table`: what it gave before; only that the files are the same is checked then. Raises
+    SchemaError and OSError as `load`.
     """
     layout = text.get("format", {})
     parts = []
@@ -439,15 +445,17 @@ def cells(folder, text):
                 f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
                 f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
             )
+        if table is not None:
+            continue
         given = {key: value for key, value in (layout | entry).items() if key in text_files.Layout.__dataclass_fields__}
         part = reading.read(file, text_files.Layout(**given), list(text["columns"]))
         parts.append(_renamed(entry, part, text.get("renamed", {})))
-    return reading.together([folder / entry["path"] for entry in text["files"]], parts)
+    return reading.together([folder / entry["path"] for entry in text["files"]], parts) if table is None else table
 
 
-def _read_files(folder, text):
+def _read_files(folder, text, table=None):
     """The same as a description's `text` says: numbers with points, what is missing; coded."""
-    layout, table = text.get("format", {}), cells(folder, text)
+    layout, table = text.get("format", {}), cells(folder, text, table)
     mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
     decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")

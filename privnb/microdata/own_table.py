@@ -15,7 +15,7 @@ import pandas as pd
 
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
 from privnb.microdata.column_values import Values
-from privnb.microdata.dataset import cells, find, load
+from privnb.microdata.dataset import cells, described_by, find
 from privnb.microdata.draft import draft, named, proposal
 from privnb.microdata.examples import examples
 from privnb.microdata.reading import parts
@@ -174,7 +174,7 @@ class OwnTable:
         self._write(texts[confirm and not lacks], columns)
         if confirm and not lacks:
             try:
-                load(self.path)
+                described_by(self.path, table=self.cells)
             except (ValueError, OSError) as error:
                 self._write(texts[False] if self.is_draft else self.text)
                 if not self.is_draft:

@@ -147,6 +147,8 @@ def together(files, tables):
                 f"{file.name} has the columns {', '.join(table)}, and {files[0].name} has {', '.join(tables[0])}. "
                 "The parts of a table have the same columns: correct them, or name one of them."
             )
+    if len(tables) == 1:
+        return tables[0]
     return pd.DataFrame({name: union_categoricals([table[name] for table in tables]) for name in tables[0]})
 
 

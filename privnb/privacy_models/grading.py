@@ -7,6 +7,7 @@ import pandas as pd
 
 from privnb import privacy_models as family
 from privnb.microdata import expect
+from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded, combinations, people_among, people_in, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import meant
@@ -133,9 +134,10 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None):
             "and some quasi_identifiers, or None for all columns."
         )
 
-    index, people = combinations(table[names]).index, None if person is None else _people(table[person])
+    distinct, people = combinations(table[names]), None if person is None else _people(table[person])
+    index, hidden = distinct.index, (distinct.values.astype(str) == SUPPRESSED).all(axis=1).to_numpy()
     sizes, all_people = people_in(index, people), people_among(np.ones(len(table), dtype=bool), people)
-    suppressed = people_among((table[names].astype(str) == SUPPRESSED).all(axis=1).to_numpy(), people)
+    suppressed = people_among(hidden[index], people)
     rows = [
         ("records", len(table), "records", f"'{person}' says whose each is."),
         ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
@@ -176,7 +178,7 @@ def _of_sensitive(index, column, people):
     given_away = people_among(alike[index], people) / people_among(everybody, people)
     reads, how = ("values", "shares"), ""
     if all(NUMBER.fullmatch(str(value)) for value in values):
-        codes, values = pd.factorize(pd.to_numeric(column).to_numpy(), sort=True)
+        codes, values = coded(by_value(pd.to_numeric, column))
         reads = ("values", "shares", "order")
         if len(values) > MANY:
             sizes = np.bincount(codes)
