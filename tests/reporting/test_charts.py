@@ -25,12 +25,12 @@ MINERS = "naive Bayes, decision tree"
 
 @pytest.fixture(scope="module")
 def results():
-    adult = load("adult", records=1200)
+    adult = load("adult", records=600)
     settings = studies.sramka_sanitizers(k="2, 50", epsilon="0.5, 0.1")
     kept = join(
         *(
             evaluation.good_utility(
-                adult, [*settings, Suppress("age, education-num")], miners=MINERS, seed=seed, folds=3
+                adult, [*settings, Suppress("age, education-num")], miners=MINERS, seed=seed, folds=2
             )
             for seed in (1, 2)
         )
@@ -52,9 +52,8 @@ def results():
         "links": evaluation.linked(adult, [*evaluation.ends(), *settings]),
         "gains": join(
             *(
-                predicted_gains.gains_with_predictions(adult, sanitizer, miners="majority, decision stump", seed=seed)
+                predicted_gains.gains_with_predictions(adult, settings[0], miners="majority", seed=seed)
                 for seed in (1, 2)
-                for sanitizer in settings[:2]
             )
         ),
         "ages": evaluation.people_by(adult, "age"),
@@ -296,7 +295,7 @@ def test_titles_are_computed(results):
     text = title(charts.bars(results["links"], "reidentification_rate"))
     most = results["links"].value.max()
     assert f"Reidentification rate: {most:.0%} of people under the original (95% interval " in text
-    assert "least, Suppression: 0.083% of people" in text
+    assert "least, Suppression: 0.17% of people" in text
 
 
 def decline(sanitizer, parameters, miner, value, good=(900, 700)):

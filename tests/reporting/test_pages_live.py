@@ -30,7 +30,7 @@ TOLD = "name => document.querySelector('.live output').textContent.startsWith(`$
 def built(tmp_path_factory, write_notebook):
     """`folder` of the pages of a notebook with a live chart of the clinic, and of one without; `results` as saved."""
     folder, dataset = tmp_path_factory.mktemp("live"), load(CLINIC)
-    settings = sweeps.grid(dataset, k="2, 5, 20", l="2", t="0.4, 0.2", delta="2", epsilon="1, 0.1")
+    settings = sweeps.grid(dataset, k="2, 5, 20", l="2", t="0.4", delta="2", epsilon="1")
     steps = sweeps.steps(dataset, settings)
     results = join(*(counted(dataset, setting).results for setting in settings))
     planes = [decision.points(results, privacy="accuracy_gain", utility="certainty_penalty")]
