@@ -61,7 +61,7 @@ def of_codes(codes, values):
     ['a', 'b', 'a', nan]
     """
     codes, values = np.asarray(codes), pd.Index(values)
-    if values.dtype.kind in "iu" and codes.min(initial=0) < 0:
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and codes.min(initial=0) < 0:
         values = values.astype(float)  # as a column with gaps is
     number, distinct = pd.factorize(values)
     if len(distinct) < len(values):
