@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import FEW, factorized, same
+from privnb.microdata.counts import factorized, same
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Treatment
 
@@ -48,6 +49,7 @@ def _kind(before, cells):
         return "generalized"
     if hidden.all():
         return "suppressed"
-    parts = np.split(np.flatnonzero(~hidden), [FEW])  # of nearly all that differ the first does
-    kept = all(cells.iloc[rows].astype(object).equals(before.iloc[rows].astype(object)) for rows in parts)
-    return "suppressed" if kept else "generalized"
+    own, values = factorized(before)
+    pairs = np.divmod(pd.unique((index * np.int64(len(values) + 1) + own + 1)[~hidden]), len(values) + 1)
+    now, then = np.append(labels.astype(object), None)[pairs[0]], np.append(values.astype(object), None)[pairs[1] - 1]
+    return "suppressed" if (now == then).all() else "generalized"
