@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import union_categoricals
 
 from privnb.microdata import engine, expect, text_files
+from privnb.microdata.columns import of_codes
 from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
 
@@ -149,7 +149,16 @@ def together(files, tables):
             )
     if len(tables) == 1:
         return tables[0]
-    return pd.DataFrame({name: union_categoricals([table[name] for table in tables]) for name in tables[0]})
+    return pd.DataFrame({name: _below([table[name] for table in tables]) for name in tables[0]})
+
+
+def _below(columns):
+    """Categoricals of texts, one below the other."""
+    begins = np.cumsum([0, *(len(column.cat.categories) for column in columns)])
+    parts = [(column.cat.codes.to_numpy(), begin) for column, begin in zip(columns, begins[:-1], strict=True)]
+    texts = np.concatenate([column.cat.categories.to_numpy(object) for column in columns])
+    codes = np.concatenate([np.where(codes < 0, -1, codes + begin) for codes, begin in parts])
+    return of_codes(codes, pd.Index(texts, dtype=object))
 
 
 def kind(path):

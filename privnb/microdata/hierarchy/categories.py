@@ -7,7 +7,7 @@ import csv
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +56,7 @@ class Taxonomy(OfLeaves, OnALine):
     def __post_init__(self):
         expect.text("name", self.name, "an attribute")
         expect.all_of("rows", self.rows, tuple, list)
-        if {type(label) for row in self.rows for label in row} - {str}:
+        if {*map(type, chain.from_iterable(self.rows))} - {str}:
             for row in self.rows:
                 expect.all_of("row", row, str)
         if not self.rows:
@@ -68,29 +68,28 @@ class Taxonomy(OfLeaves, OnALine):
                 f"hierarchy '{self.name}' is ragged: leaf '{short[0]}' has {len(short)} levels, others have "
                 f"{max(lengths)}. Repeat a label to fill a level; a line holds at least leaf;*"
             )
-        twice = sorted(leaf for leaf, count in Counter(row[0] for row in self.rows).items() if count > 1)
-        if twice:
-            raise SchemaError(f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it.")
-        for row in self.rows:
-            if row[-1] != SUPPRESSED:
-                raise SchemaError(f"hierarchy '{self.name}': leaf '{row[0]}' ends in '{row[-1]}', not in '*'.")
         columns = [*zip(*self.rows, strict=True)]
-        for level, pair in enumerate(pairwise(columns), 1):
-            parents = {}
-            for child, own in dict.fromkeys(zip(*pair, strict=True)):
-                parent = parents.setdefault(child, own)
-                if parent != own:
-                    raise SchemaError(
-                        f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}: "
-                        f"'{child}' lies under both '{parent}' and '{own}'. Give it one parent."
-                    )
+        levels = [pd.factorize(np.array(column, dtype=object)) for column in columns]  # numbered as they first stand
+        if len(levels[0][1]) < len(self.rows):
+            twice = sorted(leaf for leaf, count in Counter(columns[0]).items() if count > 1)
+            raise SchemaError(f"hierarchy '{self.name}' holds the leaf {twice} more than once. Keep one line of it.")
+        if other := next((row for row in self.rows if row[-1] != SUPPRESSED), None):
+            raise SchemaError(f"hierarchy '{self.name}': leaf '{other[0]}' ends in '{other[-1]}', not in '*'.")
+        for level, ((child, children), (parent, parents)) in enumerate(pairwise(levels), 1):
+            known = np.empty(len(children), dtype=np.intp)
+            known[child[::-1]] = parent[::-1]  # of where each child stands first
+            if (lost := known[child] != parent).any():
+                row = lost.argmax()
+                own, one, two = children[child[row]], parents[known[child[row]]], parents[parent[row]]
+                raise SchemaError(
+                    f"hierarchy '{self.name}': level {level} does not coarsen level {level - 1}: '{own}' lies under "
+                    f"both '{one}' and '{two}'. Give it one parent."
+                )
         object.__setattr__(self, "_as_given", self.rows)
         # Depth-first order makes every inner node a run of neighbouring leaves.
-        first = [dict(zip(reversed(column), range(len(column), 0, -1), strict=True)) for column in reversed(columns)]
-        keys = [*zip(*(map(of.get, column) for of, column in zip(first, reversed(columns), strict=True)), strict=True)]
-        order = sorted(range(len(keys)), key=keys.__getitem__)
-        object.__setattr__(self, "rows", tuple(self.rows[place] for place in order))
-        self._check_labels()
+        order = np.lexsort([codes for codes, _ in levels])
+        object.__setattr__(self, "rows", tuple(self.rows[place] for place in order.tolist()))
+        object.__setattr__(self, "_spans", self._found([(codes[order], labels) for codes, labels in levels]))
 
     @classmethod
     def read(cls, path, domain):
@@ -142,34 +141,26 @@ class Taxonomy(OfLeaves, OnALine):
     @cached_property
     def groups(self):
         """Integer array (height + 1, leaves): the node that holds each leaf at each level."""
-        return np.array([np.unique(column, return_inverse=True)[1] for column in self._columns], dtype=np.int32)
+        return np.array([pd.factorize(column, sort=True)[0] for column in self._columns], dtype=np.int32)
 
     @cached_property
     def _columns(self):
         """The label of each leaf at each level, object array (height + 1, leaves)."""
         return np.array(self.rows, dtype=object).T
 
-    @cached_property
-    def _spans(self):
-        """The first and last position of each label."""
-        spans = {}
-        for level in range(self.height + 1):
-            for position, row in enumerate(self.rows):
-                first, _ = spans.get((level, row[level]), (position, None))
-                spans[level, row[level]] = first, position
-        return {label: span for (_, label), span in spans.items()}
-
-    def _check_labels(self):
-        for row in self.rows:
-            for level, label in enumerate(row):
-                first, last = self._spans[label]
-                if not (
-                    first <= self._index[row[0]] <= last and self.rows[first][level] == self.rows[last][level] == label
-                ):
+    def _found(self, levels):
+        """The first and last position of each label. `levels`: of each its labels, and which of them stands where."""
+        spans, place = {}, np.arange(len(self.rows))
+        for codes, labels in levels:
+            ends = np.empty((len(labels), 2), dtype=np.intp)
+            ends[codes[::-1], 0], ends[codes, 1] = place[::-1], place
+            for label, span in zip(labels, map(tuple, ends.tolist()), strict=True):
+                if spans.setdefault(label, span) != span:
                     raise SchemaError(
                         f"hierarchy '{self.name}': the label '{label}' stands for two different sets of leaves. "
                         "Rename one: a reader of the release could not tell them apart."
                     )
+        return spans
 
     def generalize(self, values, level):
         """The labels of `values` at `level`, 0 (the leaf) to `height` (`*`): full-domain recoding."""
@@ -351,7 +342,7 @@ def rows_of(path):
         raise SchemaError(f"the hierarchy's path {path} is no file. Put it there, as ARX writes it.")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            return tuple(tuple(row) for row in csv.reader(file, delimiter=";") if row)
+            return tuple(map(tuple, filter(None, csv.reader(file, delimiter=";"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise SchemaError(f"{path} is no hierarchy's file: {error}. Save it as CSV with ; in UTF-8.") from None
 
