@@ -135,7 +135,7 @@ def test_the_chosen_few_are_the_same_people_for_all_sanitizers_and_others_for_an
 
     real = nearer_predictions.bad_rows
     monkeypatch.setattr(nearer_predictions, "bad_rows", bad_rows)
-    for current in [(s, seed) for s in (KMember(3), LaplaceNoise(1)) for seed in (1, 2)]:
+    for current in [(KMember(3), 1), (KMember(3), 2), (LaplaceNoise(1), 1)]:
         anti_utility(adult, current[0], miners="majority", seed=current[1])
     noisy, clustered = chosen["C", "", (LaplaceNoise(1), 1)], chosen["C", "", (KMember(3), 1)]
     assert noisy.tolist() == clustered.tolist()
