@@ -76,7 +76,8 @@ def _fields(value):
 @functools.lru_cache(maxsize=8)
 def _of_dataset(dataset):
     """Read once: a dataset is an input of many tasks, and never changed."""
-    return _whole(type(dataset), _fields(dataset))
+    fields = ("cells" if field.name == "table" else field.name for field in dataclasses.fields(dataset))
+    return _whole(type(dataset), [getattr(dataset, name) for name in fields])
 
 
 @functools.cache
@@ -108,16 +109,22 @@ def sealed(*parts):
 
 
 def _column(values):
+    values = getattr(values, "array", values)
+    if isinstance(values, pd.Categorical) and isinstance(values.categories.dtype, pd.StringDtype):
+        if (values.codes >= 0).any():  # numbered as they first stand, as texts are
+            return _texts(values.shape, *values.factorize())
     values = np.asarray(values)
-    shape = repr(values.shape).encode()
     if values.dtype.kind in "biufcmM":
-        return sealed(b"numbers", values.dtype.str.encode(), shape, values.tobytes())
+        return sealed(b"numbers", values.dtype.str.encode(), repr(values.shape).encode(), values.tobytes())
     cells = values.astype(object).ravel()
     cells[pd.isna(cells)] = None
     if pd.api.types.infer_dtype(cells, skipna=True) != "string":  # 1, 1.0 and True are equal, but not the same
-        return sealed(b"cells", shape, *map(content, cells))
-    codes, distinct = factorized(cells)
-    return sealed(b"texts", shape, codes.astype(np.int64).tobytes(), content([str(text) for text in distinct]))
+        return sealed(b"cells", repr(values.shape).encode(), *map(content, cells))
+    return _texts(values.shape, *factorized(cells))
+
+
+def _texts(shape, codes, distinct):
+    return sealed(b"texts", repr(shape).encode(), codes.astype(np.int64).tobytes(), content([*map(str, distinct)]))
 
 
 def _package(thing):
