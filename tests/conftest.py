@@ -216,12 +216,14 @@ def skipped(reasons):
 def pytest_collection_modifyitems(config, items):
     """Mark what needs a kernel, a browser or Java; the slowest files first, so that no core waits at the end."""
     few = config.getoption("--hypothesis-profile") == "few"
+    stated = {}
     for item in items:
         for name in set(MARKS) & set(item.fixturenames):
             item.add_marker(name)
         if few and (asked := getattr(getattr(item, "obj", None), STATED, None)):
-            half = -(-asked.max_examples // 2)
-            setattr(item.obj, STATED, settings(asked, max_examples=min(half, settings().max_examples)))
+            stated[item.obj] = asked
+    for test, asked in stated.items():  # once for all the items of a test
+        setattr(test, STATED, settings(asked, max_examples=min(-(-asked.max_examples // 2), settings().max_examples)))
     order = {name: place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: order.get(item.path.name, len(order)))
 
