@@ -11,6 +11,8 @@ from numba import njit
 from privnb.measures.reconstruction import Boxes, Line, codes_of, values_asked
 from privnb.microdata import expect
 
+MOST = 2**15  # populations: of twenty attributes that are mostly "no" there would be a million
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LargePopulations:
@@ -23,7 +25,8 @@ class LargePopulations:
     `nodes[name]`: boolean array (nodes, parts of the line), those of an attribute that are large by themselves;
     `labels`: what each node is called, through all attributes. Population i is that of number `parent[i]` (0:
     everybody, j + 1: population j) with one condition more, `labels[node[i]]`; parents come first. `counts`: float
-    array (populations, sensitive values + 1), people with each of `values`, and a 0.
+    array (populations, sensitive values + 1), people with each of `values`, and a 0. `conditions`: the most that one
+    has, where one more would make more than 32,768 populations; None where they are all.
 
     Source: Li and Li, KDD 2009, section 4.2; minSup is `support`.
     """
@@ -37,6 +40,7 @@ class LargePopulations:
     parent: np.ndarray
     node: np.ndarray
     counts: np.ndarray
+    conditions: int | None
 
     @classmethod
     def of(cls, dataset, sensitive, support=0.05, hierarchies=None):
@@ -82,8 +86,8 @@ class LargePopulations:
                 f"({support:.1%} of all). Lower the support, or give the attributes hierarchies."
             )
         original = Boxes.of_original(dataset, sensitive, lines)
-        parent, node = _conjunctions(original, nodes, least)
-        found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0))
+        parent, node, conditions = _conjunctions(original, nodes, least)
+        found = cls(sensitive, support, values, lines, nodes, tuple(labels), parent, node, np.empty(0), conditions)
         return replace(found, counts=found._expected(original))
 
     def __len__(self):
@@ -91,7 +95,8 @@ class LargePopulations:
 
     def __repr__(self):
         names = ", ".join(self.lines)
-        return f"LargePopulations({len(self):,} of at least {self.support:.1%} of all people, by {names})"
+        few = "" if self.conditions is None else f", of at most {self.conditions} conditions"
+        return f"LargePopulations({len(self):,} of at least {self.support:.1%} of all people, by {names}{few})"
 
     @cached_property
     def predicates(self):
@@ -157,18 +162,25 @@ def _large_nodes(codes, hierarchy, least):
 
 
 def _conjunctions(boxes, nodes, least):
-    """The parent and the last node of each large population, as in `LargePopulations`: two integer arrays."""
+    """The parent and the last node of each large population, two integer arrays, and the most conditions of one, as in
+    `LargePopulations`.
+    """
     people, names = boxes.counts.sum(axis=1), list(nodes)
     offset = np.cumsum([0, *map(len, nodes.values())])
-    found, queue = [], [(0, 0, np.arange(len(people)))]
-    for population, first, rows in queue:  # grows as it is read, so parents come first
-        for a in range(first, len(names)):
-            large, labels = nodes[names[a]], boxes.labels[names[a]][rows]
-            held = large @ np.bincount(labels, people[rows], large.shape[1])
-            for node in np.flatnonzero(held >= least):
-                found.append((population, offset[a] + node))
-                queue.append((len(found), a + 1, rows[large[node][labels]]))
-    return np.array(found).T
+    found, last, conditions = [], [(0, 0, np.arange(len(people), dtype=np.int32))], 0
+    while last:  # so that parents come first
+        more, longer = [], []
+        for population, first, rows in last:
+            for a in range(first, len(names)):
+                large, labels = nodes[names[a]], boxes.labels[names[a]][rows]
+                held = large @ np.bincount(labels, people[rows], large.shape[1])
+                for node in np.flatnonzero(held >= least):
+                    more.append((population, offset[a] + node))
+                    longer.append((len(found) + len(more), a + 1, rows[large[node][labels]]))
+            if found and len(found) + len(more) > MOST:
+                return *np.array(found).T, conditions
+        found, last, conditions = found + more, longer, conditions + 1
+    return *np.array(found).T, None
 
 
 @njit(cache=True)

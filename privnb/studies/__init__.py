@@ -7,7 +7,7 @@ goes on where it stopped, and two notebooks that ask for the same number compute
 from privnb.studies.aggarwal_yu_2008 import hypertension
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
-from privnb.studies.every_sanitizer import along, appraised, axes, family, left_out, settings_along
+from privnb.studies.every_sanitizer import along, appraised, axes, family, few_conditions, left_out, settings_along
 from privnb.studies.li_li_2009.study import (
     asked,
     check_queries,
@@ -35,8 +35,8 @@ from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, g
 __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
     "channels", "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries",
-    "data_sets", "decided", "default_k", "direct", "family", "figures", "gains", "hypertension", "known_attributes",
-    "leaked", "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon", "predicted", "priced",
-    "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together",
-    "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
+    "data_sets", "decided", "default_k", "direct", "family", "few_conditions", "figures", "gains", "hypertension",
+    "known_attributes", "leaked", "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon",
+    "predicted", "priced", "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers",
+    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
 ]  # fmt: skip

@@ -124,6 +124,28 @@ def axes(dataset, privacy="privacy_loss", utility="utility_loss"):
     return {"privacy": privacy, "utility": utility}
 
 
+def few_conditions(dataset):
+    """A sentence where a table has so many large populations that utility losses are of those of few conditions alone.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    Sentences or None
+        None where they are of all.
+    """
+    expect.these(dataset=dataset)
+    found = trade_off.large_populations(dataset, sensitive_name(dataset, None))
+    if found is None or found.conditions is None:
+        return None
+    return say(
+        f"Utility losses are of the {len(found):,} large groups that at most {found.conditions} values of "
+        "quasi-identifiers describe. There are too many larger conjunctions to ask for all."
+    )
+
+
 def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, store=""):
     """The releases of `sanitizers`, measured.
 

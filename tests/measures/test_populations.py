@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_reconstruction import DISEASES, HIERARCHIES, SCHEMA, TREES, count, leaves, toy
 
+from privnb.measures import populations as module
 from privnb.measures import reconstruction
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
@@ -125,6 +126,21 @@ def test_by_hand():
         "town a, grade low": [1, 1, 0], "town b, grade low": [0, 2, 0],
     }  # fmt: skip
     assert repr(populations) == "LargePopulations(9 of at least 50.0% of all people, by age, town, grade)"
+
+
+def test_of_too_many_populations_those_of_fewest_conditions_are_asked_for(monkeypatch):
+    data = toy(80, 3)
+    every = LargePopulations.of(data, "disease", 0.1)
+    assert every.conditions is None
+    monkeypatch.setattr(module, "MOST", len(every) - 1)
+    fewer = LargePopulations.of(data, "disease", 0.1)
+    deepest = max(words.count(", ") for words in every.predicates)
+    assert fewer.predicates == [words for words in every.predicates if words.count(", ") < deepest]
+    assert fewer.conditions == deepest
+    assert repr(fewer).endswith(f"of at most {deepest} conditions)")
+    assert fewer.counts == pytest.approx(every.counts[: len(fewer)])
+    monkeypatch.setattr(module, "MOST", 1)
+    assert LargePopulations.of(data, "disease", 0.1).conditions == 1, "those of one condition are always there"
 
 
 def test_a_population_exactly_at_the_bound_is_large():

@@ -11,7 +11,7 @@ from privnb import decision, evaluation, sanitizers, studies
 from privnb.evaluation import disclosures, workload
 from privnb.evaluation import trade_off as losses
 from privnb.evaluation.results import KEY, join, setting, setting_name, tidy
-from privnb.measures import facts
+from privnb.measures import facts, populations
 from privnb.measures.populations import LargePopulations
 from privnb.measures.tradeoff import utility_loss
 from privnb.microdata.dataset import Dataset, load
@@ -179,8 +179,8 @@ def exact(people, sanitizer, populations):
 
 def test_dominance_of_deterministic_releases_by_brute_force(people, family, results):
     fixed = [each for each in family if not each.randomized]
-    populations = LargePopulations.of(people, "occupation")
-    losses = {each: tuple(np.round(exact(people, each, populations), 10)) for each in fixed}
+    large = LargePopulations.of(people, "occupation")
+    losses = {each: tuple(np.round(exact(people, each, large), 10)) for each in fixed}
     rows = pd.concat([of(results, each, measure) for each in fixed for measure in AXES.values()])
     points = decision.points(rows, **AXES).set_index(["sanitizer", "parameters"])
     beaten = 0
@@ -279,6 +279,16 @@ def test_axes(people, monkeypatch):
     monkeypatch.setattr(losses, "large_populations", lambda *_: None)
     assert studies.axes(people)["utility"] == "certainty_penalty"
     assert studies.axes(people, utility="median_relative_error")["utility"] == "median_relative_error"
+
+
+def test_where_populations_are_too_many_the_page_says_of_which_the_loss_is(people, monkeypatch):
+    assert studies.few_conditions(people) is None
+    monkeypatch.setattr(populations, "MOST", 400)
+    found = LargePopulations.of(people, "occupation")
+    assert found.conditions == 2
+    assert f"of the {len(found):,} large groups that at most 2 values" in studies.few_conditions(people).data
+    monkeypatch.setattr(losses, "large_populations", lambda *_: None)
+    assert studies.few_conditions(people) is None
 
 
 # What is recommended
