@@ -71,64 +71,69 @@ IN_WORDS = {
     "t_achieved": ("t", lambda level: f"{level:.0%} differ"),
     "delta_achieved": ("delta", lambda level: "one is absent" if np.isinf(level) else f"{np.exp(level):.3g} times"),
 }
-LEAST = withholding.LIMIT
 # Of what a release leaks the board shows how likely a guess is right.
 SHOWN = ("identity_vulnerability", "sensitive_vulnerability", "bucket_vulnerability", "attribute_vulnerability")
 
 
-def rows(dataset, setting, made, release):
+def rows(dataset, setting, made, release, fewest=withholding.LIMIT):
     """Everything counted of the `release` that the sanitizer `made` made of `dataset`: tidy results.
 
     Of `Costs`, `Losses`, `Gains` and `leakage` what the board shows, and `k_achieved`, `l_achieved`, `t_achieved`,
     `delta_achieved`: what the worst class reaches of each model; baseline: what the setting asks for. Numbers of fewer
-    than ten people are withheld as elsewhere. Noise leaves no classes, and has rows of what it does to cells instead.
+    than `fewest` people are withheld. Noise leaves no classes, and has rows of what it does to cells instead.
     After them each measure that is `live`.
     """
     case = Case(dataset, made, setting.seed, release)
-    return join(tidy(_counted_rows(case, setting)), *(answered(OfMeasure(each), case) for each in live()))
+    return join(
+        tidy(_counted_rows(case, setting, fewest)), *(answered(OfMeasure(each, fewest), case) for each in live())
+    )
 
 
-def _counted_rows(case, setting):
+def _counted_rows(case, setting, fewest):
     release, sensitive = case.release, setting.sensitive
-    found = [row for row in _losses(sensitive).rows(case) if row["measure"] != "classes"]  # the costs have them
+    found = [row for row in _losses(sensitive, fewest).rows(case) if row["measure"] != "classes"]  # the costs have them
     if release.provenance.rows is not Rows.NOBODY:
-        costs = [row for row in Costs(LEAST).rows(case) if row["measure"] != "k_achieved"]  # the levels have it
+        costs = [row for row in Costs(fewest).rows(case) if row["measure"] != "k_achieved"]  # the levels have it
         found = costs + found
     try:
         check_readable(release)
     except Unreadable:  # the note of a reading says why
         return found
-    leaks = _leaks(case, release, sensitive)
+    leaks = _leaks(case, release, sensitive, fewest)
     if release.classes is not None:
-        found += Gains(sensitive, LEAST).rows(case) + _levels(case, release, setting) + _cells(case, release)
+        found += (
+            Gains(sensitive, fewest).rows(case)
+            + _levels(case, release, setting, fewest)
+            + _cells(case, release, fewest)
+        )
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
     return found + [row for row in leaks if row["measure"] in SHOWN]
 
 
-def _leaks(case, release, sensitive):
+def _leaks(case, release, sensitive, fewest):
     """Rows of what the release leaks."""
     if release.people is not None:
-        return people_rows(case, release, sensitive, LEAST)
-    leaks = identity_rows(case, release, LEAST)
+        return people_rows(case, release, sensitive, fewest)
+    leaks = identity_rows(case, release, fewest)
     if release.classes is None or release.buckets is not None:
-        leaks += original_rows(case, sensitive, LEAST)
+        leaks += original_rows(case, sensitive, fewest)
     for name in release.treated("noisy"):
-        leaks += attribute_rows(case, release, name, LEAST)
-    return leaks + (class_rows(case, release, sensitive, LEAST) if release.classes is not None else [])
+        leaks += attribute_rows(case, release, name, fewest)
+    return leaks + (class_rows(case, release, sensitive, fewest) if release.classes is not None else [])
 
 
 @lru_cache(maxsize=8)
-def _losses(sensitive):
+def _losses(sensitive, fewest):
     """One question for all settings, since it keeps what their releases have in common."""
-    return Losses(sensitive)
+    return Losses(sensitive, fewest=fewest)
 
 
-def _levels(case, release, setting):
+def _levels(case, release, setting, fewest):
     """Rows of the levels that the worst class reaches; baseline: what is asked for."""
     rows, asked, sensitive = [], setting.asked, setting.sensitive
     # All models of sensitive values count alike, but for people who have several, so they are counted once.
-    counts, few = _counted(MODELS["t"](0.5, sensitive), release), tells_few(release, sensitive)
+    counts, few = _counted(MODELS["t"](0.5, sensitive), release), tells_few(release, sensitive, fewest)
     for letter, kind in MODELS.items():
         model = kind(STEPS[letter][-1], *[sensitive] * (letter != "k"))  # a level depends on no bound
         of_values = letter != "k" and (release.people is None or not model.of_members)
@@ -146,13 +151,13 @@ def _counted(model, release):
     return np.concatenate([*parts]), whole
 
 
-def _cells(case, release):
+def _cells(case, release, fewest):
     suppressed, cells = release.suppressed, suppressed_cells(release)
     others = cells - suppressed * len(release.schema.quasi_identifiers)  # of people who keep some of theirs
     hidden = (
-        withholding.tells(release.suppressed_people, release.headcount)
-        or withholding.few(cells)
-        or withholding.few(others)
+        withholding.tells(release.suppressed_people, release.headcount, fewest)
+        or withholding.few(cells, fewest)
+        or withholding.few(others, fewest)
     )
     return [case.row("suppressed_cells", np.nan if hidden else cells)]
 

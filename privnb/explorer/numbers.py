@@ -49,18 +49,23 @@ class Reading:
     refused: str = ""
 
 
-def counted(dataset, setting):
+def counted(dataset, setting, *, fewest=LIMIT):
     """The `Reading` of a setting, kept for when it is asked again of equal records.
 
     Parameters
     ----------
     dataset : Dataset
     setting : Setting
+    fewest : int
+        Numbers of fewer people are withheld; what was asked with another one is not kept.
 
     Returns
     -------
     Reading
     """
+    expect.these(fewest=fewest)
+    if fewest != LIMIT:
+        return _reading(dataset, checked(setting, dataset), fewest)
     return recalled(dataset, setting) or remember(dataset, _reading(dataset, checked(setting, dataset)))
 
 
@@ -168,12 +173,12 @@ def _libraries():
     return ThreadpoolController()
 
 
-def _reading(dataset, setting):
+def _reading(dataset, setting, fewest=LIMIT):
     with _libraries().limit(limits=1, user_api="blas"):
-        return _read(dataset, setting)
+        return _read(dataset, setting, fewest)
 
 
-def _read(dataset, setting):
+def _read(dataset, setting, fewest):
     data = of_roles(dataset, setting)
     try:
         made = sanitizer(setting, dataset)
@@ -189,7 +194,7 @@ def _read(dataset, setting):
         shown = release.show(rng=stream(setting.seed, made, "show"))
         if shown.empty:
             shown = f"No rows are shown: fewer than {LIMIT} people share each."
-    found = rows(data, setting, made, release)
+    found = rows(data, setting, made, release, fewest)
     as_is = f"An adversary is taken not to know {', '.join(names)}." if names else ""
     unknown = release.treated("perturbed", "synthetic")
     absent = f"What classes tell is not counted: {release.without_classes}." if unknown else ""

@@ -11,6 +11,7 @@ from privnb.measures import facts
 from privnb.measures.base import live
 from privnb.microdata.names import meant
 from privnb.microdata.sentences import Page
+from privnb.microdata.withholding import LIMIT
 from privnb.sanitizers import catalogue
 from privnb.sanitizers.catalogue import kinds
 from privnb.studies.parameters import number, numbers
@@ -56,18 +57,19 @@ def _at(kind, letter, step):
     return Setting(kind, **{"k": LEAST, letter: step})
 
 
-def all_counted(dataset, settings):
-    """The counted numbers of all `settings`, on every usable core: tidy results. What cannot be reached has no row.
+def all_counted(dataset, settings, *, fewest=LIMIT):
+    """The counted numbers of all `settings`, on every usable core: tidy results. What cannot be reached has no row, and
+    numbers of fewer than `fewest` people are withheld.
 
     They take half a minute and are not stored: the explorer's code is no part of what a stored result is known by.
     """
     groups = [settings[place : place + GROUP] for place in range(0, len(settings), GROUP)]
-    tasks = [partial(_counted, dataset, group) for group in groups]
+    tasks = [partial(_counted, dataset, group, fewest) for group in groups]
     return evaluated({"": tasks}, "", "count every setting")[""]
 
 
-def _counted(dataset, settings):
-    found = [counted(dataset, setting) for setting in settings]
+def _counted(dataset, settings, fewest=LIMIT):
+    found = [counted(dataset, setting, fewest=fewest) for setting in settings]
     return join(tidy([]), *(reading.results for reading in found if not reading.refused))
 
 

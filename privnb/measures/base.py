@@ -176,6 +176,7 @@ def marked(name):
 
 def live():
     """The functions that are marked as measures with the fact `live`: a list."""
+    _import_rooms((__package__,))
     return [function for function in _marked.values() if function.facts.live]
 
 

@@ -23,6 +23,7 @@ from privnb.microdata import expect
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.sentences import say
 from privnb.microdata.treatment import TRUE
+from privnb.microdata.withholding import LIMIT
 from privnb.sanitizers import SanitizationError, catalogue
 from privnb.sanitizers.base import USUAL
 from privnb.sanitizers.catalogue import ends
@@ -146,7 +147,7 @@ def few_conditions(dataset):
     )
 
 
-def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, store=""):
+def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, fewest=LIMIT, store=""):
     """The releases of `sanitizers`, measured.
 
     `accuracy_gain` is exact for classes and buckets. Noise has no classes: there it is what each of the miners reaches.
@@ -169,6 +170,8 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
         vary with the folds and queries drawn, so those have as many seeds of every sanitizer.
     floor : int
         As of `evaluation.combinations`.
+    fewest : int
+        Counts and shares of fewer people are withheld.
     store : str
         The folder that keeps what is finished; empty: none.
 
@@ -179,9 +182,9 @@ def appraised(dataset, sanitizers, *measures, profile="quick", miners="", seeds=
         sanitizer cannot do what is asked, its row `classes` is "not possible", and it has no others: see `left_out`.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, seeds=seeds, store=store)
-    expect.these(floor=floor)
+    expect.these(floor=floor, fewest=fewest)
     _check_measures(measures)
-    plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor)
+    plan = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest)
     tasks = [task for sanitizer in sanitizers for task in plan.tasks(sanitizer)]
     return plan.joined(evaluated({"": tasks}, store, "measure releases").values())
 
@@ -270,14 +273,14 @@ def settings_along(dataset, tuned, values):
     return made
 
 
-def along(dataset, made, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, store=""):
+def along(dataset, made, *measures, profile="quick", miners="", seeds=0, floor=FLOOR, fewest=LIMIT, store=""):
     """What `frontier.tune` searches along one parameter.
 
     Parameters
     ----------
     made : dict of float to Sanitizer
         Of `settings_along`.
-    dataset, measures, profile, miners, seeds, floor, store
+    dataset, measures, profile, miners, seeds, floor, fewest, store
         As of `appraised`.
 
     Returns
@@ -287,12 +290,13 @@ def along(dataset, made, *measures, profile="quick", miners="", seeds=0, floor=F
     whole : DataFrame or None
         The whole grid's results, in the full profile alone.
     """
-    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, floor=floor, store=store)
+    expect.these(dataset=dataset, profile=profile, miners=miners, seeds=seeds, floor=floor, fewest=fewest, store=store)
     expect.these(sanitizers=list(expect.kind("made", made, Mapping, instead="`settings_along` gives it.").values()))
     _check_measures(measures)
-    plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor), None
+    plan, whole = _Plan(dataset, profile_of(profile), measures, miners, seeds, floor, fewest), None
     if plan.profile.family["all"]:
-        options = {"profile": profile, "miners": miners, "seeds": seeds, "floor": floor, "store": store}
+        options = {"profile": profile, "miners": miners, "seeds": seeds, "floor": floor}
+        options |= {"fewest": fewest, "store": store}
         whole = appraised(dataset, list(made.values()), *measures, **options)
 
     def evaluate(value):
@@ -315,6 +319,7 @@ class _Plan:
     miners: str
     seeds: int
     floor: int
+    fewest: int
 
     def __post_init__(self):
         if self.seeds < 0:
@@ -337,16 +342,20 @@ class _Plan:
         """What is asked of releases without noise and with it: `{noisy: {evaluation: question}}`."""
         target = sensitive_name(self.dataset, None)
         # One for all, since it keeps what they have in common.
-        losses = {"trade_off": trade_off.Losses(target), "combinations": Combinations(self.floor)}
-        losses |= {"linked": Linked(), "costs": Costs()}
+        losses = {
+            "trade_off": trade_off.Losses(target, fewest=self.fewest),
+            "combinations": Combinations(self.floor, self.fewest),
+        }
+        losses |= {"linked": Linked(fewest=self.fewest), "costs": Costs(self.fewest)}
         losses["count_queries"] = queries.Queries(target, min(4, len(self.dataset.schema.quasi_identifiers)))
         if not self.dataset.schema[target].numeric:  # a number is seldom predicted exactly
             folds = next(iter(self.profile.workloads.values()))[1]
             losses["utility"] = workload.Utility(target, "naive Bayes", folds=folds)
-        losses |= {name: OfMeasure(marked(name)) for name in self.wanted if _other(name)}
+        losses |= {name: OfMeasure(marked(name), self.fewest) for name in self.wanted if _other(name)}
         found = {}
         for noisy in (False, True):
-            every = losses | {"disclosure": disclosures.Disclosure(target, miners=self.miners if noisy else "")}
+            disclosed = disclosures.Disclosure(target, miners=self.miners if noisy else "", fewest=self.fewest)
+            every = losses | {"disclosure": disclosed}
             found[noisy] = {name: every[name] for name in self.wanted if name in every}
         return found
 

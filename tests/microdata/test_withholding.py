@@ -28,6 +28,7 @@ from privnb.evaluation import (
     verdict,
 )
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
+from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
 from privnb.measures.information_loss import precision, suppressed_records
@@ -69,6 +70,10 @@ ASKED = {  # every function that takes the limit
     "users": lambda limit: studies.users(CLINIC, [KMember(10)], fewest=limit),
     "adversaries": lambda limit: studies.adversaries(CLINIC, [KMember(10)], fewest=limit),
     "Aggregate": lambda limit: charts.Aggregate(pd.DataFrame({"people": [20]}), {"people": "people"}, limit),
+    "all_counted": lambda limit: sweeps.all_counted(CLINIC, [Setting()], fewest=limit),
+    "along": lambda limit: studies.along(CLINIC, {2: KMember(2)}, "privacy_loss", fewest=limit),
+    "appraised": lambda limit: studies.appraised(CLINIC, [KMember(10)], "privacy_loss", fewest=limit),
+    "counted": lambda limit: counted(CLINIC, Setting(), fewest=limit),
     "anti_utility": lambda limit: nearer_predictions.anti_utility(CLINIC, KMember(10), fewest=limit),
     "compare": lambda limit: OWNER.compare(CLINIC, [KMember(10)], fewest=limit),
     "Costs": lambda limit: releases.Costs(fewest=limit),
@@ -129,11 +134,13 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
         "DecisionTable",
         *(f"{of}_rows" for of in ("attribute", "class", "identity")),
     }
-    other |= {"original_rows", "people_rows"}
+    other |= {"original_rows", "people_rows", "rows"}
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
 
 
-@pytest.mark.parametrize("name", ["describe", "gains", "attack", "link", "measure", "user", "owner"])
+@pytest.mark.parametrize(
+    "name", ["describe", "gains", "attack", "link", "measure", "user", "owner", "frontier", "setting"]
+)
 def test_another_limit_holds_wherever_it_is_asked_for(name):
     """Of 300 people all counts but those of 0 and of 300 are few, or miss few, where 200 are."""
     asked = {
@@ -143,6 +150,8 @@ def test_another_limit_holds_wherever_it_is_asked_for(name):
         "link": lambda: evaluation.linked(CLINIC, [KMember(2)], fewest=200),
         "measure": lambda: evaluation.evaluate(CLINIC, [SOME], measures=[suppressed_records], fewest=200),
         "user": lambda: evaluation.good_utility(CLINIC, [KMember(10)], miners="majority", fewest=200),
+        "frontier": lambda: studies.appraised(CLINIC, [KMember(2)], "reidentification_rate", fewest=200),
+        "setting": lambda: sweeps.all_counted(CLINIC, [Setting("Mondrian", k=10)], fewest=200),
         "owner": lambda: MAJORITY_OWNER.judge(CLINIC, KMember(10), fewest=200).table,
     }[name]()
     counted = asked[asked.measure.isin([
