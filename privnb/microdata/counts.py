@@ -184,18 +184,22 @@ def once_each(people, *columns):
     return distinct_codes(every, [int(column.max(initial=0)) + 1 for column in every])[0]
 
 
-def people_in(groups, people=None, number=0):
+def people_in(groups, people=None, number=0, times=None):
     """How many people are in each group, `once_each`: integer array (groups,).
 
     `groups`: integer array (n,) from 0; `people`: whose each row is, integer array (n,), or None where each is another
-    person's; `number`: of groups, at least.
+    person's; `number`: of groups, at least; `times`: of how many people each row is where `people` does not say it.
     """
-    return np.bincount(groups[once_each(people, groups)], minlength=number)
+    if people is not None or times is None:
+        return np.bincount(groups[once_each(people, groups)], minlength=number)
+    return np.bincount(groups, times, number).astype(np.int64)
 
 
-def people_among(rows, people=None):
-    """How many people have one of the `rows`, boolean array (n,): int. `people`: as of `people_in`."""
-    return int(np.sum(rows)) if people is None else len(np.unique(people[rows]))
+def people_among(rows, people=None, times=None):
+    """How many people have one of the `rows`, boolean array (n,): int. `people`, `times`: as of `people_in`."""
+    if people is None:
+        return int(np.sum(rows if times is None else times[rows]))
+    return len(np.unique(people[rows]))
 
 
 def most_of_people(values, people=None):

@@ -8,25 +8,22 @@ One module: a study's choices make no sense without the checks of the table that
 """
 
 import contextlib
-import copy
 import functools
 import hashlib
 import html
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import description, expect, hierarchy, progress, reading, text_files, withholding
-from privnb.microdata.bands import Bands
-from privnb.microdata.columns import Table, by_value, in_codes, of_codes, plain
-from privnb.microdata.counts import coded, once_each
+from privnb.microdata import description, expect, hierarchy, progress, reading, text_files
+from privnb.microdata.columns import of_codes
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
+from privnb.microdata.rows import Microdata
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError, check_name
 
 # Text is kept as Python's: pandas would choose Arrow's where that is installed, and each count would copy it back.
@@ -36,7 +33,7 @@ pd.set_option("display.html.use_mathjax", False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+class Dataset(Microdata):
     """Original microdata, one row per record, checked against its schema when made.
 
     Where the schema names the key of the person or household (`Role.PERSON`), several records may be of one person, and
@@ -66,83 +63,6 @@ class Dataset:
         For each quasi-identifier the positions that ten or more people share (`withholding.LIMIT`), ascending: those
         at which a published label may end.
     """
-
-    name: str
-    table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
-    schema: Schema
-    hierarchies: Mapping[str, object]
-
-    def __post_init__(self):
-        expect.text("name", self.name, "the dataset")
-        expect.kind("table", self.cells, pd.DataFrame)
-        expect.kind("schema", self.schema, Schema)
-        expect.kind("hierarchies", self.hierarchies, Mapping, instead="Give one by quasi-identifier.")
-        check_name("dataset", self.name)
-        cells = self.cells.reset_index(drop=True)
-        if cells.columns.is_unique:  # others are refused
-            cells = pd.DataFrame({name: in_codes(cells[name]) for name in cells}, index=cells.index)
-        self.schema.check(cells)
-        cells = cells[self.schema.names()]
-        for name in cells:
-            if self.schema[name].numeric:
-                cells[name] = by_value(_one_zero, self.schema[name].domain.read(cells[name]))
-        object.__setattr__(self, "table", cells)
-        codes = {}
-        for name in self.schema.quasi_identifiers:
-            if name not in self.hierarchies:
-                raise SchemaError(
-                    f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
-                    "Add one to hierarchies, or use hierarchy.flat(attribute)."
-                )
-            expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
-            codes[name] = self.hierarchies[name].codes(self.marked(name)).astype(np.int32)  # every value has its place
-            codes[name].flags.writeable = False
-        object.__setattr__(self, "codes", codes)
-
-    def __len__(self):
-        return len(self.cells)
-
-    def __getstate__(self):  # what is written out again is not sent to other processes
-        return {name: value for name, value in vars(self).items() if name != "table"}
-
-    def marked(self, name):
-        """A column as hierarchies read it: a missing number by its mark."""
-        return self.schema[name].domain.marked(self.cells[name])
-
-    def lent(self):
-        """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
-        other = copy.copy(self)
-        object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies what is written to
-        for name in ("hierarchies", "codes"):
-            object.__setattr__(other, name, dict(getattr(self, name)))
-        return other
-
-    @cached_property
-    def people(self):
-        if self.schema.person is None:
-            return None
-        codes = coded(self.cells[self.schema.person])[0]
-        codes.flags.writeable = False
-        return codes
-
-    @cached_property
-    def weights(self):
-        if self.schema.weight is None:
-            return None
-        weights = pd.to_numeric(plain(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
-        weights.flags.writeable = False
-        return weights
-
-    @property
-    def headcount(self):
-        """How many people the records are of: int; without a key as many as records."""
-        return len(self) if self.people is None else int(self.people.max()) + 1
-
-    @cached_property
-    def shared(self):
-        once = {name: codes[once_each(self.people, codes)] for name, codes in self.codes.items()}
-        counted = {name: np.unique(codes, return_counts=True) for name, codes in once.items()}
-        return {name: positions[people >= withholding.LIMIT] for name, (positions, people) in counted.items()}
 
     def __repr__(self):  # never the records: a notebook keeps what it shows
         return f"Dataset('{self.name}', {len(self)} records, {len(self.schema.attributes)} attributes)"
@@ -184,37 +104,6 @@ class Dataset:
             rows = np.flatnonzero(np.isin(self.people, order[: max(np.searchsorted(ends, records, side="right"), 1)]))
         return Dataset(f"{self.name} ({len(rows)} records)", self.cells.iloc[rows], self.schema, self.hierarchies)
 
-    def in_bands(self, *names):
-        """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
-
-        Parameters
-        ----------
-        names : str, any number of them
-            No quasi-identifiers, which generalize as their hierarchies say.
-
-        Returns
-        -------
-        Dataset
-
-        Raises
-        ------
-        ValueError
-            For a quasi-identifier.
-        """
-        bands = {name: Bands.of(self.schema[name].domain) for name in names if self.schema[name].numeric}
-        known = [name for name in bands if name in self.schema.quasi_identifiers]
-        if known:
-            raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
-        if not bands:
-            return self
-        labels = {name: by_value(own.labels, self.marked(name)) for name, own in bands.items()}
-        attributes = (
-            replace(each, domain=bands[each.name], sensitivity=None) if each.name in bands else each
-            for each in self.schema.attributes
-        )
-        schema = Schema(self.schema.dataset, tuple(attributes))
-        return Dataset(self.name, self.cells.assign(**labels), schema, self.hierarchies)
-
     def split(self, share, *, rng):
         """Two disjoint datasets, the first with `share` of the records, drawn at random; nobody with a key is in both.
 
@@ -236,11 +125,6 @@ class Dataset:
         return tuple(
             Dataset(f"{self.name} ({len(part)} records)", part, self.schema, self.hierarchies) for part in parts
         )
-
-
-def _one_zero(values):
-    """Numbers with 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file."""
-    return values + 0.0 if values.dtype.kind == "f" else values
 
 
 expect.word("dataset", Dataset, several="datasets", instead="Load one: load(name).")

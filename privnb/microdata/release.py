@@ -72,6 +72,9 @@ class Release:
         The sampling weight of each row, where the dataset has some; for the evaluator alone.
     apart : DataFrame, optional
         Beside `people`, the rows' own values of the attributes that are published by bucket; for the evaluator alone.
+    times : integer array (rows,), optional
+        How many records each row is of, where it was made of `Counted` ones. Nobody gets such a release: it is graded,
+        and written with each row as often.
     """
 
     table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
@@ -84,6 +87,7 @@ class Release:
     people: np.ndarray | None = None
     weights: np.ndarray | None = None
     apart: pd.DataFrame | None = None
+    times: np.ndarray | None = None
 
     def __len__(self):
         return len(self.cells)
@@ -139,7 +143,7 @@ class Release:
         """How many people are in each of `equivalence_classes`, each once in every one that they have a row in: integer
         array (sets,).
         """
-        return people_in(self.equivalence_classes, self.people)
+        return people_in(self.equivalence_classes, self.people, times=self.times)
 
     @cached_property
     def population_alike(self):
@@ -161,7 +165,7 @@ class Release:
 
     def people_among(self, rows):
         """How many people have one of these rows, boolean array (rows,): int."""
-        return people_among(rows, self.people)
+        return people_among(rows, self.people, self.times)
 
     @property
     def labels_alike(self):
@@ -241,6 +245,15 @@ class Release:
             return *self.by_class(name), self.people
         return self.classes, self.apart[name].to_numpy(), self.people
 
+    def counted(self, name):
+        """What `of_people` gives, and how often each entry stands, integer array, or None where it is once: fewer
+        entries where the release holds counts.
+        """
+        if name in self.cells or self.people is not None:
+            return *self.of_people(name), self.times
+        held = self.buckets[self.buckets["attribute"] == name]
+        return held["bucket"].to_numpy(), held["value"].to_numpy(), None, held["count"].to_numpy()
+
     @cached_property
     def _hidden(self):
         """Which set of `equivalence_classes` has `*` as every quasi-identifier: boolean array (sets,)."""
@@ -253,7 +266,7 @@ class Release:
     @property
     def suppressed(self):
         """Number of records whose quasi-identifiers are all `*`."""
-        return int(np.bincount(self.equivalence_classes)[self._hidden].sum())
+        return int(np.bincount(self.equivalence_classes, self.times)[self._hidden].sum())
 
     @property
     def suppressed_people(self):
@@ -285,6 +298,10 @@ class Release:
         columns = {**facts.columns, **dict.fromkeys(moved, Treatment("generalized"))}
         return replace(self, table=table, provenance=replace(facts, columns=columns))
 
+    def _check_records(self):
+        if self.times is not None:
+            raise Unreadable(f"{self!r} is of combinations and their counts, which are written to a file, row by row.")
+
     def publish(self):
         """The attacker's view and, apart from it, the key: for each published row the record that it came from, or None
         where the rows are nobody's.
@@ -292,6 +309,7 @@ class Release:
         The order of the rows and the buckets' numbers are drawn from the operating system, which nobody can repeat:
         with a seed, two releases of the same people could be put side by side. The key is the evaluator's alone.
         """
+        self._check_records()
         key, buckets = _drawn(len(self)), self.buckets
         table = self.cells.iloc[key]
         if buckets is not None:
@@ -302,6 +320,7 @@ class Release:
 
     def _published(self, rng):
         """As `publish`, for evaluations alone: rows in an order that the seed repeats, buckets as they are numbered."""
+        self._check_records()
         key = np.random.default_rng(rng).permutation(len(self))
         return self._handed_out(self.cells.iloc[key], self.buckets), self._records(key)
 
@@ -349,6 +368,7 @@ class Release:
         expect.these(rng=rng, fewest=fewest)
         if not (expect.is_whole(rows) and 0 <= rows <= 12):
             raise ValueError(f"a report shows at most 12 released rows, got rows={expect.found(rows)}.")
+        self._check_records()
         names = self.schema.quasi_identifiers
         if self.has_unprotected_rows:
             raise ValueError(

@@ -99,10 +99,10 @@ class PrivacyModel(ABC):
         """The class, the column and the weight of all that is counted, arrays (m,), between them the shape of the table
         of counts; and the counts of everybody as one class.
         """
-        classes, values, people = release.of_people(self.sensitive)
+        classes, values, people, times = release.counted(self.sensitive)
         columns, width = tally(self, values, release.schema[self.sensitive])
-        place, column, weights, wide = counted_once(self, columns, width, people, classes)
-        everybody = counted_once(self, columns, width, people)
+        place, column, weights, wide = counted_once(self, columns, width, people, classes, times=times)
+        everybody = counted_once(self, columns, width, people, times=times)
         return (classes[place], column, (int(classes.max()) + 1, wide), weights), whole_of(everybody)
 
     def worst(self, levels):
@@ -129,7 +129,7 @@ class Counted(NamedTuple):
     width: int
 
 
-def counted_once(model, columns, width, people, *groups):
+def counted_once(model, columns, width, people, *groups, times=None):
     """What `model` counts of rows, people `once_each` for a value in each of `groups`.
 
     Rows of counts of a model `of_members` add up to its people: a last column takes away those whom several values
@@ -142,6 +142,8 @@ def counted_once(model, columns, width, people, *groups):
         In which of `width` columns each row counts.
     people : integer array (n,), or None
     groups : integer arrays (n,)
+    times : integer array (n,), optional
+        Of how many people each row is where `people` does not say it; None: of one.
 
     Returns
     -------
@@ -149,7 +151,7 @@ def counted_once(model, columns, width, people, *groups):
     """
     once = once_each(people, *groups, columns)
     if people is None:
-        return Counted(np.arange(len(columns)), columns, None, width)
+        return Counted(np.arange(len(columns)), columns, times, width)
     if not (model.of_members and width > 1):
         return Counted(once, columns[once], None, width)
     alone = once_each(people, *groups)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.microdata.counts import coded, distinct_codes, tabulate
+from privnb.microdata.counts import coded, distinct_codes, people_in, tabulate
 from privnb.microdata.withholding import tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.privacy_models.base import counted_once, whole_of
@@ -92,7 +92,8 @@ class Requirement:
             first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
         self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)
         self.index = index[: len(table)]
-        amounts = np.bincount(index, minlength=len(first))
+        times = None if dataset.times is None else extended(dataset.times, *map(np.ones, lengths[1:]))
+        amounts = people_in(index, times=times)
         origin = source[first] if added else np.zeros(len(first), dtype=np.int64)
         self.people = np.where(origin == 0, amounts, 0)
         self.persons = dataset.people[first] if keyed else None

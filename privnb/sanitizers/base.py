@@ -11,6 +11,7 @@ from privnb.microdata import expect
 from privnb.microdata.family import members
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.release import Release
+from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED
 from privnb.microdata.treatment import Rows, treated
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, KAnonymity, PrivacyModel, TCloseness
@@ -69,6 +70,9 @@ class Sanitizer(ABC):
         Whether anything in the release is drawn, were it the numbers of buckets; whoever knows the seed can undo that.
     coded : bool
         Whether it is given columns of `Dataset.cells`, which cost less, and not of `Dataset.table`.
+    by_combinations : bool
+        Whether it asks only which combinations there are and how many records have each, so that `Counted` ones will
+        do: a table of any size costs it no more than they do.
     """
 
     title = ""
@@ -84,6 +88,7 @@ class Sanitizer(ABC):
     order_invariant = True
     randomized = False
     coded = False
+    by_combinations = False
 
     @classmethod
     def at(cls, bounds, sensitive=None):
@@ -139,6 +144,7 @@ class Sanitizer(ABC):
         Parameters
         ----------
         dataset : Dataset
+            Or `Counted`, of a sanitizer that works `by_combinations`.
         rng : int, Generator or None
             What is drawn with a seed or Generator is a simulation, for a seed undoes it. None draws afresh what may be
             published, noise from OpenDP. A seed is recorded in the provenance.
@@ -154,7 +160,9 @@ class Sanitizer(ABC):
             release that is not what it says: every claimed model is graded, every label compared with its original (see
             `claims`).
         """
-        expect.these(dataset=dataset, rng=rng)
+        expect.these(rng=rng)
+        if not (self.by_combinations and isinstance(dataset, Counted)):
+            expect.these(dataset=dataset)
         if not self.counts_people:
             check_one_record_each(repr(self), dataset)
         source = None if rng is None else np.random.default_rng(rng)
@@ -200,7 +208,8 @@ class Sanitizer(ABC):
         each = (None if of is None or nobody else of[own] for of in (dataset.people, dataset.weights))
         hidden = [name for name in dataset.schema.published if name not in table]
         apart = None if dataset.people is None else dataset.cells[hidden].iloc[own]
-        return Release(table, schema, dataset.hierarchies, provenance, buckets, dataset.shared, records, *each, apart)
+        known = dataset.hierarchies, provenance, buckets, dataset.shared
+        return Release(table, schema, *known, records, *each, apart, dataset.times)
 
     @abstractmethod
     def _sanitize(self, dataset, table, rng):

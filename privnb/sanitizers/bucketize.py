@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import factorized
+from privnb.microdata.counts import factorized, people_in
 from privnb.microdata.treatment import Rows
 from privnb.sanitizers.base import MODELS, SanitizationError, Sanitizer
 from privnb.sanitizers.k_member import KMember
@@ -61,6 +61,10 @@ class Bucketize(Sanitizer):
         return f"Bucketize(partition={self.partition.key})"
 
     @property
+    def by_combinations(self):
+        return self.partition.by_combinations
+
+    @property
     def order_invariant(self):
         return self.partition.order_invariant
 
@@ -112,7 +116,7 @@ def bucketized(dataset, table, groups, rng):
             f"'{gaps[0]}' of '{dataset.name}' is a number with missing values, which no bucket counts. Publish it in "
             f"bands, of which a missing one is the last: `dataset.in_bands('{gaps[0]}')`."
         )
-    parts = [_counted(table[name], numbers) for name in sensitive]
+    parts = [_counted(table[name], numbers, dataset.times) for name in sensitive]
     if len({part["value"].dtype for part in parts}) > 1:  # whole numbers beside others stay whole
         parts = [part.astype({"value": object}) for part in parts]
     buckets = pd.concat(parts, ignore_index=True)
@@ -125,9 +129,10 @@ def bucketized(dataset, table, groups, rng):
     return table.drop(columns=sensitive).assign(bucket=numbers), {"buckets": buckets, "note": note}
 
 
-def _counted(column, numbers):
+def _counted(column, numbers, times):
     """How often each value of a sensitive attribute stands in each bucket: its rows of the buckets' table, sorted."""
     codes, values = factorized(column, sort=True)
-    pairs, times = np.unique(numbers * len(values) + codes, return_counts=True)
+    pairs, place = np.unique(numbers * len(values) + codes, return_inverse=True)
     bucket, code = np.divmod(pairs, len(values))
-    return pd.DataFrame({"attribute": column.name, "bucket": bucket, "value": values[code], "count": times})
+    counts = people_in(place, times=times)
+    return pd.DataFrame({"attribute": column.name, "bucket": bucket, "value": values[code], "count": counts})

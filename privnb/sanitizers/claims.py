@@ -10,7 +10,7 @@ from pandas.api.types import is_numeric_dtype
 
 from privnb.microdata import expect
 from privnb.microdata.columns import plain
-from privnb.microdata.counts import factorized, objects, same, tabulated_in_parts
+from privnb.microdata.counts import factorized, objects, people_among, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine
 from privnb.microdata.schema import Role, SchemaError, commonest, text
@@ -166,7 +166,7 @@ def _buckets(dataset, release):
         yield "the buckets' table has buckets that no record is in, or counts that are no whole numbers from 1"
     for name in dataset.schema.sensitive:
         if release.columns[name].kind == "bucketized":
-            wrong = _miscounted(dataset.cells[name], numbers, held[held["attribute"] == name])
+            wrong = _miscounted(dataset.cells[name], numbers, held[held["attribute"] == name], dataset.times)
             if wrong:
                 yield (
                     f"the buckets' table counts '{name}' otherwise than the records do in {wrong} of "
@@ -178,7 +178,7 @@ def _whole(numbers):
     return np.issubdtype(numbers.dtype, np.integer) and numbers.min() >= 0
 
 
-def _miscounted(column, numbers, held):
+def _miscounted(column, numbers, held, times):
     """In how many buckets the values published are not the records' own; those published as `*` may be any.
 
     `column`: the originals, (n,); `numbers`: each record's bucket, integer array (n,); `held`: the attribute's rows of
@@ -189,7 +189,7 @@ def _miscounted(column, numbers, held):
     other = named < 0
     named[other] = np.where(held["value"][other] == SUPPRESSED, hidden, hidden + 1)  # the last is nobody's value
     shape, wrong = (int(numbers.max()) + 1, hidden + 2), 0
-    counted = tabulated_in_parts(numbers, codes, shape)
+    counted = tabulated_in_parts(numbers, codes, shape, times)
     stated = tabulated_in_parts(held["bucket"].to_numpy(), named, shape, held["count"].to_numpy())
     for here, said in zip(counted, stated, strict=True):
         more = (said > here) & (np.arange(shape[1]) != hidden)
@@ -216,12 +216,13 @@ def _nothing_to_grade(model, dataset, release):
             yield f"{claimed}, and '{name}' is no attribute that its classes can hide; those are {hidden}"
         if release.buckets is not None and hasattr(model, "k"):
             yield f"{claimed}, and people of one bucket do not look alike, so that it has no k"
-        if lost := _suppressed(release.by_class(name)[1]) - _suppressed(dataset.cells[name]):
+        _, values, _, times = release.counted(name)
+        if lost := _suppressed(values, times) - _suppressed(dataset.cells[name], dataset.times):
             yield f"{claimed}, and {lost} records have {SUPPRESSED} as '{name}', which may stand for any value of it"
 
 
-def _suppressed(values):
-    return (pd.Series(values) == SUPPRESSED).sum()
+def _suppressed(values, times):
+    return people_among((pd.Series(values) == SUPPRESSED).to_numpy(), times=times)
 
 
 def _broken(model, release):
@@ -246,5 +247,5 @@ def _broken(model, release):
         yield (
             f"{model!r} is claimed, and {broken} of {number} classes of the published labels break it: the worst "
             f"reaches {model.worst(np.array(worst)):.4g}, the smallest class has "
-            f"{np.bincount(release.equivalence_classes).min()} records{why if hasattr(model, 'population') else ''}"
+            f"{release.people_alike.min()} records{why if hasattr(model, 'population') else ''}"
         )

@@ -186,7 +186,7 @@ class FullDomain(ModelBasedSanitizer):
         except ValueError as error:
             raise SanitizationError(f"{self!r} cannot search '{dataset.name}': {error}") from None
         loss = loss_of(lattice, self.loss, self.target)
-        return lattice, _search(lattice, names, loss, self._limit(len(dataset)), sure)
+        return lattice, _search(lattice, names, loss, self._limit(dataset.record_count), sure)
 
     def _limit(self, records):
         # 0.3 of 10 is 3, although the float lies below.
@@ -195,12 +195,12 @@ class FullDomain(ModelBasedSanitizer):
     def _sanitize(self, dataset, table, rng):
         lattice, found = self._found(dataset)
         node = np.ravel_multi_index(found.best.levels, lattice.shape)
-        classes, suppressed = _suppressed(lattice, node, len(dataset))
+        classes, suppressed = _suppressed(lattice, node, dataset.record_count)
         starred = suppressed[lattice.class_of_rows(classes)]
         for a, name in enumerate(found.attributes):
             of_rows = np.where(starred, SUPPRESSED, lattice.labels[a][found.best.levels[a]][lattice.codes[:, a]])
             table[name] = of_codes(lattice.requirement.index, of_rows)
-        note = self._why_all(lattice, found, len(dataset)) if lattice.is_top(node) else ""
+        note = self._why_all(lattice, found, dataset.record_count) if lattice.is_top(node) else ""
         return table, {"claims": self.models, "note": note}
 
     def _why_all(self, lattice, found, records):

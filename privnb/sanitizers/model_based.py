@@ -22,6 +22,7 @@ class ModelBasedSanitizer(Sanitizer):
     models: tuple[PrivacyModel, ...]
     letters = tuple(MODELS)
     coded = True
+    by_combinations = True
 
     def __init__(self, *models, **options):
         known = {field.name: field.default for field in fields(self) if field.name != "models"}

@@ -30,6 +30,7 @@ class Suppress(Sanitizer):
     treatment = "suppressed"
     reference = True
     coded = True
+    by_combinations = True
 
     @property
     def key(self):

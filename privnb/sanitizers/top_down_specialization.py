@@ -92,7 +92,7 @@ class TopDownSpecialization(ModelBasedSanitizer):
             index = pd.factorize(cut.nodes[a])[0]
             table[name] = of_codes(index[requirement.index], hierarchy.labels(requirement.codes[:, a], index))
         facts = {"claims": self.models}
-        if cut.k == len(dataset) and (requirement.codes != requirement.codes[0]).any():
+        if cut.k == dataset.record_count and (requirement.codes != requirement.codes[0]).any():
             asked = " or ".join(map(repr, self.models))
             facts["note"] = f"All records are one class: to specialize any value would leave one that breaks {asked}."
         return table, facts

@@ -1,0 +1,196 @@
+"""Rows that obey a schema, and how many records each of them stands for: what counts needs no more.
+
+What works on distinct combinations (`Sanitizer.by_combinations`) takes `Counted`; all else takes a `Dataset`, whose
+rows are records, and refuses it by its type.
+"""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import expect, hierarchy, withholding
+from privnb.microdata.bands import Bands
+from privnb.microdata.columns import Table, by_value, in_codes, plain
+from privnb.microdata.counts import coded, distinct_codes, people_in
+from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Microdata:
+    """Rows with the columns of a schema, checked against it when made: what `Dataset` and `Counted` have in common.
+
+    Attributes
+    ----------
+    times : integer array (rows,)
+        How many records each row stands for; None: each is one.
+    """
+
+    name: str
+    table: pd.DataFrame = Table()  # noqa: RUF009 - no default, but how it is kept
+    schema: Schema
+    hierarchies: Mapping[str, object]
+    times = None
+
+    def __post_init__(self):
+        expect.text("name", self.name, "the dataset")
+        expect.kind("table", self.cells, pd.DataFrame)
+        expect.kind("schema", self.schema, Schema)
+        expect.kind("hierarchies", self.hierarchies, Mapping, instead="Give one by quasi-identifier.")
+        check_name("dataset", self.name)
+        cells = self.cells.reset_index(drop=True)
+        if cells.columns.is_unique:  # others are refused
+            cells = pd.DataFrame({name: in_codes(cells[name]) for name in cells}, index=cells.index)
+        self.schema.check(cells)
+        cells = cells[self.schema.names()]
+        for name in cells:
+            if self.schema[name].numeric:
+                cells[name] = by_value(_one_zero, self.schema[name].domain.read(cells[name]))
+        object.__setattr__(self, "table", cells)
+        codes = {}
+        for name in self.schema.quasi_identifiers:
+            if name not in self.hierarchies:
+                raise SchemaError(
+                    f"dataset '{self.name}': quasi-identifier '{name}' has no hierarchy. "
+                    "Add one to hierarchies, or use hierarchy.flat(attribute)."
+                )
+            expect.kind(f"hierarchies['{name}']", self.hierarchies[name], hierarchy.generalization.Generalization)
+            codes[name] = self.hierarchies[name].codes(self.marked(name)).astype(np.int32)  # every value has its place
+            codes[name].flags.writeable = False
+        object.__setattr__(self, "codes", codes)
+
+    def __len__(self):
+        return len(self.cells)
+
+    @property
+    def record_count(self):
+        """How many records there are: int."""
+        return len(self) if self.times is None else int(self.times.sum())
+
+    def __getstate__(self):  # what is written out again is not sent to other processes
+        return {name: value for name, value in vars(self).items() if name != "table"}
+
+    def marked(self, name):
+        """A column as hierarchies read it: a missing number by its mark."""
+        return self.schema[name].domain.marked(self.cells[name])
+
+    def lent(self):
+        """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
+        other = copy.copy(self)
+        object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies what is written to
+        for name in ("hierarchies", "codes"):
+            object.__setattr__(other, name, dict(getattr(self, name)))
+        return other
+
+    @cached_property
+    def people(self):
+        if self.schema.person is None:
+            return None
+        codes = coded(self.cells[self.schema.person])[0]
+        codes.flags.writeable = False
+        return codes
+
+    @cached_property
+    def weights(self):
+        if self.schema.weight is None:
+            return None
+        weights = pd.to_numeric(plain(self.cells[self.schema.weight])).to_numpy(dtype=float, copy=True)
+        weights.flags.writeable = False
+        return weights
+
+    @property
+    def headcount(self):
+        """How many people the records are of: int; without a key as many as records."""
+        return self.record_count if self.people is None else int(self.people.max()) + 1
+
+    @cached_property
+    def shared(self):
+        counted = {name: people_in(codes, self.people, times=self.times) for name, codes in self.codes.items()}
+        return {name: np.flatnonzero(people >= withholding.LIMIT) for name, people in counted.items()}
+
+    def in_bands(self, *names):
+        """The same records with the numbers `names` as categories, see `bands`. What is no number stays as it is.
+
+        Parameters
+        ----------
+        names : str, any number of them
+            No quasi-identifiers, which generalize as their hierarchies say.
+
+        Returns
+        -------
+        Microdata
+            Of the same kind.
+
+        Raises
+        ------
+        ValueError
+            For a quasi-identifier.
+        """
+        bands = {name: Bands.of(self.schema[name].domain) for name in names if self.schema[name].numeric}
+        known = [name for name in bands if name in self.schema.quasi_identifiers]
+        if known:
+            raise ValueError(f"'{known[0]}' is a quasi-identifier: it is generalized, and in no bands. Name another.")
+        if not bands:
+            return self
+        labels = {name: by_value(own.labels, self.marked(name)) for name, own in bands.items()}
+        attributes = (
+            replace(each, domain=bands[each.name], sensitivity=None) if each.name in bands else each
+            for each in self.schema.attributes
+        )
+        schema = Schema(self.schema.dataset, tuple(attributes))
+        return replace(self, table=self.cells.assign(**labels), schema=schema)
+
+
+def _one_zero(values):
+    """Numbers with 0.0 for -0.0, which is equal to it and written otherwise, and so would part a class in a file."""
+    return values + 0.0 if values.dtype.kind == "f" else values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Counted(Microdata):
+    """Distinct combinations of published values, and how many records have each: all that is asked of a table by who
+    works on counts.
+
+    Parameters
+    ----------
+    name, table, schema, hierarchies
+        As of a `Dataset`; no two rows of `table` need be equal.
+    times : integer array (rows,)
+        How many records have each combination, from 1.
+    """
+
+    times: np.ndarray
+
+    def __post_init__(self):
+        super().__post_init__()
+        times = np.asarray(self.times)
+        if times.shape != (len(self),) or times.dtype.kind not in "iu" or (times < 1).any():
+            raise ValueError(f"times must be an array ({len(self)},) of whole numbers from 1, one per row.")
+        object.__setattr__(self, "times", times.astype(np.int64))
+
+    @classmethod
+    def of(cls, data):
+        """The distinct rows of `Microdata` in what is published, and in whose they are.
+
+        Parameters
+        ----------
+        data : Microdata
+
+        Returns
+        -------
+        Counted
+            Without identifiers and weights; rows sorted by their columns' codes.
+        """
+        expect.kind("data", data, Microdata)
+        roles = (*PUBLISHED, Role.PERSON)
+        schema = replace(data.schema, attributes=tuple(a for a in data.schema.attributes if a.role in roles))
+        columns = [coded(data.cells[name]) for name in schema.names()]
+        first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+        times = np.bincount(index, data.times).astype(np.int64)
+        return cls(data.name, data.cells[schema.names()].iloc[first], schema, data.hierarchies, times)
+
+    def __repr__(self):  # never the rows: they may be records
+        return f"Counted('{self.name}', {len(self)} combinations of {self.record_count} records)"
