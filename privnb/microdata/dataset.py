@@ -13,8 +13,9 @@ import hashlib
 import html
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -198,26 +199,79 @@ def schema_of(name, study=None, *, folder=None):
         For a description that is not there.
     """
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
-    return _chosen(find(name, folder), study)[3]
+    return Chosen.of(find(name, folder), study).schema
 
 
-def _chosen(path, study):
-    """The text of a description, the study's name and what it chooses, its schema, and that of all columns."""
-    text = description.read(path)
-    if text.get("draft"):
-        raise SchemaError(
-            f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through it "
-            "as its first lines say, then delete the line 'draft = true'."
+class Chosen(NamedTuple):
+    """A description in the roles of a study.
+
+    `text`: what it says; `study`: its name, or None; `choice`: what the study says; `schema`: of its columns;
+    `columns`: the schema of all that the description has.
+    """
+
+    path: Path
+    text: Mapping[str, object]
+    study: str | None
+    choice: Mapping[str, object]
+    schema: Schema
+    columns: Schema
+
+    @classmethod
+    def of(cls, path, study):
+        """Raises SchemaError as `load`."""
+        text = description.read(path)
+        if text.get("draft"):
+            raise SchemaError(
+                f"{path.name} is a draft: its roles and domains are guesses, and nothing is sensitive yet. Go through "
+                "it as its first lines say, then delete the line 'draft = true'."
+            )
+        described = Schema(
+            path.stem,
+            tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items()),
         )
-    described = Schema(
-        path.stem, tuple(_about(name, _attribute, path.parent, name, entry) for name, entry in text["columns"].items())
-    )
-    study = study or text["dataset"].get("default_study")
-    choice = _study(path, text, study)
-    chosen = described.with_roles(
-        _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
-    )
-    return text, study, choice, chosen, described
+        study = study or text["dataset"].get("default_study")
+        choice = _study(path, text, study)
+        chosen = described.with_roles(
+            _roles(choice) or {a.name: a.role for a in described.attributes}, choice.get("sensitivity", {})
+        )
+        return cls(path, text, study, choice, chosen, described)
+
+    def cleaned(self, table, names=None):
+        """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
+
+        Raises SchemaError for values outside their domains. The index remains that of the rows that it keeps.
+        `names`: the columns that `table` has to have; None: all of the description, also those that the study leaves
+        out.
+        """
+        return self.checked(_cleaned(self.text, table), names)
+
+    def checked(self, table, names=None):
+        """The same of what `_read_files` gives."""
+        weights = _in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
+        numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
+        table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
+        self._of(self.columns, names).check(table)
+        return table
+
+    def made(self, kind, table, names=None, **more):
+        """The microdata of a table that is `cleaned`. `kind`: `Dataset` or `Counted`; `more`: what else it takes."""
+        schema, recoding = self._of(self.schema, names), self.choice.get("recoding", {})
+        for name in recoding:
+            self.schema[name]  # refuses a name that does not exist
+        chosen_set = self.choice.get("hierarchies", "default")
+        hierarchies = {
+            name: _about(name, _hierarchy, self.path, schema[name], chosen_set, recoding)
+            for name in schema.quasi_identifiers
+        }
+        if self.choice.get("ends") == "exact":  # as those of published studies do
+            hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
+        name = f"{self.path.stem}/{self.study}" if self.study else self.path.stem
+        return kind(name, table[schema.names()], schema, hierarchies, **more).in_bands(*schema.sensitive)
+
+    def _of(self, schema, names):
+        """The schema of some columns; None: of all."""
+        attributes = (each for each in schema.attributes if names is None or each.name in names)
+        return replace(schema, attributes=tuple(attributes))
 
 
 def _loaded(path, study, records, rng):
@@ -227,23 +281,8 @@ def _loaded(path, study, records, rng):
 
 def described_by(path, study=None, table=None):
     """The dataset of a description; `table`: its files' records, if they were read already, see `cells`."""
-    text, study, choice, chosen, described = _chosen(path, study)
-    table = _read_files(path.parent, text, table)
-    weights = _in_role(text, Role.WEIGHT)  # of which a domain's steps round nothing
-    numeric = [each for each in described.attributes if each.numeric and each.name in {*table} - weights]
-    table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
-    described.check(table)  # all columns, also those that the study leaves out
-    recoding = choice.get("recoding", {})
-    for name in recoding:
-        chosen[name]  # refuses a name that does not exist
-    hierarchies = {
-        name: _about(name, _hierarchy, path, chosen[name], choice.get("hierarchies", "default"), recoding)
-        for name in chosen.quasi_identifiers
-    }
-    if choice.get("ends") == "exact":  # as those of published studies do
-        hierarchies = {name: hierarchy.with_exact_ends(own) for name, own in hierarchies.items()}
-    dataset = Dataset(f"{path.stem}/{study}" if study else path.stem, table[chosen.names()], chosen, hierarchies)
-    return dataset.in_bands(*chosen.sensitive)
+    chosen = Chosen.of(path, study)
+    return chosen.made(Dataset, chosen.checked(_read_files(path.parent, chosen.text, table)))
 
 
 def load_studies(name, *, records=None, rng=0, folder=None):
@@ -331,15 +370,19 @@ def cells(folder, text, table=None):
             )
         if table is not None:
             continue
-        given = {key: value for key, value in (layout | entry).items() if key in text_files.Layout.__dataclass_fields__}
-        part = reading.read(file, text_files.Layout(**given), list(text["columns"]))
+        part = reading.read(file, text_files.Layout.of(layout | entry), list(text["columns"]))
         parts.append(_renamed(entry, part, text.get("renamed", {})))
     return reading.together([folder / entry["path"] for entry in text["files"]], parts) if table is None else table
 
 
 def _read_files(folder, text, table=None):
-    """The same as a description's `text` says: numbers with points, what is missing; coded."""
-    layout, table = text.get("format", {}), cells(folder, text, table)
+    """The `cells` of a description's files, `_cleaned`."""
+    return _cleaned(text, cells(folder, text, table))
+
+
+def _cleaned(text, table):
+    """The `cells` as a description's `text` says: numbers with points, what is missing; coded."""
+    layout = text.get("format", {})
     mark, decimal = layout.get("missing", ""), layout.get("decimal", ".")
     decimals = {name: decimal for name, entry in text["columns"].items() if isinstance(entry.get("domain"), Mapping)}
     what = layout.get("records_with_missing", "keep")

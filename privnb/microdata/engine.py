@@ -1,5 +1,17 @@
 """The engine that touches every row: DuckDB, opened and closed per question, which asks for nothing from elsewhere."""
 
+import contextlib
+
+
+@contextlib.contextmanager
+def opened(**settings):
+    """A connection to the engine, closed at the end. `settings`: its own, such as `memory_limit`."""
+    import duckdb
+
+    alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
+    with duckdb.connect(config=alone | settings) as connection:
+        yield connection
+
 
 def queried(query, after=None, **given):
     """What the engine answers.
@@ -18,9 +30,16 @@ def queried(query, after=None, **given):
     tuple of pyarrow.Table and list of tuple
         The answer, and the rows of the second one.
     """
-    import duckdb
+    with opened() as connection:
+        found = connection.sql(query, params=given).to_arrow_table()
+        return found, connection.execute(after).fetchall() if after else []
 
-    alone = dict.fromkeys(("autoinstall_known_extensions", "autoload_known_extensions"), "false")
-    with duckdb.connect(config=alone) as engine:
-        found = engine.sql(query, params=given).to_arrow_table()
-        return found, engine.execute(after).fetchall() if after else []
+
+def name(text):
+    """A column's name in SQL."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def quoted(text):
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -180,6 +180,18 @@ def _parquet(path):
     return found.column_names, found.columns
 
 
+def parquet_columns(path):
+    """The names of the columns of a Parquet file. Raises SchemaError for a damaged one."""
+    import pyarrow.parquet
+
+    try:
+        return pyarrow.parquet.read_schema(path).names
+    except pyarrow.ArrowException as error:
+        raise SchemaError(
+            f"{path.name} cannot be read as {PARQUET}: {str(error).splitlines()[0]} Save it anew."
+        ) from None
+
+
 def _excel(path):
     _needed("openpyxl", path)
     sheet = pd.read_excel(path, header=None, dtype=object)  # with a header, pandas would rename double names
@@ -249,13 +261,26 @@ def _texts(column, line_end):
     column = column.dictionary_encode().combine_chunks()
     texts = pc.utf8_ltrim(column.dictionary, " ")
     if line_end:
-        texts = pc.replace_substring_regex(texts, f"{re.escape(line_end)}$", "")
+        texts = pc.replace_substring_regex(texts, at_the_end(line_end), "")
     blank = pc.equal(pc.utf8_trim_whitespace(texts), "")
     distinct = pc.if_else(blank, None, texts).dictionary_encode()
     place = np.append(_whole(distinct.indices), -1)
     return pd.Categorical.from_codes(
         place[_whole(column.indices)], pd.Index(distinct.dictionary.to_numpy(zero_copy_only=False), dtype=object)
     )
+
+
+def at_the_end(text):
+    """The pattern of a text that ends a cell."""
+    return f"{re.escape(text)}$"
+
+
+def of_arrow(found):
+    """An Arrow table of any types as `read` gives a file's: a Categorical of texts per column, no record dropped."""
+    with engine.opened() as connection:
+        connection.register("found", found)
+        texts = connection.sql("select columns(*)::varchar from found").to_arrow_table()
+    return pd.DataFrame({name: _texts(texts.column(name), "") for name in texts.column_names})
 
 
 def _whole(indices):

@@ -249,6 +249,7 @@ class Release:
         """What `of_people` gives, and how often each entry stands, integer array, or None where it is once: fewer
         entries where the release holds counts.
         """
+        self.schema[name]
         if name in self.cells or self.people is not None:
             return *self.of_people(name), self.times
         held = self.buckets[self.buckets["attribute"] == name]
@@ -297,6 +298,23 @@ class Release:
             table[name] = found[name]
         columns = {**facts.columns, **dict.fromkeys(moved, Treatment("generalized"))}
         return replace(self, table=table, provenance=replace(facts, columns=columns))
+
+    def counted_rows(self):
+        """What is published, each row once, sorted by what it holds.
+
+        Returns
+        -------
+        columns : dict of str to (integer array (m,), array)
+            By name which of the values each row has, and the values.
+        times : integer array (m,)
+            How often each row is published.
+        place : integer array (rows,)
+            Which of them each row of `cells` is.
+        """
+        columns = {name: coded(self.cells[name]) for name in self.cells}
+        first, place = distinct_codes([codes for codes, _ in columns.values()], [len(v) for _, v in columns.values()])
+        rows = {name: (codes[first], values) for name, (codes, values) in columns.items()}
+        return rows, people_in(place, times=self.times), place
 
     def _check_records(self):
         if self.times is not None:

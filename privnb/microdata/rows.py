@@ -181,8 +181,10 @@ class Counted(Microdata):
 
         Returns
         -------
-        Counted
+        counted : Counted
             Without identifiers and weights; rows sorted by their columns' codes.
+        place : integer array
+            Which of them each row of `data` is.
         """
         expect.kind("data", data, Microdata)
         roles = (*PUBLISHED, Role.PERSON)
@@ -190,7 +192,7 @@ class Counted(Microdata):
         columns = [coded(data.cells[name]) for name in schema.names()]
         first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
         times = np.bincount(index, data.times).astype(np.int64)
-        return cls(data.name, data.cells[schema.names()].iloc[first], schema, data.hierarchies, times)
+        return cls(data.name, data.cells[schema.names()].iloc[first], schema, data.hierarchies, times), index
 
     def __repr__(self):  # never the rows: they may be records
         return f"Counted('{self.name}', {len(self)} combinations of {self.record_count} records)"

@@ -1,6 +1,9 @@
 """Text files of records: how their lines are laid out, what is guessed of that, and which line is at fault.
 
-DuckDB reads them. What is no UTF-8 is read from a copy in UTF-8, which is its owner's alone and gone afterwards.
+DuckDB reads them. What is no UTF-8 is read from a copy in UTF-8, which is its owner's alone and gone afterwards. A file
+may be longer than the memory, and is looked at in pieces.
+
+One module: what is wrong with a file is found by the same pieces as what it is.
 """
 
 import codecs
@@ -11,6 +14,8 @@ import itertools
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from privnb.microdata import engine
 from privnb.microdata.schema import SchemaError
@@ -52,6 +57,11 @@ class Layout:
     skip_lines: int = 0
     line_end: str = ""
 
+    @classmethod
+    def of(cls, said):
+        """What a description says of a file, `{key: value}`; other keys are not read."""
+        return cls(**{key: value for key, value in said.items() if key in cls.__dataclass_fields__})
+
 
 def records(path, layout, names=None):
     """The names of the columns of a text file, and a column of texts each, as Arrow has them.
@@ -68,6 +78,27 @@ def records(path, layout, names=None):
     SchemaError
         For an empty file, one that cannot be decoded, and a line with more or fewer cells than there are names.
     """
+    with scanned(path, layout, names) as (names, query, check), engine.opened() as connection:
+        found = connection.sql(query).to_arrow_table()
+        check(connection)
+    return names, found.columns
+
+
+@contextlib.contextmanager
+def scanned(path, layout, names=None):
+    """What asks the engine for the records of a text file, whose columns it calls c0, c1, ...
+
+    Arguments, and errors before it is asked, as of `records`.
+
+    Yields
+    ------
+    names : list of str
+        Of the columns.
+    query : str
+        In SQL, to be asked as long as this is open.
+    check : function of a connection
+        Raises SchemaError for the first line that has more or fewer cells than there are names, after the query.
+    """
     with _utf8(path, layout.encoding) as file:
         skipped = layout.skip_lines
         if layout.header:
@@ -76,22 +107,26 @@ def records(path, layout, names=None):
             if not names:
                 raise SchemaError(f"{path.name} is empty. There is nothing to do.")
         columns = ", ".join(f"c{number}: 'VARCHAR'" for number in range(len(names)))
-        found, faults = engine.queried(
-            f"select * from read_csv($file, delim = $separator, quote = '\"', escape = '\"', header = false, "
-            f"skip = {skipped}, auto_detect = false, nullstr = '', store_rejects = true, columns = {{{columns}}})",
-            "select line_byte_position, error_type from reject_errors where trim(csv_line, ' \r\n\t') != '' "
-            "order by line_byte_position limit 1",
-            file=str(file),
-            separator=layout.separator,
+
+        def check(connection):
+            faults = connection.execute(
+                "select line_byte_position, error_type from reject_errors where trim(csv_line, ' \r\n\t') != '' "
+                "order by line_byte_position limit 1"
+            ).fetchall()
+            if faults:
+                place, fault = faults[0]
+                number = f"than {len(names)} cells, separated by {layout.separator!r}"
+                raise SchemaError(
+                    f"{path.name}: line {_line(file, place - 1)} "
+                    + FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
+                )
+
+        query = (
+            f"select * from read_csv({engine.quoted(str(file))}, delim = {engine.quoted(layout.separator)}, "
+            f"quote = '\"', escape = '\"', header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
+            f"store_rejects = true, columns = {{{columns}}})"
         )
-        if faults:
-            place, fault = faults[0]
-            number = f"than {len(names)} cells, separated by {layout.separator!r}"
-            raise SchemaError(
-                f"{path.name}: line {_line(file.read_bytes(), place - 1)} "
-                + FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
-            )
-    return names, found.columns
+        yield names, query, check
 
 
 def guessed(path):
@@ -99,17 +134,19 @@ def guessed(path):
 
     What is no UTF-8 is taken for Western European text of Windows (cp1252). Raises SchemaError for a file that is both.
     """
-    content = path.read_bytes()
-    encoding = next((name for mark, name in MARKS.items() if content.startswith(mark)), "utf-8")
-    fault = _fault(content, encoding)
-    if encoding == "utf-8" and fault is not None:
+    with path.open("rb") as file:
+        start = file.read(4 * LONGEST)  # its first line, and more
+    encoding = next((name for mark, name in MARKS.items() if start.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and (fault := _fault(path, encoding)) is not None:
         encoding = "cp1252"
-        if _fault(content, encoding) is not None or not content.decode("utf-8", "ignore").isascii():
+        known = codecs.getincrementaldecoder("utf-8")("ignore")
+        if _fault(path, encoding) is not None or not all(known.decode(piece).isascii() for piece in _pieces(path)):
             raise SchemaError(
-                f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{content[fault]:02x} in line "
-                f"{_line(content, fault)}. Save it in UTF-8."
+                f"{path.name} has two encodings, it seems: it is UTF-8 but for byte 0x{_byte(path, fault):02x} in line "
+                f"{_line(path, fault)}. Save it in UTF-8."
             )
-    first = _decoded(path, content, encoding)[:LONGEST]  # its first line, and more
+    _check(path, encoding)
+    first = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")[:LONGEST]
     layouts = [Layout(separator, encoding) for separator in SEPARATORS]
     return max(layouts, key=lambda each: len(_first(path, io.StringIO(first, newline=""), each)[0]))
 
@@ -131,45 +168,98 @@ def _utf8(path, encoding):
     if _is_plain(path, encoding):
         yield path
         return
+    _check(path, encoding)
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "text"
-        text = _decoded(path, path.read_bytes(), encoding)
-        copy.write_text(text.replace("\r\n", "\n"), encoding="utf-8", newline="")
+        copy, known, held = Path(folder) / "text", codecs.getincrementaldecoder(encoding)(), ""
+        with copy.open("w", encoding="utf-8", newline="") as file:
+            for number, piece in enumerate(_pieces(path)):
+                text = held + known.decode(piece).removeprefix("" if number else "\ufeff")
+                held = "\r" if text.endswith("\r") else ""  # half a line's end, perhaps
+                file.write(text.removesuffix(held).replace("\r\n", "\n"))
+            file.write(held)
         yield copy
+
+
+PIECE = 2**24  # bytes of a file at a time: it may be longer than the memory
+
+
+def _pieces(path):
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
 
 
 def _is_plain(path, encoding):
     """Whether the engine can read a file as it is. A name with *, ? or [ would be a pattern to it."""
-    content = path.read_bytes()
-    return (
-        (content.isascii() or (encoding == "utf-8" and _fault(content, encoding) is None))
-        and (b"\r" not in content or content.count(b"\r\n") in (0, content.count(b"\n")))
-        and b"\0" not in content
-        and not set("*?[") & set(str(path))
-    )
+    if set("*?[") & set(str(path)):
+        return False
+    known, breaks, before = codecs.getincrementaldecoder("utf-8")(), np.zeros(3, dtype=np.int64), b""
+    for piece in _pieces(path):
+        if b"\0" in piece:
+            return False
+        if not piece.isascii() or known.getstate()[0]:
+            if encoding != "utf-8":
+                return False
+            try:
+                known.decode(piece)
+            except UnicodeDecodeError:
+                return False
+        if b"\r" in piece or before == b"\r":
+            breaks[:2] += piece.count(b"\r"), (before + piece).count(b"\r\n")
+        breaks[2] += piece.count(b"\n")
+        before = piece[-1:]
+    return not known.getstate()[0] and (not breaks[0] or breaks[1] in (0, breaks[2]))
 
 
-def _decoded(path, content, encoding):
-    fault = _fault(content, encoding)
+def _check(path, encoding):
+    """Raise SchemaError for a file that is no text in an encoding."""
+    fault = _fault(path, encoding)
     if fault is not None:
         raise SchemaError(
-            f"{path.name} is not text in {encoding}: byte 0x{content[fault]:02x} in line {_line(content, fault)}. "
+            f"{path.name} is not text in {encoding}: byte 0x{_byte(path, fault):02x} in line {_line(path, fault)}. "
             "Save it as CSV in UTF-8, or say its encoding in [format]."
         )
-    found = content.decode(encoding)
-    if "\0" in found:
-        line = _line(content, content.index(b"\0"))
-        raise SchemaError(f"{path.name} is no text file: line {line} holds a zero byte. Save it as CSV in UTF-8.")
-    return found.removeprefix("\ufeff")
+    known, lines = codecs.getincrementaldecoder(encoding)(), 1
+    for piece in _pieces(path):
+        if piece.isascii() and b"\0" not in piece and encoding not in MARKS.values():
+            lines += piece.count(b"\n")
+            continue
+        text = known.decode(piece)
+        if "\0" in text:
+            line = lines + text[: text.index("\0")].count("\n")
+            raise SchemaError(f"{path.name} is no text file: line {line} holds a zero byte. Save it as CSV in UTF-8.")
+        lines += text.count("\n")
 
 
-def _fault(content, encoding):
+def _fault(path, encoding):
     """The place of the first byte that is none of an encoding; None if there is none."""
+    known, done = codecs.getincrementaldecoder(encoding)(), 0
+    for piece in _pieces(path):
+        held = len(known.getstate()[0])
+        try:
+            known.decode(piece)
+        except UnicodeDecodeError as error:
+            return done - held + error.start
+        done += len(piece)
+    held = len(known.getstate()[0])
     try:
-        content.decode(encoding)
-    except UnicodeDecodeError as error:
-        return error.start
+        known.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return done - held
 
 
-def _line(content, place):
-    return content[:place].count(b"\n") + 1
+def _byte(path, place):
+    with path.open("rb") as file:
+        file.seek(place)
+        return file.read(1)[0]
+
+
+def _line(path, place):
+    """The number of the line in which the byte at a place stands."""
+    number, left = 1, place
+    for piece in _pieces(path):
+        number += piece[:left].count(b"\n")
+        left -= len(piece)
+        if left <= 0:
+            break
+    return number

@@ -1,4 +1,7 @@
-"""What every sanitizer is: parameters that repr shows faithfully, and one verb, `sanitize`."""
+"""What every sanitizer is: parameters that repr shows faithfully, and one verb, `sanitize`.
+
+One module: its facts, and what is checked before a release exists, are read side by side.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

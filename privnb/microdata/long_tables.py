@@ -1,0 +1,158 @@
+"""Tables of any length: read, counted and joined by an engine, so that no more than their combinations is in memory.
+
+Only these three steps touch every record. They are written once, for any lazy frame that Narwhals knows: DuckDB's, of
+files, or another engine's, of a cluster.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import narwhals as nw
+
+from privnb.microdata import engine, reading, text_files
+from privnb.microdata.reading import TEXT, kind
+from privnb.microdata.schema import SchemaError
+
+TIMES = "times of a combination"  # the names of columns of our own, which no table has
+PLACE = "place of a combination"
+MISSING = "missing: "
+
+
+@dataclass(frozen=True)
+class LongTable:
+    """A lazy frame with named columns.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+    lent : function of a pyarrow.Table
+        Gives it as a lazy frame of the same engine.
+    check : function without arguments, optional
+        Raises SchemaError for what was wrong with the records that were read, after a question.
+    """
+
+    frame: nw.LazyFrame
+    lent: Callable
+    check: Callable = lambda: None
+
+    def counted(self, names, most):
+        """The distinct combinations of some columns, and how many records have each.
+
+        Parameters
+        ----------
+        names : list of str
+        most : int
+            Combinations that fit into memory.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns `names` of the engine's own types, and TIMES; more than `most` rows where there are more.
+        """
+        grouped = self.frame.select(names).group_by(names).agg(nw.len().alias(TIMES))
+        found = grouped.head(most + 1).collect(backend="pyarrow").to_native()
+        self.check()
+        return found
+
+    def joined(self, combinations, labels, more=()):
+        """The records with the labels of their combinations.
+
+        Parameters
+        ----------
+        combinations : pyarrow.Table
+            As `counted` gives them.
+        labels : pyarrow.Table
+            Of as many rows, in that order: what stands beside each.
+        more : list of str
+            Other columns of the records.
+
+        Returns
+        -------
+        narwhals.LazyFrame
+            The columns of `labels`, then `more`.
+        """
+        keys, frame = combinations.drop_columns([TIMES]), self.frame
+        names = keys.column_names
+        for name in names:  # a missing value is equal to no other, so that a join would lose it
+            column = keys.column(name)
+            if column.null_count:
+                some = next((value for value in column.unique().to_pylist() if value is not None), "")
+                frame = frame.with_columns(nw.col(name).is_null().alias(MISSING + name), nw.col(name).fill_null(some))
+                keys = keys.append_column(MISSING + name, column.is_null())
+                keys = keys.set_column(keys.column_names.index(name), name, column.fill_null(some))
+        beside = {PLACE + name: labels.column(name) for name in labels.column_names}
+        for name, column in beside.items():
+            keys = keys.append_column(name, column)
+        on = [name for name in keys.column_names if name not in beside]
+        found = frame.select([*on, *more]).join(self.lent(keys), on=on, how="inner")
+        return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, more))
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a table. `names`: what its columns are called, by their names in the file, where these differ."""
+
+    path: object
+    layout: text_files.Layout | None
+    header: tuple = ()  # the columns of a text file without one
+
+
+@contextlib.contextmanager
+def opened(files, names, renamed, complete="", **settings):
+    """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
+
+    Parameters
+    ----------
+    files : list of File
+    names : list of str
+        The columns that are read.
+    renamed : dict of str to str
+        Names by those in the files.
+    complete : str
+        The mark of a missing value, if records with one in any column are left out.
+    **settings
+        Of the engine.
+
+    Raises
+    ------
+    SchemaError
+        For files that are none, or lack a column.
+    """
+    with contextlib.ExitStack() as stack:
+        parts, checks = [], []
+        for file in files:
+            parts.append(_query(file, names, renamed, complete, checks, stack))
+        connection = stack.enter_context(engine.opened(**settings))
+        relation = connection.sql(" union all by name ".join(parts))
+
+        def check():
+            for each in checks:
+                each(connection)
+
+        yield LongTable(nw.from_native(relation), lambda table: nw.from_native(connection.from_arrow(table)), check)
+
+
+def _query(file, names, renamed, complete, checks, stack):
+    """What asks for the columns `names` of a file, in SQL."""
+    if kind(file.path) == TEXT:
+        known, query, check = stack.enter_context(text_files.scanned(file.path, file.layout, file.header))
+        checks.append(check)
+        columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
+        if end := file.layout.line_end:
+            last = [*columns][-1]
+            columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
+    else:
+        query = f"select * from read_parquet({engine.quoted(str(file.path))})"
+        known = reading.parquet_columns(file.path)
+        columns = {renamed.get(name, name): engine.name(name) for name in known}
+    if absent := [name for name in names if name not in columns]:
+        raise SchemaError(
+            f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
+        )
+    wanted = ", ".join(f"{columns[name]} as {engine.name(name)}" for name in names)
+    marks = f"('', {engine.quoted(complete)})"
+    others = [column for name, column in columns.items() if name not in names] if complete else []
+    lacking = [f"coalesce(trim({column}::varchar), '') in {marks}" for column in others]
+    where = f" where not ({' or '.join(lacking)})" if lacking else ""
+    return f"(select {wanted} from ({query}){where})"

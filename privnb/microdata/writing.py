@@ -1,0 +1,179 @@
+"""A release written to a file, whole or not at all.
+
+Its rows are sorted by what they hold, so that their order tells nothing of the table's.
+"""
+
+import contextlib
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from privnb.microdata.schema import SchemaError, text
+
+PIECE = 2**20  # rows at a time
+PART = 10_000_000  # rows of a file in a folder
+KINDS = {".parquet": "parquet", ".csv": "csv", "": "parquet"}  # by the ending; without one it is a folder
+FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a release
+
+
+def output(path):
+    """Where a release goes: a Path. Raises SchemaError for one of another kind, and FileExistsError if it is there."""
+    path = Path(path)
+    if "://" in str(path):
+        raise SchemaError(
+            f"'{path}' is an address, and a release is written to a folder or file here. Copy it from there."
+        )
+    if path.suffix not in KINDS:
+        raise SchemaError(
+            f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
+            "whose name has no ending."
+        )
+    for each in (path, *(path.with_name(path.name + ending) for ending in (FACTS, BUCKETS))):
+        if each.exists() and (each == path or path.exists()):
+            raise FileExistsError(f"{each} exists already and is left as it is. Give another name, or move it away.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder '{path.parent}' to write to.")
+    return path
+
+
+@contextlib.contextmanager
+def staged(path):
+    """A folder beside `path`, for its owner alone, that is gone at the end, and with it all that is unfinished."""
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            yield Path(folder)
+    except OSError as error:
+        full = " The disk is full." if error.errno == errno.ENOSPC else ""
+        raise OSError(f"{path} cannot be written: {error.strerror or error}.{full} Nothing is left of it.") from error
+
+
+def finish(made, path, beside):
+    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings."""
+    for ending, content in beside.items():
+        own = made.with_name(made.name + ending)
+        own.write_text(content, encoding="utf-8")
+        os.replace(own, path.with_name(path.name + ending))
+    if made.is_dir():
+        made.rename(path)  # which fails if another has just filled it
+    else:
+        os.link(made, path)  # which fails if another has just made it
+        made.unlink()
+
+
+def write(made, columns, times, batches=None, more=None):
+    """Write rows to a file or folder.
+
+    Parameters
+    ----------
+    made : Path
+        Of one of the `KINDS`.
+    columns, times
+        The distinct rows, as `Release.counted_rows` gives them.
+    batches : iterable of (integer array, list of pyarrow.Array), optional
+        Which row each published one is, and its cells in the columns `more`; None: each row as often as `times` says.
+    more : dict of str to pyarrow.DataType
+    """
+    form = {"parquet": _Parquet, "csv": _Csv}[KINDS[made.suffix]](columns, more or {})
+    if made.suffix:
+        with form.opened(made) as file:
+            for place, cells in batches or _repeated(times):
+                form.add(file, place, cells)
+        return
+    made.mkdir()
+    left, number, file = 0, 0, None
+    with contextlib.ExitStack() as stack:
+        for place, cells in batches or _repeated(times):
+            if left <= 0:
+                stack.close()
+                number, left = number + 1, PART
+                file = stack.enter_context(form.opened(made / f"part-{number:05}.parquet"))
+            form.add(file, place, cells)
+            left -= len(place)
+
+
+def _repeated(times):
+    ends = np.cumsum(times)
+    for begin in range(0, int(ends[-1]), PIECE):
+        end = min(begin + PIECE, int(ends[-1]))
+        first, last = np.searchsorted(ends, [begin, end - 1], side="right")
+        rows = np.arange(first, last + 1)
+        yield np.repeat(rows, np.minimum(ends[rows], end) - np.maximum(ends[rows] - times[rows], begin)), []
+
+
+class _Parquet:
+    def __init__(self, columns, more):
+        import pyarrow as pa
+
+        self.columns = [(codes.astype(np.int32), _arrow(values)) for codes, values in columns.values()]
+        types = (pa.dictionary(pa.int32(), values.type) for _, values in self.columns)
+        self.schema = pa.schema([*zip(columns, types, strict=True), *more.items()])
+
+    def opened(self, path):
+        from pyarrow.parquet import ParquetWriter
+
+        # Without the schema of Arrow, by which a reader would take every column for categories.
+        return ParquetWriter(path, self.schema, store_schema=False)
+
+    def add(self, file, place, cells):
+        import pyarrow as pa
+
+        own = [pa.DictionaryArray.from_arrays(pa.array(codes[place]), values) for codes, values in self.columns]
+        file.write_batch(pa.record_batch([*own, *cells], schema=self.schema))
+
+
+class _Csv:
+    def __init__(self, columns, more):
+        import pyarrow as pa
+
+        cells = (_quoted(_arrow(values)).take(pa.array(codes)) for codes, values in columns.values())
+        self.lines = _joined(cells, ",")
+        self.head = ",".join(_quoted(pa.array([*columns, *more])).to_pylist()) + "\n"
+
+    @contextlib.contextmanager
+    def opened(self, path):
+        with path.open("wb") as file:
+            file.write(self.head.encode())
+            yield file
+
+    def add(self, file, place, cells):
+        import pyarrow as pa
+
+        lines = _joined([self.lines.take(pa.array(place)), *map(_quoted, cells)], ",")
+        _, _, content = _joined([lines, _text("")], "\n").buffers()
+        file.write(content)
+
+
+def _arrow(values):
+    """Distinct values as Arrow's: numbers, or texts; null for what is missing."""
+    import pyarrow as pa
+
+    numbers = values.dtype != object  # the numbers among labels are texts
+    return pa.array(
+        [None if value is None or value != value else value if numbers else text(value) for value in values.tolist()]
+    )
+
+
+def _quoted(column):
+    """The cells of a column as CSV has them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.fill_null(column.cast(pa.large_string()), "")
+    quoted = _joined([_text(""), pc.replace_substring(column, '"', '""'), _text("")], '"')
+    return pc.if_else(pc.match_substring_regex(column, '[",\r\n]'), quoted, column)
+
+
+def _text(value):
+    import pyarrow as pa
+
+    return pa.scalar(value, pa.large_string())  # of pieces of more than 2 GB
+
+
+def _joined(columns, between):
+    """Texts of some columns side by side, with `between` them."""
+    import pyarrow.compute as pc
+
+    return pc.binary_join_element_wise(*columns, _text(between))
