@@ -10,7 +10,7 @@ from privnb.evaluation.results import guessed, row_builder, tidy
 from privnb.measures.base import state
 from privnb.microdata import expect, withholding
 from privnb.microdata.columns import plain
-from privnb.microdata.counts import coded, combinations, once_each, people_among, people_in
+from privnb.microdata.counts import coded, distinct_codes, once_each, people_among, people_in
 from privnb.microdata.names import name_list
 from privnb.microdata.progress import track
 from privnb.microdata.schema import NotForThisTable
@@ -159,10 +159,11 @@ def uniqueness(dataset, *, fewest=withholding.LIMIT):
     expect.these(dataset=dataset, fewest=fewest)
     row = row_builder(dataset, Identity(), "")
     names = dataset.schema.quasi_identifiers
-    subsets = subsets_of(names)
+    columns, subsets = {name: coded(dataset.cells[name]) for name in names}, subsets_of(names)
     rows, n, alone = [], dataset.headcount, {}
     for subset in track(subsets, "who is unique"):
-        index = combinations(dataset.cells[list(subset)]).index
+        known = [columns[name] for name in subset]
+        _, index = distinct_codes([codes for codes, _ in known], [len(values) for _, values in known])
         alone[subset] = people_among(people_in(index, dataset.people)[index] == 1, dataset.people)
     hidden = withholding.suppress_sets(alone, n, fewest)
     for subset, people in alone.items():

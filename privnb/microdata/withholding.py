@@ -152,23 +152,36 @@ def suppress_sets(people, of, limit=LIMIT):
     most = max(map(len, people), default=0)
     order = sorted(people, key=lambda names: (len(names) not in (0, most), len(names)))
     sets = {names: frozenset(names) for names in people}
-    nested = [Margin(larger, (smaller,)) for larger in sets for smaller in sets if sets[smaller] < sets[larger]]
+    # All pairs of thousands of sets are millions: each set is compared with those alone that have all its attributes.
+    every, having = set(people), {}
+    for names in people:
+        for name in names:
+            having.setdefault(name, set()).add(names)
+    above = {names: every.intersection(*(having[name] for name in names)) for names in people}
+    nested = [Margin(larger, (names,)) for names in people for larger in above[names] if sets[names] < sets[larger]]
     margins = [*nested, *(Margin(of, (names,)) for names in people)]
     return suppress({names: people[names] for names in order}, margins, limit)
 
 
 def _linked(near):
-    """Of each cell the margins that it is linked with, over any number of others: `{name: margins}`."""
+    """Of each cell the margins that it is linked with, over any number of others: `{name: margins}`.
+
+    None where these are of nested groups alone, for nothing follows: one between two others may vary unless these are
+    equal, and so not few. It is asked here, once for all cells, as there may be thousands of them, and more margins.
+    """
     linked = {}
     for first in near:
         if first not in linked:
             cells = dict.fromkeys([first])
             waiting = [first]
             while waiting:
-                others = {cell for margin in near[waiting.pop()] for cell in margin.cells} - cells.keys()
-                cells |= dict.fromkeys(others)
+                margins = near[waiting.pop()]
+                others = dict.fromkeys(cell for margin in margins for cell in margin.cells if cell not in cells)
+                cells |= others
                 waiting += others
             margins = list(dict.fromkeys(margin for cell in cells for margin in near[cell]))
+            if all(margin.rest and len(margin.parts) == 1 for margin in margins):
+                margins = []
             linked |= dict.fromkeys(cells, margins)
     return linked
 
@@ -179,8 +192,6 @@ def _follows(known, cells, margins, limit):
     Other values that it may have, a whole one away from its own, are found by linear programming over all withheld
     counts; those found for one count are tried for the next.
     """
-    if all(margin.rest and len(margin.parts) == 1 for margin in margins):
-        return False  # of nested groups alone: one between two others may vary unless these are equal, and so not few
     hidden = list(dict.fromkeys(cell for margin in margins for cell in margin.cells if cell not in known))
     secret = [Margin(cell, ()) for cell in hidden if few(cells[cell], limit)]
     secret += [margin for margin in margins if margin.rest]
