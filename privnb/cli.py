@@ -234,6 +234,17 @@ def _described(table, args):
     return table, [*alerts, roles.publishes, *lacks]
 
 
+def sanitize(args):
+    """Make a release of a table, from file to file; say what is in it."""
+    from privnb.sanitizers import from_files
+
+    made = from_files.sanitize(
+        args.source, args.model, args.out, algorithm=args.algorithm, dataset=args.dataset, study=args.study,
+        memory=args.memory,
+    )  # fmt: skip
+    print(*made.said, sep="\n")
+
+
 def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
     from privnb.microdata.dataset import load, schema_of
@@ -342,6 +353,23 @@ def _parser():
     command.add_argument("name", metavar="NAME", help="its folder under data/, or its .toml file")
     _add_roles(command)
     command.set_defaults(run=describe)
+
+    command = commands.add_parser("sanitize", help="make a release of a table, from file to file, however long it is")
+    command.add_argument(
+        "source", metavar="IN", help="CSV, Parquet, a folder of either, or the name of a described dataset"
+    )
+    command.add_argument(
+        "--model", required=True, metavar="'K=10, T=0.2:SALARY'",
+        help="what nobody may be below: k, l, t, delta, each with its bound and, but for k, its sensitive attribute",
+    )  # fmt: skip
+    command.add_argument("--out", required=True, metavar="OUT", help="a new .parquet or .csv file, or a folder")
+    command.add_argument(
+        "--algorithm", default="Mondrian", metavar="NAME", help="which sanitizer keeps it, such as 'local recoding'"
+    )
+    command.add_argument("--dataset", metavar="NAME", help="the dataset whose description says what the columns are")
+    command.add_argument("--study", metavar="NAME", help="in the roles of this study of its description")
+    command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
+    command.set_defaults(run=sanitize)
 
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
     command.add_argument("file", metavar="FILE", help="a table, such as a release, or a dataset's .toml file")

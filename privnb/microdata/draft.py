@@ -19,6 +19,7 @@ from pathlib import Path
 from privnb.microdata import cuts, description, expect, reading
 from privnb.microdata.column_types import recognized
 from privnb.microdata.column_values import Values
+from privnb.microdata.counts import people_among
 from privnb.microdata.names import offered, refused
 from privnb.microdata.owners import of_people
 from privnb.microdata.schema import Categories, Role, SchemaError
@@ -76,8 +77,8 @@ def drafted(file, name=None, folder="data"):
     place = Path(folder) / name
     if place.exists():
         raise FileExistsError(f"{place} exists already and is left as it is. Give another name, or move it away.")
-    renamed = _renamed(table)
-    mark = _mark(table)
+    renamed = renamed_in(table)
+    mark = mark_of([(table[name], None) for name in table])
     values = {renamed.get(name, name): Values.of(table[name], mark) for name in table}
     decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
     columns = [recognized(name, each.with_points() if decimal == "," else each) for name, each in values.items()]
@@ -93,7 +94,7 @@ def drafted(file, name=None, folder="data"):
             for column in columns:
                 if column.tree:
                     column.tree.write(work / "hierarchies" / "default" / f"{column.name}.csv")
-            head = _description(name, files, layout, decimal, len(table), mark, columns, renamed)
+            head = text(name, files, layout, decimal, len(table), mark, columns, renamed)
             (work / f"{name}.toml").write_text(head, encoding="utf-8")
             (work / ".gitignore").write_text("*\n", encoding="utf-8")  # people's data: no `git add .` takes it along
             # Open to whom all the files are open: values of their records stand in all of them.
@@ -117,10 +118,10 @@ def named(file):
     return re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")
 
 
-def _renamed(table):
+def renamed_in(names):
     """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
-    unfit = [column for column in table if refused(column) or re.search(r"[/\\]|^\.", column)]
-    taken, renamed = set(table) - set(unfit), {}
+    unfit = [column for column in names if refused(column) or re.search(r"[/\\]|^\.", column)]
+    taken, renamed = set(names) - set(unfit), {}
     for column in unfit:
         name = offered(re.sub(r"[/\\]|^\W+", " ", column))
         numbered = (f"{name} {number}" for number in itertools.count(2))
@@ -129,15 +130,18 @@ def _renamed(table):
     return renamed
 
 
-def _mark(table):
-    """The commonest mark of missing values in a table; "" if none is missing."""
+def mark_of(columns):
+    """The commonest mark of missing values in a table; "" if none is missing.
+
+    `columns`: of each its Categorical of texts, and how many records each entry stands for, or None.
+    """
     counts = dict.fromkeys(MISSING, 0)
     empty = False
-    for column in table:
-        codes, categories = table[column].cat.codes.to_numpy(), table[column].cat.categories
+    for column, times in columns:
+        codes, categories = column.cat.codes.to_numpy(), column.cat.categories
         empty = empty or bool((codes < 0).any())
         for mark in set(MISSING).intersection(categories):
-            counts[mark] += int((codes == categories.get_loc(mark)).sum())
+            counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
     mark = max(counts, key=counts.get)
     return mark if empty or counts[mark] else ""
 
@@ -188,7 +192,8 @@ RENAMED = """
 """
 
 
-def _description(name, files, layout, decimal, records, mark, columns, renamed):
+def text(name, files, layout, decimal, records, mark, columns, renamed, checked=True):
+    """What a description says; `checked`: with the checksum of each file."""
     head = HEAD.format(
         file=quoted(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
         records=records,
@@ -198,7 +203,8 @@ def _description(name, files, layout, decimal, records, mark, columns, renamed):
         assumed=ASSUMED[any(column.role is Role.PERSON for column in columns)],
     )
     for file in files:
-        head += f'\n[[files]]\npath = {quoted(offered(file.name))}\nsha256 = "{description.checksum(file)}"\n'
+        head += f"\n[[files]]\npath = {quoted(offered(file.name))}\n"
+        head += f'sha256 = "{description.checksum(file)}"\n' if checked else ""
     head += "\n[format]\n"
     if layout:
         head += f"separator = {quoted(layout.separator)}\n"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import narwhals as nw
 
 from privnb.microdata import engine, reading, text_files
-from privnb.microdata.reading import TEXT, kind
+from privnb.microdata.reading import PARQUET, TEXT, kind
 from privnb.microdata.schema import SchemaError
 
 TIMES = "times of a combination"  # the names of columns of our own, which no table has
@@ -98,6 +98,32 @@ class File:
     header: tuple = ()  # the columns of a text file without one
 
 
+def columns(files):
+    """The names of the columns of files that have the same ones. Raises SchemaError for others."""
+    found = [_columns(file) for file in files]
+    for file, names in zip(files, found, strict=True):
+        if set(names) != set(found[0]):
+            raise SchemaError(
+                f"{file.path.name} has the columns {', '.join(names)}, and {files[0].path.name} has "
+                f"{', '.join(found[0])}. The parts of a table have the same columns: correct them, or name one of them."
+            )
+    return found[0]
+
+
+def _columns(file):
+    if kind(file.path) == TEXT:
+        with text_files.scanned(file.path, file.layout, file.header) as (names, _, _):
+            reading.check_header(file.path, names)
+            return names
+    return _parquet(file)
+
+
+def _parquet(file):
+    if (found := kind(file.path)) != PARQUET:
+        raise SchemaError(f"{file.path.name} is {found}. From file to file go CSV and Parquet: save it as one of them.")
+    return reading.parquet_columns(file.path)
+
+
 @contextlib.contextmanager
 def opened(files, names, renamed, complete="", **settings):
     """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
@@ -130,7 +156,23 @@ def opened(files, names, renamed, complete="", **settings):
             for each in checks:
                 each(connection)
 
-        yield LongTable(nw.from_native(relation), lambda table: nw.from_native(connection.from_arrow(table)), check)
+        with _said():
+            yield LongTable(nw.from_native(relation), lambda table: nw.from_native(connection.from_arrow(table)), check)
+
+
+@contextlib.contextmanager
+def _said():
+    """What went wrong in the engine, as errors of ours."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise SchemaError("the engine needs more memory than it is given. Allow more, or leave out columns.") from None
+    except duckdb.IOException as error:
+        raise OSError(f"{str(error).splitlines()[0]}. Nothing is written.") from error
+    except duckdb.Error as error:
+        raise SchemaError(f"the files cannot be read: {str(error).splitlines()[0]} Save them anew.") from error
 
 
 def _query(file, names, renamed, complete, checks, stack):
@@ -143,8 +185,8 @@ def _query(file, names, renamed, complete, checks, stack):
             last = [*columns][-1]
             columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
     else:
+        known = _parquet(file)
         query = f"select * from read_parquet({engine.quoted(str(file.path))})"
-        known = reading.parquet_columns(file.path)
         columns = {renamed.get(name, name): engine.name(name) for name in known}
     if absent := [name for name in names if name not in columns]:
         raise SchemaError(

@@ -9,18 +9,20 @@ BY_CHANCE, FIRST = 10, 10_000  # pairs of records; records that are compared bef
 WHEN = ("dates", "years", "times")  # how a draft says that a column is a time
 
 
-def of_people(columns, values, table):
+def of_people(columns, values, table=None):
     """The same columns, of which the first that looks like a key of people who have several records each is one: by its
     name, or as none of its values has two records of one time.
+
+    `table`: the codes of each column, by record; without it names alone are looked at.
     """
-    for place, (column, codes) in enumerate(zip(columns, table, strict=True)):
+    for place, column in enumerate(columns):
         each = values[column.name]
         if each.missing or not 1 < each.different < each.records:
             continue
         keyed = OWNER.search(column.name) and not GROUP.fullmatch(column.name)
         if keyed and each.records < each.different * MOST_ROWS:
             why = "k counts people; if it is no key, give another role"
-        elif time := _panel(column, codes, columns, table):
+        elif time := table and _panel(column, table[place], columns, table):
             why = f"none has two of one '{time}', so k counts them; if it is no key, give another role"
         else:
             continue

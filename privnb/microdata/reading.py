@@ -130,13 +130,18 @@ def _unknown(path):
     table = read(path, layout)
     if table.empty:
         raise SchemaError(f"{path.name} has column names but no record. There is nothing to do.")
-    numbers = [name for name in table if NUMBER.fullmatch(name)]
+    check_header(path, table)
+    return table, layout
+
+
+def check_header(path, names):
+    """Raise SchemaError for a file whose first line is a record, it seems. `names`: what stands there."""
+    numbers = [name for name in names if NUMBER.fullmatch(name)]
     steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}
     if numbers and not (len(numbers) > 2 and len(steps) == 1 and min(steps) > 0):  # as years do that are names
         raise SchemaError(
             f"{path.name} starts with a record, it seems ({numbers[0]!r} in line 1). Put a line of column names first."
         )
-    return table, layout
 
 
 def together(files, tables):

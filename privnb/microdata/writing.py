@@ -5,7 +5,9 @@ Its rows are sorted by what they hold, so that their order tells nothing of the 
 
 import contextlib
 import errno
+import glob
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -21,19 +23,16 @@ FACTS, BUCKETS = ".provenance.json", ".buckets.csv"  # what stands beside a rele
 
 def output(path):
     """Where a release goes: a Path. Raises SchemaError for one of another kind, and FileExistsError if it is there."""
-    path = Path(path)
     if "://" in str(path):
-        raise SchemaError(
-            f"'{path}' is an address, and a release is written to a folder or file here. Copy it from there."
-        )
+        raise SchemaError(f"'{path}' is an address, and a release is written to a file or folder here.")
+    path = Path(path)
     if path.suffix not in KINDS:
         raise SchemaError(
             f"'{path.name}' ends in {path.suffix}. A release is a file that ends in .parquet or .csv, or a folder, "
             "whose name has no ending."
         )
-    for each in (path, *(path.with_name(path.name + ending) for ending in (FACTS, BUCKETS))):
-        if each.exists() and (each == path or path.exists()):
-            raise FileExistsError(f"{each} exists already and is left as it is. Give another name, or move it away.")
+    if path.exists():
+        raise FileExistsError(f"{path} exists already and is left as it is. Give another name, or move it away.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder '{path.parent}' to write to.")
     return path
@@ -41,26 +40,49 @@ def output(path):
 
 @contextlib.contextmanager
 def staged(path):
-    """A folder beside `path`, for its owner alone, that is gone at the end, and with it all that is unfinished."""
+    """A folder beside `path`, for its owner alone, that is gone at the end, and with it all that is unfinished. What a
+    process that was killed has left of the same name goes as well.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*-unfinished-*"):
+        if not _runs(left.name.rpartition("-unfinished-")[0].rpartition(".")[2]):
+            shutil.rmtree(left, ignore_errors=True)
+    with reported(path):
+        folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-unfinished-")
+    with folder as place:
+        yield Path(place)
+
+
+def _runs(process):
+    """Whether a process of this number, a text, runs."""
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-            yield Path(folder)
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:  # somebody else's
+        pass
+    return True
+
+
+@contextlib.contextmanager
+def reported(path):
+    """An error while `path` is written says so, and that nothing is left of it."""
+    try:
+        yield
     except OSError as error:
-        full = " The disk is full." if error.errno == errno.ENOSPC else ""
-        raise OSError(f"{path} cannot be written: {error.strerror or error}.{full} Nothing is left of it.") from error
+        why = error.strerror or str(error).splitlines()[0]
+        raise OSError(f"{path} cannot be written: {why}. Nothing is left of it.") from error
 
 
 def finish(made, path, beside):
     """Move what is `made` to `path`, after what stands `beside` it, texts by their endings."""
-    for ending, content in beside.items():
-        own = made.with_name(made.name + ending)
-        own.write_text(content, encoding="utf-8")
-        os.replace(own, path.with_name(path.name + ending))
-    if made.is_dir():
-        made.rename(path)  # which fails if another has just filled it
-    else:
-        os.link(made, path)  # which fails if another has just made it
-        made.unlink()
+    with reported(path):
+        for ending, content in beside.items():
+            own = made.with_name(made.name + ending)
+            own.write_text(content, encoding="utf-8")
+            os.replace(own, path.with_name(path.name + ending))
+        if path.exists():  # another has just made it
+            raise FileExistsError(errno.EEXIST, "it exists by now, and is left as it is")
+        os.rename(made, path)
 
 
 def write(made, columns, times, batches=None, more=None):

@@ -2,6 +2,8 @@
 
 A claim that does not hold, or a label that does not cover what it stands for, would not only mislead people: measures
 and attacks read labels as true, so both losses and risks of such a release would come out too small.
+
+One module: each check relies on those before it.
 """
 
 import numpy as np

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.microdata import description, engine, expect, long_tables, reading, text_files, writing
+from privnb.microdata import description, draft, engine, expect, long_tables, reading, text_files, undescribed, writing
 from privnb.microdata.columns import plain
 from privnb.microdata.dataset import Chosen, find
+from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import meant
-from privnb.microdata.processes import runs_as
 from privnb.microdata.release import by_content
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
@@ -29,12 +29,16 @@ from privnb.sanitizers.catalogue import kinds
 
 ROW = "row of the release"
 FEW = 100  # different values of a neutral column that is counted; one of more is written record by record
-BASE, COMBINATION = 500, 0.0015  # megabytes: the process itself, and what one combination takes in it
-UNITS = {"MB": 1, "GB": 1000}
+BASE, COMBINATION = 350, 0.001  # megabytes: the process itself, and what one combination takes in it at most
+LEAST, UNITS = 500, {"MB": 1, "GB": 1000}
 
 
 class Written(NamedTuple):
-    """What was written: `records` in `classes`, the smallest of `smallest` people; `notes`: sentences on it."""
+    """What was written.
+
+    Of `records` in `combinations`: `classes`, the smallest of `smallest` people; how many records are `suppressed`;
+    `notes`: what whoever publishes it should know, sentences.
+    """
 
     path: Path
     sanitizer: Sanitizer
@@ -44,6 +48,22 @@ class Written(NamedTuple):
     smallest: int
     suppressed: int
     notes: tuple[str, ...]
+
+    @property
+    def said(self):
+        """The same in sentences."""
+        records = "record" if self.records == 1 else "records"
+        lines = [
+            f"{self.path}: {self.records:,} {records} in {self.classes:,} classes, the smallest of {self.smallest:,}, "
+            f"by {self.sanitizer!r}. What it claims was checked again in the labels.",
+        ]
+        if self.suppressed:
+            lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
+        return [
+            *lines,
+            *self.notes,
+            "How it was made stands beside it. It says nothing of what attacks gain: `report` does.",
+        ]
 
 
 def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB"):
@@ -82,35 +102,31 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     """
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
     out, limit = writing.output(expect.path("out", out)), megabytes(memory)
-    chosen, files = _described(source, dataset, study)
-    sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, chosen.schema)
-    _check_counts(sanitizer)
-    published = [each for each in chosen.schema.attributes if each.role in (*PUBLISHED, Role.PERSON)]
-    more = [each for each in published if _is_long(each)]
-    names, others = ([each.name for each in published if (each in more) is long] for long in (False, True))
-    before = [_fingerprint(file.path) for file in files]
     with writing.staged(out) as folder:
         settings = {"memory_limit": f"{(limit - BASE) / 2:.0f}MB", "temp_directory": str(folder / "engine")}
+        chosen, files, guessed = _described(source, model, dataset, study, folder, settings)
+        sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, chosen.schema)
+        _check_counts(sanitizer)
+        published = [each for each in chosen.schema.attributes if each.role in (*PUBLISHED, Role.PERSON)]
+        names, others = ([each.name for each in published if _is_long(each) is long] for long in (False, True))
+        before = [_fingerprint(file.path) for file in files]
         renamed, made = chosen.text.get("renamed", {}), folder / out.name
         with long_tables.opened(files, [*names, *others], renamed, _mark(chosen), **settings) as table:
             counts, release = _released(chosen, table, names, sanitizer, limit, memory)
             columns, times, place = release.counted_rows()
-            if others:
-                batches = _beside(chosen, table, counts, place, others)
-                writing.write(made, columns, times, batches, {each.name: _type(each) for each in more})
-            else:
-                writing.write(made, columns, times)
+            batches = _beside(chosen, table, counts, place, others) if others else None
+            types = {name: _type(chosen.schema[name]) for name in others}
+            with writing.reported(out):
+                writing.write(made, columns, times, batches, types)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
-        beside = {writing.FACTS: json.dumps(_facts(release, others), indent=1) + "\n"}
+        notes = (*guessed, *_notes(release, others))
+        beside = {writing.FACTS: json.dumps(_facts(release, others, notes), indent=1) + "\n"}
         if release.buckets is not None:
             beside[writing.BUCKETS] = by_content(release.buckets).to_csv(index=False)
         writing.finish(made, out, beside)
-    sizes = release.people_alike
-    return Written(
-        out, sanitizer, int(release.times.sum()), len(release), len(sizes), int(sizes.min()), release.suppressed,
-        tuple(_notes(release, others)),
-    )  # fmt: skip
+    sizes, records = release.people_alike, int(release.times.sum())
+    return Written(out, sanitizer, records, len(release), len(sizes), int(sizes.min()), release.suppressed, notes)
 
 
 class _Counts(NamedTuple):
@@ -122,7 +138,7 @@ class _Counts(NamedTuple):
 
 def _released(chosen, table, names, sanitizer, limit, memory):
     """The release of a long table's combinations, and these."""
-    most = int((limit - BASE) / 2 / COMBINATION)
+    most = int((limit - BASE) / COMBINATION)
     found = table.counted(names, most)
     _check_size(found, most, memory)
     texts = reading.of_arrow(found.drop_columns([long_tables.TIMES]))
@@ -165,10 +181,10 @@ def _type(attribute):
     return pa.int64() if whole else pa.float64()
 
 
-def _facts(release, others):
-    """The provenance of a release with `others` beside its columns."""
+def _facts(release, others, notes):
+    """The provenance of a release with `others` beside its columns, and what is to be known of it."""
     facts = release.provenance.public()
-    return facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact")}
+    return facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)}
 
 
 def _notes(release, others):
@@ -191,6 +207,18 @@ def asked(model, algorithm, schema):
         LocalRecoding(KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal'))
     """
     kind, models = _kind(algorithm), {}
+    for letter, bound, sensitive in _parsed(model):
+        if letter in models:
+            raise ValueError(f"{letter} is asked for twice. Give each letter once.")
+        models[letter] = MODELS[letter](bound, *([] if letter == "k" else [_sensitive(sensitive, letter, schema)]))
+    made = kind.keeping([models[letter] for letter in MODELS if letter in models], next(iter(schema.sensitive), None))
+    if made is None:
+        raise SanitizationError(f"{kind.__name__} cannot keep {model}. Choose one of {', '.join(_able())}.")
+    return made
+
+
+def _parsed(model):
+    """The letters that a person asks for: each with its bound, a number, and its attribute, "" where none is named."""
     for part in model.split(","):
         found = re.fullmatch(r"\s*(\w+)\s*=\s*([^:\s]+)\s*(?::\s*(.*?)\s*)?", part)
         if not found or found[1] not in MODELS:
@@ -200,16 +228,9 @@ def asked(model, algorithm, schema):
             )
         letter, bound, sensitive = found.groups()
         try:
-            number = int(bound) if re.fullmatch(r"-?\d+", bound) else float(bound)
+            yield letter, int(bound) if re.fullmatch(r"-?\d+", bound) else float(bound), sensitive or ""
         except ValueError:
             raise ValueError(f"the bound of {letter} must be a number, got {bound!r}.") from None
-        if letter in models:
-            raise ValueError(f"{letter} is asked for twice. Give each letter once.")
-        models[letter] = MODELS[letter](number, *([] if letter == "k" else [_sensitive(sensitive, letter, schema)]))
-    made = kind.keeping([models[letter] for letter in MODELS if letter in models], next(iter(schema.sensitive), None))
-    if made is None:
-        raise SanitizationError(f"{kind.__name__} cannot keep {model}. Choose one of {', '.join(_able())}.")
-    return made
 
 
 def _kind(algorithm):
@@ -247,35 +268,36 @@ def _check_counts(sanitizer):
         )
 
 
-def _described(source, dataset, study):
-    """The description of a source, and its files."""
+def _described(source, model, dataset, study, folder, settings):
+    """The description of a source, its files, and what was guessed where nobody has described it, sentences."""
     expect.path("source", source)
     if "://" in str(source):
         raise SchemaError(f"'{source}' is an address, and files are read from folders here. Copy it there first.")
     path = Path(source)
     if dataset is None and (path.suffix == ".toml" or not path.exists()):
         chosen = Chosen.of(find(source), study)
-        layout, folder = chosen.text.get("format", {}), chosen.path.parent
-        files = [
+        layout, named = chosen.text.get("format", {}), tuple(chosen.text["columns"])
+        return chosen, [
             long_tables.File(
-                description.inside(folder, entry["path"]),
-                text_files.Layout(
-                    **{k: v for k, v in (layout | entry).items() if k in text_files.Layout.__dataclass_fields__}
-                ),
-                tuple(chosen.text["columns"]),
+                description.inside(chosen.path.parent, entry["path"]), text_files.Layout.of(layout | entry), named
             )
             for entry in chosen.text["files"]
-        ]
-        return chosen, files
-    if dataset is None:
-        raise SchemaError(
-            f"nobody has said what the columns of {path.name} are. Describe it first (`{runs_as()} new {path}`), or "
-            "name the dataset whose description says it: dataset=NAME."
-        )
-    parts = reading.parts(path)
-    return Chosen.of(find(dataset), study), [
-        long_tables.File(each, reading.guessed(each) if reading.kind(each) == reading.TEXT else None) for each in parts
+        ], ()  # fmt: skip
+    files = [
+        long_tables.File(each, reading.guessed(each) if reading.kind(each) == reading.TEXT else None)
+        for each in reading.parts(path)
     ]
+    if dataset is not None:
+        return Chosen.of(find(dataset), study), files, ()
+    if isinstance(model, Sanitizer):
+        raise SchemaError(
+            f"nobody has said what the columns of {path.name} are. Name the dataset whose description says it, or ask "
+            'for a model in words, such as "k=10, t=0.2:salary".'
+        )
+    names, secret = long_tables.columns(files), dict.fromkeys(each[2] for each in _parsed(model) if each[2])
+    with long_tables.opened(files, names, {}, **settings) as table:
+        toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, [*secret])
+    return Chosen.of(toml, None), files, said
 
 
 def _mark(chosen):
@@ -321,6 +343,6 @@ def megabytes(memory):
     """What `memory` says, in megabytes. Raises ValueError for what is no size, or too little for any table."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(memory), re.IGNORECASE)
     size = float(found[1]) * UNITS[found[2].upper()] if found else 0
-    if size < 1.2 * BASE:
-        raise ValueError(f"memory must be a size such as 2GB, at least {1.2 * BASE:.0f}MB, got {expect.found(memory)}.")
+    if size < LEAST:
+        raise ValueError(f"memory must be a size such as 2GB, at least {LEAST}MB, got {expect.found(memory)}.")
     return size

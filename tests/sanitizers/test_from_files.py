@@ -1,0 +1,441 @@
+"""From file to file: the same release as in memory, written whole or not at all."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import keyed
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import CLINIC, IDENTIFIER
+
+from privnb import cli
+from privnb.microdata import long_tables, writing
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import SchemaError
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
+from privnb.sanitizers.from_files import asked, megabytes, sanitize
+
+HEAD = "age,zip,sex,income"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def people(rows=400, seed=0):
+    rng = np.random.default_rng(seed)
+    table = {
+        "age": rng.integers(18, 91, rows).astype(str),
+        "zip": np.char.add("0", rng.integers(1100, 1140, rows).astype(str)),
+        "sex": rng.choice(["F", "M", ""], rows, p=[0.5, 0.45, 0.05]),
+        "income": rng.choice(["low", "mid, or so", 'h"igh'], rows),
+    }
+    return pd.DataFrame(table)
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return [tuple(row) for row in csv.reader(file)]
+
+
+def rows_of(release):
+    cells = release.table.astype(object).where(release.table.notna(), "")
+    return sorted(tuple(map(str, row)) for row in cells.itertuples(index=False))
+
+
+# ---- the same release
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ""])
+@pytest.mark.parametrize(
+    ("model", "algorithm"), [("k=5", "Mondrian"), ("k=3, t=0.4", "local recoding"), ("k=4", "FullDomain")]
+)
+def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
+    dataset = load(CLINIC)
+    made = sanitize(CLINIC, model, f"out{ending}", algorithm=algorithm)
+    whole = asked(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
+    if ending == ".csv":
+        head, *rows = read("out.csv")
+    else:
+        table = pd.read_parquet(f"out{ending}")
+        head, rows = (
+            (*table,),
+            [tuple("" if v != v else str(v) for v in row) for row in table.astype(object).to_numpy()],
+        )
+    assert list(head) == list(whole.table)
+    assert sorted(rows) == rows_of(whole)
+    assert (made.records, made.smallest) == (len(dataset), whole.people_alike.min())
+    facts = json.loads((here / f"out{ending}.provenance.json").read_text())
+    assert facts == json.loads(json.dumps(whole.provenance.public()))
+    assert IDENTIFIER not in str(rows)
+    assert sorted(each.name for each in here.iterdir()) == [f"out{ending}", f"out{ending}.provenance.json"]
+
+
+def test_rows_are_in_the_order_of_what_they_hold(here):
+    sanitize(CLINIC, "k=5", "out.parquet")
+    table = pd.read_parquet("out.parquet").astype(object)
+    keys = [tuple(map(str, row)) for row in table.to_numpy()]
+    firsts = list(dict.fromkeys(keys))
+    assert [key for key in firsts for _ in range(keys.count(key))] == keys, "equal rows stand together"
+    codes = [pd.factorize(table[name], sort=True)[0] for name in table]
+    assert sorted(zip(*codes, strict=True)) == [*zip(*codes, strict=True)]
+
+
+def test_a_file_is_read_by_the_description_of_a_dataset(here):
+    text = load(CLINIC).table.assign(patient="x")
+    text.rename(columns={}).to_csv("others.csv", index=False)
+    made = sanitize("others.csv", "k=5", "out.csv", dataset=CLINIC)
+    assert made.records == 300
+    assert sorted(read("out.csv")[1:]) == rows_of(Mondrian(KAnonymity(5)).sanitize(load(CLINIC), rng=None))
+
+
+def test_parts_of_a_folder_are_one_table(here):
+    os.mkdir("parts")
+    table = people()
+    table[:100].to_csv("parts/a.csv", index=False)
+    table[100:].to_csv("parts/b.csv", index=False)
+    table.to_csv("whole.csv", index=False)
+    for source, out in (("parts", "one.csv"), ("whole.csv", "two.csv")):
+        assert sanitize(source, "k=5, l=1.5:income", out).records == 400
+    assert read("one.csv") == read("two.csv")
+
+
+def test_what_a_person_has_several_records_of_counts_people(here):
+    path = keyed.drafted(here / "visits", 120)
+    dataset = load(path)
+    made = sanitize(path, "k=5, l=1.5:ill", "out.csv")
+    whole = asked("k=5, l=1.5:ill", "mondrian", dataset.schema).sanitize(dataset, rng=None)
+    assert sorted(read("out.csv")[1:]) == rows_of(whole)
+    assert made.smallest == whole.people_alike.min() >= 5
+    assert made.records == len(dataset)
+
+
+def test_buckets_have_their_second_table(here):
+    made = sanitize(CLINIC, "l=2", "out.csv", algorithm="Bucketize")
+    rows, held = pd.read_csv("out.csv"), pd.read_csv("out.csv.buckets.csv")
+    assert held["count"].sum() == len(rows) == 300
+    sizes = rows["bucket"].value_counts()
+    assert (held.groupby("bucket")["count"].sum() == sizes.sort_index()).all()
+    assert (held["count"] * 2 <= held["bucket"].map(sizes)).all(), "l = 2"
+    assert any("who knows a person's can find their row" in note for note in made.notes)
+
+
+# ---- columns of many values
+
+
+@pytest.fixture
+def wide(here):
+    """A dataset with a neutral column of many values and gaps, another that needs rounding, and quotes."""
+    table = people()
+    rng = np.random.default_rng(5)
+    table["score"] = rng.integers(0, 10**6, len(table)).astype(str)
+    table.loc[::50, "score"] = ""
+    table["word"] = [f'say "{i}", {i % 7}' for i in range(len(table))]
+    table.to_csv("wide.csv", index=False)
+    domain = ", ".join(json.dumps(word) for word in table["word"])
+    os.makedirs("data/wide")
+    table.to_csv("data/wide/wide.csv", index=False)
+    (here / "data/wide/wide.toml").write_text(
+        f"""
+[dataset]
+name = "wide"
+title = "wide"
+description = ""
+source = ""
+licence = ""
+citation = ""
+[[files]]
+path = "wide.csv"
+[format]
+missing = "?"
+[columns.age]
+role = "quasi-identifier"
+domain = {{ low = 0, high = 99 }}
+[columns.zip]
+role = "quasi-identifier"
+domain = {json.dumps(sorted(set(table["zip"])))}
+[columns.sex]
+role = "quasi-identifier"
+domain = ["F", "M", "?"]
+[columns.income]
+role = "sensitive"
+domain = {json.dumps(sorted(set(table["income"])))}
+[columns.score]
+role = "neutral"
+domain = {{ low = 0, high = 1000000, step = 10, missing = "?" }}
+[columns.word]
+role = "neutral"
+domain = [{domain}]
+"""
+    )
+    return load("wide")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_neutral_columns_of_many_values_stay_with_their_records(wide, ending):
+    whole = Mondrian(KAnonymity(5)).sanitize(wide, rng=None)
+    made = sanitize("wide", "k=5", f"out{ending}")
+    table = (
+        pd.read_csv("out.csv", dtype=str, keep_default_na=False) if ending == ".csv" else pd.read_parquet("out.parquet")
+    )
+    assert set(table) == set(whole.table)
+    expected = whole.table[list(table)]
+    for each in (table, expected):
+        each["score"] = [
+            f"{float(value):g}" if str(value) not in ("", "nan", "None", "<NA>") else "" for value in each["score"]
+        ]
+    plain = [sorted(map(tuple, each.astype(str).to_numpy())) for each in (table, expected)]
+    assert plain[0] == plain[1]
+    assert table["word"].tolist() != wide.table["word"].tolist(), "the table's order is gone"
+    assert any("score, word are published record by record" in note for note in made.notes)
+    facts = json.loads(Path(f"out{ending}.provenance.json").read_text())
+    assert {facts["columns"][name] for name in ("score", "word")} == {"exact"}
+
+
+def test_their_order_is_another_one_each_time(wide):
+    for out in ("one.csv", "two.csv"):
+        sanitize("wide", "k=5", out)
+    assert read("one.csv") != read("two.csv")
+    assert sorted(read("one.csv")) == sorted(read("two.csv"))
+
+
+def test_values_beyond_their_domain_are_refused_there_too(wide, here):
+    path = here / "data/wide/wide.toml"
+    path.write_text(path.read_text().replace("high = 1000000,", "high = 1000,"))
+    with pytest.raises(SchemaError, match="score"):
+        sanitize("wide", "k=5", "out.csv")
+    assert not list(here.glob("out*")) + list(here.glob(".out*"))
+
+
+# ---- files that nobody has described
+
+
+def test_a_file_that_nobody_has_described_is_guessed_and_it_says_so(here, capsys):
+    table = people().assign(name=[f"Person Number{i}" for i in range(400)])
+    table.to_csv("people.csv", index=False)
+    assert cli.main(["sanitize", "people.csv", "--model", "k=5, l=1.2:income", "--out", "out.csv"]) == 0
+    said = capsys.readouterr().out
+    assert "Nobody has said what the columns are" in said
+    assert "- age, zip, sex: may be known to others" in said
+    assert "- income: is what nobody should learn" in said
+    assert "- name: may name a person and is left out." in said
+    head, *rows = read("out.csv")
+    assert sorted(head) == ["age", "income", "sex", "zip"]
+    assert pd.DataFrame(rows, columns=head).groupby(["age", "zip", "sex"]).size().min() >= 5
+    assert "Nobody has said" in json.loads((here / "out.csv.provenance.json").read_text())["note"]
+    assert sorted(row[head.index("income")] for row in rows) == sorted(table["income"])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("k=5, l=2:incom", "no column 'incom'.*Did you mean 'income'"),
+        ("k=5, l=2", "l is about a sensitive attribute, and there are 0"),
+    ],
+)
+def test_what_is_sensitive_has_to_be_there(here, model, message):
+    people().to_csv("people.csv", index=False)
+    with pytest.raises(ValueError, match=message):
+        sanitize("people.csv", model, "out.csv")
+    assert [each.name for each in here.iterdir()] == ["people.csv"]
+
+
+def test_a_sanitizer_of_its_own_needs_a_description(here):
+    people().to_csv("people.csv", index=False)
+    with pytest.raises(SchemaError, match="nobody has said what the columns of people"):
+        sanitize("people.csv", Mondrian(KAnonymity(5)), "out.csv")
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("", "a model is a letter and its bound"),
+        ("k", "a model is a letter and its bound"),
+        ("k=", "a model is a letter and its bound"),
+        ("z=3", "letters are k, l, t, delta"),
+        ("k=ten", "the bound of k must be a number, got 'ten'"),
+        ("k=5, k=6", "k is asked for twice"),
+        ("k=1.5", "k must be a whole number"),
+        ("k=-1", "k must be a whole number"),
+        ("t=0.2:nobody", "nobody"),
+        ("k=5, t=0.2:age", "'age', which has the role 'quasi-identifier'"),
+        ("k=301", "cannot be reached"),
+        ("t=0.9", "somebody's record stands alone"),
+    ],
+)
+def test_a_wrong_model_is_a_sentence(here, model, message):
+    with pytest.raises(ValueError, match=message):
+        sanitize(CLINIC, model, "out.csv")
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"algorithm": "mondrain"}, "Did you mean 'Mondrian'"),
+        ({"algorithm": "KMember"}, "works record by record"),
+        ({"algorithm": "LaplaceNoise"}, "LaplaceNoise cannot keep k=5"),
+        ({"out": "out.xlsx"}, "ends in .xlsx"),
+        ({"out": "nowhere/out.csv"}, "no folder 'nowhere'"),
+        ({"out": "s3://bucket/out.csv"}, "is an address"),
+        ({"source": "https://example.org/x.csv"}, "is an address"),
+        ({"source": "nothing.csv"}, "there is no dataset 'nothing.csv'"),
+        ({"memory": "2 TB"}, "memory must be a size such as 2GB"),
+        ({"memory": "10MB"}, "at least 500MB"),
+        ({"study": "nobody's"}, "has no study"),
+    ],
+)
+def test_wrong_arguments_are_sentences(here, given, message):
+    given = {"source": CLINIC, "model": "k=5", "out": "out.csv"} | given
+    with pytest.raises((ValueError, OSError), match=message):
+        sanitize(**given)
+    assert not list(here.iterdir())
+
+
+def test_nothing_that_exists_is_written_over(here):
+    people().to_csv("people.csv", index=False)
+    before = (here / "people.csv").read_bytes()
+    os.mkdir("folder")
+    for out in ("people.csv", "folder"):
+        with pytest.raises(FileExistsError, match="exists already and is left as it is"):
+            sanitize("people.csv", "k=5", out)
+    assert (here / "people.csv").read_bytes() == before
+
+
+def test_the_original_is_not_written(here):
+    for wrong in (Suppress("sensitive"), Identity()):
+        with pytest.raises(SanitizationError, match="record"):
+            sanitize(CLINIC, wrong, "out.csv")
+    assert not list(here.iterdir())
+
+
+def test_a_broken_row_is_named_by_its_line(here):
+    lines = [HEAD, *(",".join(row) for row in people()[["age", "zip", "sex"]].assign(income="low").to_numpy())]
+    lines.insert(251, "40,01101,F,low,low")
+    (here / "people.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(SchemaError, match=r"people.csv: line 252 has more than 4 cells"):
+        sanitize("people.csv", "k=5", "out.csv")
+    assert [each.name for each in here.iterdir()] == ["people.csv"]
+
+
+def test_mixed_types_are_values_outside_the_domain(here):
+    table = load(CLINIC).table.assign(patient="x").astype(object)
+    table.loc[7, "age"] = "old"
+    table.to_csv("others.csv", index=False)
+    with pytest.raises(SchemaError, match=r"'age'.*'old'"):
+        sanitize("others.csv", "k=5", "out.csv", dataset=CLINIC)
+
+
+@pytest.mark.parametrize(("ending", "content"), [(".parquet", b"PAR1 and nothing else"), (".xlsx", b"PK\3\4xx")])
+def test_files_of_other_kinds_are_refused(here, ending, content):
+    (here / f"x{ending}").write_bytes(content)
+    with pytest.raises(SchemaError, match=r"Save it anew|save it as one of them"):
+        sanitize(f"x{ending}", "k=5", "out.csv")
+
+
+def test_combinations_that_do_not_fit_are_refused_after_the_count(here, monkeypatch):
+    monkeypatch.setattr("privnb.sanitizers.from_files.COMBINATION", 10)
+    with pytest.raises(
+        SanitizationError, match=r"more than 15 different combinations.*do not fit into 500MB.*weight \("
+    ):
+        sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
+    assert not list(here.iterdir())
+
+
+def test_a_file_that_changes_meanwhile_is_no_release(here, monkeypatch):
+    people().to_csv("people.csv", index=False)
+    write = writing.write
+
+    def changing(*given):
+        with open("people.csv", "a", encoding="utf-8") as file:
+            file.write("40,01101,F,low\n")
+        write(*given)
+
+    monkeypatch.setattr(writing, "write", changing)
+    with pytest.raises(SchemaError, match="was changed while it was read"):
+        sanitize("people.csv", "k=5", "out.csv")
+    assert [each.name for each in here.iterdir()] == ["people.csv"]
+
+
+def test_a_full_disk_leaves_nothing(here, monkeypatch):
+    def full(*given):
+        given[0].write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "write", full)
+    with pytest.raises(OSError, match=r"out.csv cannot be written: No space left on device. Nothing is left of it"):
+        sanitize(CLINIC, "k=5", "out.csv")
+    assert not list(here.iterdir())
+
+
+DIES = """
+import os, signal, sys
+from privnb.microdata import writing
+from privnb.sanitizers.from_files import sanitize
+write = writing.write
+def dies(made, *given):
+    write(made, *given)
+    os.kill(os.getpid(), signal.SIGKILL)
+writing.write = dies
+sanitize(sys.argv[1], "k=5", "out.csv")
+"""
+
+
+def test_what_a_kill_leaves_is_no_release_and_goes_with_the_next(here):
+    done = subprocess.run([sys.executable, "-c", DIES, str(CLINIC)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (left,) = here.iterdir()
+    assert left.name.startswith(".out.csv.")
+    sanitize(CLINIC, "k=5", "out.csv")
+    assert sorted(each.name for each in here.iterdir()) == ["out.csv", "out.csv.provenance.json"]
+
+
+def test_what_another_process_is_writing_stays(here):
+    other = here / f".out.csv.{os.getppid()}-unfinished-x"
+    other.mkdir()
+    sanitize(CLINIC, "k=5", "out.csv")
+    assert other.is_dir()
+
+
+# ---- its parts
+
+
+def test_sizes_of_memory():
+    assert megabytes("2GB") == megabytes("2000 mb") == 2000
+
+
+def test_a_missing_value_is_found_by_the_join():
+    """As a part of the key: SQL takes no missing value for equal to another one."""
+    import pyarrow as pa
+
+    table = pa.table({"a": ["x", None, None, "y"], "b": [1, 1, None, None], "n": [10, 11, 12, 13]})
+    with long_tables.engine.opened() as connection:
+        import narwhals as nw
+
+        lent = lambda each: nw.from_native(connection.from_arrow(each))  # noqa: E731
+        long = long_tables.LongTable(lent(table), lent)
+        counts = long.counted(["a", "b"], 10)
+        label = [f"{row['a']}-{row['b']}" for row in counts.to_pylist()]
+        joined = long.joined(counts, pa.table({"label": label}), ["n"]).to_native().fetchall()
+    assert sorted(joined, key=lambda row: row[1]) == [("x-1", 10), ("None-1", 11), ("None-None", 12), ("y-None", 13)]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_rows_are_repeated_in_pieces(monkeypatch, rows):
+    monkeypatch.setattr(writing, "PIECE", rows)
+    times = np.array([1, 4, 2, 1, 7])
+    assert (
+        np.concatenate([place for place, _ in writing._repeated(times)]).tolist() == np.repeat(range(5), times).tolist()
+    )
