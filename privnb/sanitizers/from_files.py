@@ -29,7 +29,7 @@ from privnb.sanitizers.catalogue import kinds
 
 ROW = "row of the release"
 FEW = 100  # different values of a neutral column that is counted; one of more is written record by record
-BASE, COMBINATION = 350, 0.001  # megabytes: the process itself, and what one combination takes in it at most
+BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
 LEAST, UNITS = 500, {"MB": 1, "GB": 1000}
 
 
