@@ -16,7 +16,8 @@ import pandas as pd
 from privnb.microdata import alerts, column_types, description, expect, toml_lines
 from privnb.microdata.column_values import Values
 from privnb.microdata.dataset import cells, described_by, find
-from privnb.microdata.draft import draft, named, proposal
+from privnb.microdata.draft import draft, named
+from privnb.microdata.draft_text import proposal
 from privnb.microdata.examples import examples
 from privnb.microdata.reading import parts
 from privnb.microdata.roles import Roles

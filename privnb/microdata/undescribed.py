@@ -3,7 +3,7 @@
 It is a guess, and the release says so. An owner describes their table instead, by `privnb new` or `privnb app --new`.
 """
 
-from privnb.microdata import draft, reading
+from privnb.microdata import draft_text, reading
 from privnb.microdata.column_types import Column, published, recognized
 from privnb.microdata.column_values import Values
 from privnb.microdata.long_tables import TIMES
@@ -53,8 +53,8 @@ def described(folder, name, files, table, names, sensitive):
         raise SchemaError(f"'{own[0]}' has more than {MANY:,} different values. Round or group them in the file first.")
     texts = {each: reading.of_arrow(counted[each].select([each]))[each] for each in names if each not in long}
     times = {each: counted[each].column(TIMES).to_numpy() for each in texts}
-    renamed = draft.renamed_in(names)
-    mark = draft.mark_of([(texts[each], times[each]) for each in texts])
+    renamed = draft_text.renamed_in(names)
+    mark = draft_text.mark_of([(texts[each], times[each]) for each in texts])
     values = {renamed.get(each, each): Values.of(texts[each], mark, times[each]) for each in texts}
     decimal = "," if any(each.decimal_comma() for each in values.values()) else "."
     values = {each: found.with_points() if decimal == "," else found for each, found in values.items()}
@@ -75,7 +75,7 @@ def described(folder, name, files, table, names, sensitive):
             f"{files[0].path.name} has 1 record. A table needs at least 2: there is nobody to hide among."
         )
     path, paths = folder / f"{name}.toml", [each.path for each in files]
-    text = draft.text(name, paths, files[0].layout, decimal, records, mark, columns, renamed, checked=False)
+    text = draft_text.text(name, paths, files[0].layout, decimal, records, mark, columns, renamed, checked=False)
     path.write_text(text.replace("\ndraft = true\n", "\n"), encoding="utf-8")
     return path, [*_said(columns)]
 

@@ -1,0 +1,139 @@
+"""What a drafted description says: the text of a table's columns, as `column_types` guesses them."""
+
+import itertools
+import re
+import shlex
+
+from privnb.microdata import cuts, description
+from privnb.microdata.counts import people_among
+from privnb.microdata.names import offered, refused
+from privnb.microdata.schema import Categories, Role
+from privnb.microdata.toml_lines import quoted
+
+MISSING = ("?", "NA", "N/A", "NaN", "NULL")  # marks of a missing value, beside the empty cell
+LISTED = 200  # a longer domain stands in its hierarchy's file alone
+
+
+def renamed_in(names):
+    """`{column: another name}` for the columns whose own names may not be used or can name no file of a hierarchy."""
+    unfit = [column for column in names if refused(column) or re.search(r"[/\\]|^\.", column)]
+    taken, renamed = set(names) - set(unfit), {}
+    for column in unfit:
+        name = offered(re.sub(r"[/\\]|^\W+", " ", column))
+        numbered = (f"{name} {number}" for number in itertools.count(2))
+        renamed[column] = next(each for each in itertools.chain([name], numbered) if each not in taken)
+        taken.add(renamed[column])
+    return renamed
+
+
+def mark_of(columns):
+    """The commonest mark of missing values in a table; "" if none is missing.
+
+    `columns`: of each its Categorical of texts, and how many records each entry stands for, or None.
+    """
+    counts = dict.fromkeys(MISSING, 0)
+    empty = False
+    for column, times in columns:
+        codes, categories = column.cat.codes.to_numpy(), column.cat.categories
+        empty = empty or bool((codes < 0).any())
+        for mark in set(MISSING).intersection(categories):
+            counts[mark] += people_among(codes == categories.get_loc(mark), times=times)
+    mark = max(counts, key=counts.get)
+    return mark if empty or counts[mark] else ""
+
+
+HEAD = """\
+# Drafted by `privnb new` from {file}: {records} records, {columns} columns. A guess, line by line.
+#
+# 1. Roles. identifier: names a person, dropped from every release. quasi-identifier: others may know it from elsewhere.
+#    sensitive: what nobody should learn about a person. neutral: neither. unused: left out.
+#    person: the key of the person or household whose record this is, dropped too; k then counts different people.
+#    weight: for how many people of a population the record stands, dropped too.
+#    One row per person? {assumed}
+# 2. Nothing is sensitive until you say so: choose at least one column, or what an adversary learns is not measured.
+# 3. A domain is public knowledge: what a value could be, whoever is in the table. Lines marked PROPOSAL were read from
+#    the records; replace them. A bound read from the records tells about them and voids every promise of noise.
+#    Numbers are rounded to their domain's step (1 where none stands) when they are loaded; choose another as you like.
+#    missing is how labels write a number that is not there: a value of its own. Without it such a table is refused.
+# 4. cuts are where public intervals begin: 10 means every 10 from 0, [18, 65] at 18 and at 65. A published range ends
+#    there where fewer than ten people share its end value. Choose them as one who does not know the records.
+# 5. hierarchies/default/ holds one file per attribute of categories, leaf;level 1;...;*: put values that are alike
+#    under one label. Rare values were grouped first, and how rare they are was read from the records: a PROPOSAL, too.
+#    A value added to a domain needs its line there; of more than 200 values the file is the domain. Numbers have no
+#    file: they become ranges that end at cuts.
+# 6. Then delete the line below that says draft; until then nothing loads this description. `privnb app --describe
+#    {stem}` does 1, 2 and 6 by menu.
+draft = true
+
+[dataset]
+name = {name}
+title = {name}
+description = ""
+source = ""
+licence = ""
+citation = ""
+"""
+
+
+ASSUMED = {  # whether people have several records each
+    True: 'No, it seems: see role = "person" below. Without it a person\'s own records would hide that person.',
+    False: 'Assumed. If a person may have several, give their key role = "person": records of one hide nobody.',
+}
+
+
+RENAMED = """
+# The file's own names of these columns hold what no name may (slashes, angle brackets, invisible characters). Left: as
+# in the file; right: as everywhere else. Another name on the right must stand at its [columns] and hierarchy as well.
+[renamed]
+"""
+
+
+def text(name, files, layout, decimal, records, mark, columns, renamed, checked=True):
+    """What a description says; `checked`: with the checksum of each file."""
+    head = HEAD.format(
+        file=quoted(offered(files[0].name)) + (f" and {len(files) - 1} more" if files[1:] else ""),
+        records=records,
+        columns=len(columns),
+        name=quoted(name),
+        stem=shlex.quote(name),
+        assumed=ASSUMED[any(column.role is Role.PERSON for column in columns)],
+    )
+    for file in files:
+        head += f"\n[[files]]\npath = {quoted(offered(file.name))}\n"
+        head += f'sha256 = "{description.checksum(file)}"\n' if checked else ""
+    head += "\n[format]\n"
+    if layout:
+        head += f"separator = {quoted(layout.separator)}\n"
+    if layout and layout.encoding != "utf-8":
+        head += f"encoding = {quoted(layout.encoding)} # a guess: see whether letters with accents are right\n"
+    if decimal != ".":
+        head += f"decimal = {quoted(decimal)}\n"
+    if mark:
+        head += f'missing = {quoted(mark)}\nrecords_with_missing = "keep" # or "drop" those, or "refuse" the table\n'
+    if renamed:
+        head += RENAMED + "".join(f"{quoted(own)} = {quoted(name)}\n" for own, name in renamed.items())
+    parts = [head]
+    for column in columns:
+        key = column.name if re.fullmatch(r"[\w-]+", column.name, re.ASCII) else quoted(column.name)
+        lines = [f"[columns.{key}]", f'role = "{column.role}" # {column.reason}']
+        if column.domain is not None:
+            hidden = "# " if column.role is Role.UNUSED else ""
+            lines.append(f"{hidden}{proposal(column)}")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def proposal(column):
+    """The line of a description that proposes the domain of a `Column`. A long one is the leaves of its tree's file."""
+    if column.tree and len(column.domain.values) > LISTED:
+        place = quoted(f"hierarchies/default/{column.name}.csv")
+        return f"domain = {place} # PROPOSAL, the leaves of that file, read from the records: replace"
+    return f"domain = {_domain(column.domain)} # PROPOSAL, read from the records: replace"
+
+
+def _domain(domain):
+    if isinstance(domain, Categories):
+        return f"[{', '.join(map(quoted, domain.values))}]"
+    step = "" if domain.step == 1 else f", step = {domain.step}"
+    missing = "" if domain.missing is None else f", missing = {quoted(domain.missing)}"
+    return f"{{ low = {domain.low}, high = {domain.high}{step}, cuts = {cuts.grain(domain)}{missing} }}"
