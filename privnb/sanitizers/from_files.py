@@ -201,10 +201,9 @@ def _notes(release, others):
 def asked(model, algorithm, schema):
     """The sanitizer that a person asks for: see `sanitize`.
 
-        >>> from privnb.microdata.columns import plain
-    from privnb.microdata.dataset import schema_of
-        >>> asked("k=10, t=0.2", "local recoding", schema_of("adult"))
-        LocalRecoding(KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal'))
+    >>> from privnb.microdata.dataset import schema_of
+    >>> asked("k=10, t=0.2", "local recoding", schema_of("adult"))
+    LocalRecoding(KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal'))
     """
     kind, models = _kind(algorithm), {}
     for letter, bound, sensitive in _parsed(model):
