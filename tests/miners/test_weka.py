@@ -272,8 +272,8 @@ def attempt(miners, target):
 
 
 def rests():
-    """Whether this process comes to rest within 20 s: a miner that goes on never does, Java's compiler soon."""
-    for _ in range(40):
+    """Whether this process comes to rest within a minute: a miner that goes on never does, Java's compiler soon."""
+    for _ in range(120):
         before = time.process_time()
         time.sleep(0.5)
         if time.process_time() - before < 0.1:
