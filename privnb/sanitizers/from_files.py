@@ -20,6 +20,7 @@ from privnb.microdata import description, draft, engine, expect, long_tables, re
 from privnb.microdata.columns import plain
 from privnb.microdata.dataset import Chosen, find
 from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.memory import Memory
 from privnb.microdata.names import meant
 from privnb.microdata.release import by_content
 from privnb.microdata.rows import Counted
@@ -29,8 +30,6 @@ from privnb.sanitizers.catalogue import kinds
 
 ROW = "row of the release"
 FEW = 100  # different values of a neutral column that is counted; one of more is written record by record
-BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
-LEAST, UNITS = 500, {"MB": 1, "GB": 1000}
 
 
 class Written(NamedTuple):
@@ -94,16 +93,16 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, and where the combinations do not fit into the memory.
+        As of `Sanitizer.sanitize`.
     SchemaError
-        For a table that its description does not fit.
+        For a table that its description does not fit, or of more combinations than the memory holds.
     OSError
         For a file that cannot be read or written; nothing is left of it.
     """
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
-    out, limit = writing.output(expect.path("out", out)), megabytes(memory)
+    out, given = writing.output(expect.path("out", out)), Memory.of(memory)
     with writing.staged(out) as folder:
-        settings = {"memory_limit": f"{(limit - BASE) / 2:.0f}MB", "temp_directory": str(folder / "engine")}
+        settings = given.engine(folder / "engine")
         chosen, files, guessed = _described(source, model, dataset, study, folder, settings)
         sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, chosen.schema)
         _check_counts(sanitizer)
@@ -112,7 +111,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         before = [_fingerprint(file.path) for file in files]
         renamed, made = chosen.text.get("renamed", {}), folder / out.name
         with long_tables.opened(files, [*names, *others], renamed, _mark(chosen), **settings) as table:
-            counts, release = _released(chosen, table, names, sanitizer, limit, memory)
+            counts, release = _released(chosen, table, names, sanitizer, given)
             columns, times, place = release.counted_rows()
             batches = _beside(chosen, table, counts, place, others) if others else None
             types = {name: _type(chosen.schema[name]) for name in others}
@@ -136,11 +135,10 @@ class _Counts(NamedTuple):
     row: np.ndarray
 
 
-def _released(chosen, table, names, sanitizer, limit, memory):
+def _released(chosen, table, names, sanitizer, memory):
     """The release of a long table's combinations, and these."""
-    most = int((limit - BASE) / COMBINATION)
-    found = table.counted(names, most)
-    _check_size(found, most, memory)
+    found = table.counted(names, memory.combinations)
+    memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
     texts = reading.of_arrow(found.drop_columns([long_tables.TIMES]))
     blank = np.logical_and.reduce([texts[name].cat.codes.to_numpy() < 0 for name in texts])
     cells = chosen.cleaned(texts[~blank], names)
@@ -312,18 +310,6 @@ def _is_long(attribute):
     return attribute.role is Role.NEUTRAL and not 0 < size <= FEW
 
 
-def _check_size(found, most, memory):
-    if len(found) <= most:
-        return
-    counts = {name: len(found.column(name).unique()) for name in found.column_names if name != long_tables.TIMES}
-    worst = sorted(counts, key=counts.get)[:-4:-1]
-    said = ", ".join(f"{name} ({counts[name]:,})" for name in worst)
-    raise SanitizationError(
-        f"more than {most:,} different combinations of {len(counts)} columns do not fit into {memory}. Of so many, "
-        f"these have most values: {said}. Give such a column a coarser step, another role, or allow more memory."
-    )
-
-
 def _check_rows(release):
     if release.has_unprotected_rows and release.buckets is None:
         raise SanitizationError(
@@ -336,12 +322,3 @@ def _fingerprint(path):
     """What changes when a file does."""
     stat = os.stat(path)
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
-def megabytes(memory):
-    """What `memory` says, in megabytes. Raises ValueError for what is no size, or too little for any table."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(memory), re.IGNORECASE)
-    size = float(found[1]) * UNITS[found[2].upper()] if found else 0
-    if size < LEAST:
-        raise ValueError(f"memory must be a size such as 2GB, at least {LEAST}MB, got {expect.found(memory)}.")
-    return size

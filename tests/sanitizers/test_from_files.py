@@ -20,7 +20,7 @@ from privnb.microdata.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
-from privnb.sanitizers.from_files import asked, megabytes, sanitize
+from privnb.sanitizers.from_files import asked, sanitize
 
 HEAD = "age,zip,sex,income"
 
@@ -346,10 +346,8 @@ def test_files_of_other_kinds_are_refused(here, ending, content):
 
 
 def test_combinations_that_do_not_fit_are_refused_after_the_count(here, monkeypatch):
-    monkeypatch.setattr("privnb.sanitizers.from_files.COMBINATION", 10)
-    with pytest.raises(
-        SanitizationError, match=r"more than 15 different combinations.*do not fit into 500MB.*weight \("
-    ):
+    monkeypatch.setattr("privnb.microdata.memory.COMBINATION", 10)
+    with pytest.raises(SchemaError, match=r"more than 15 different combinations.*do not fit into 500MB.*weight \("):
         sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
     assert not list(here.iterdir())
 
@@ -410,10 +408,6 @@ def test_what_another_process_is_writing_stays(here):
 
 
 # ---- its parts
-
-
-def test_sizes_of_memory():
-    assert megabytes("2GB") == megabytes("2000 mb") == 2000
 
 
 def test_a_missing_value_is_found_by_the_join():

@@ -1,0 +1,54 @@
+"""The memory that a table of any length is given: the engine's part, and how many combinations fit into the rest."""
+
+import re
+from typing import NamedTuple
+
+from privnb.microdata import expect
+from privnb.microdata.long_tables import TIMES
+from privnb.microdata.schema import SchemaError
+
+BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
+LEAST, UNITS = 500, {"MB": 1, "GB": 1000}
+
+
+class Memory(NamedTuple):
+    """What the whole process may take at most: as it was `said`, and in `megabytes`."""
+
+    said: str
+    megabytes: float
+
+    @classmethod
+    def of(cls, said):
+        """What a person says, such as "800MB" or "2GB".
+
+        Raises ValueError for what is no size, or too little for any table.
+        """
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(MB|GB)\s*", str(said), re.IGNORECASE)
+        size = float(found[1]) * UNITS[found[2].upper()] if found else 0
+        if size < LEAST:
+            raise ValueError(f"memory must be a size such as 2GB, at least {LEAST}MB, got {expect.found(said)}.")
+        return cls(said, size)
+
+    def engine(self, folder):
+        """The settings of an engine that puts into `folder` what does not fit into its part."""
+        return {"memory_limit": f"{(self.megabytes - BASE) / 2:.0f}MB", "temp_directory": str(folder)}
+
+    @property
+    def combinations(self):
+        """How many fit: int."""
+        return int((self.megabytes - BASE) / COMBINATION)
+
+    def check(self, found, instead):
+        """Raise SchemaError for more combinations than fit, with what to do `instead`.
+
+        `found`: as `LongTable.counted` gives it for so many at most.
+        """
+        if len(found) <= self.combinations:
+            return
+        counts = {name: len(found.column(name).unique()) for name in found.column_names if name != TIMES}
+        worst = sorted(counts, key=counts.get)[:-4:-1]
+        said = ", ".join(f"{name} ({counts[name]:,})" for name in worst)
+        raise SchemaError(
+            f"more than {self.combinations:,} different combinations of {len(counts)} columns do not fit into "
+            f"{self.said}. Of so many, these have most values: {said}. {instead}"
+        )
