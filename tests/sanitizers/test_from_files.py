@@ -20,7 +20,8 @@ from privnb.microdata.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
-from privnb.sanitizers.from_files import asked, sanitize
+from privnb.sanitizers.from_files import sanitize
+from privnb.sanitizers.in_words import asked
 
 HEAD = "age,zip,sex,income"
 

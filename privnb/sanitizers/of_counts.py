@@ -1,0 +1,184 @@
+"""The release of a table of any length, made of its combinations and how many records have each.
+
+An engine counts them. Where the release goes stands elsewhere: see `from_files`.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import long_tables, reading
+from privnb.microdata.columns import plain
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import by_content
+from privnb.microdata.rows import Counted
+from privnb.microdata.schema import PUBLISHED, Role
+from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.in_words import able, asked
+
+FEW = 100  # different values of a neutral column that is counted; one of more is published record by record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What was made.
+
+    Attributes
+    ----------
+    sanitizer : Sanitizer
+    records, combinations, classes : int
+    smallest : int
+        How many people the smallest class has.
+    suppressed : int
+        How many records have no quasi-identifier.
+    provenance : dict
+        How it was made, for who uses it.
+    buckets : DataFrame or None
+        The second table of a release in buckets.
+    notes : tuple of str
+        What whoever publishes it should know, sentences.
+    """
+
+    sanitizer: Sanitizer
+    records: int
+    combinations: int
+    classes: int
+    smallest: int
+    suppressed: int
+    provenance: dict
+    buckets: pd.DataFrame | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, release, sanitizer, others, guessed=(), **where):
+        """Of a release of counts with the columns `others` beside it. `guessed`: what nobody has said, sentences."""
+        sizes, notes = release.people_alike, (*guessed, *_notes(release, others))
+        facts = release.provenance.public()
+        return cls(
+            sanitizer=sanitizer,
+            records=int(release.times.sum()),
+            combinations=len(release),
+            classes=len(sizes),
+            smallest=int(sizes.min()),
+            suppressed=release.suppressed,
+            provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
+            buckets=None if release.buckets is None else by_content(release.buckets),
+            notes=notes,
+            **where,
+        )
+
+    @property
+    def said(self):
+        """The same in sentences: a list."""
+        records = "record" if self.records == 1 else "records"
+        lines = [
+            f"{self.records:,} {records} in {self.classes:,} classes, the smallest of {self.smallest:,}, "
+            f"by {self.sanitizer!r}. What it claims was checked again in the labels.",
+        ]
+        if self.suppressed:
+            lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
+        return [*lines, *self.notes]
+
+
+def _notes(release, others):
+    """What whoever publishes a release should know, sentences."""
+    if release.provenance.note:
+        yield release.provenance.note
+    if others:
+        yield (
+            f"{', '.join(others)} {'are' if others[1:] else 'is'} published record by record, as in the table: who "
+            "knows such a value may find its row by it."
+        )
+
+
+def sanitizer_of(model, algorithm, schema):
+    """The sanitizer that is asked for, in words or by itself. Raises SanitizationError for one of no counts."""
+    sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, schema)
+    if not sanitizer.by_combinations:
+        raise SanitizationError(
+            f"{sanitizer!r} works record by record, and a table of any length is counted. Choose one of "
+            f"{', '.join(able())}."
+        )
+    return sanitizer
+
+
+def columns(schema):
+    """The columns that are counted, and those that are published record by record: two lists of names."""
+    published = [each for each in schema.attributes if each.role in (*PUBLISHED, Role.PERSON)]
+    return tuple([each.name for each in published if _is_long(each) is long] for long in (False, True))
+
+
+def _is_long(attribute):
+    """Whether a column is published record by record: a neutral one of many values."""
+    domain = attribute.domain
+    size = 0 if domain is None else len(domain.values) if hasattr(domain, "values") else domain.size
+    return attribute.role is Role.NEUTRAL and not 0 < size <= FEW
+
+
+class Counts(NamedTuple):
+    """The combinations of a table as its engine has them; which row of the release each is, -1 for none."""
+
+    found: object
+    row: np.ndarray
+
+
+def released(chosen, table, names, sanitizer, memory):
+    """The release of a long table's combinations.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        What the columns are.
+    table : LongTable
+    names : list of str
+        The columns that are counted.
+    sanitizer : Sanitizer
+    memory : Memory
+
+    Returns
+    -------
+    Counts
+    Release
+
+    Raises
+    ------
+    SanitizationError
+        As of `Sanitizer.sanitize`, and for a release in which a record stands alone.
+    SchemaError
+        For more combinations than the memory holds, and for values outside their domains.
+    """
+    found = table.counted(names, memory.combinations)
+    memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
+    texts = reading.of_arrow(found.drop_columns([long_tables.TIMES]))
+    blank = np.logical_and.reduce([texts[name].cat.codes.to_numpy() < 0 for name in texts])
+    cells = chosen.cleaned(texts[~blank], names)
+    times = found.column(long_tables.TIMES).to_numpy()[cells.index]
+    data, place = Counted.of(chosen.made(Counted, cells, names, times=times))
+    row = np.full(len(found), -1)
+    row[cells.index] = place
+    release = sanitizer.sanitize(data, rng=None)
+    if release.has_unprotected_rows and release.buckets is None:
+        raise SanitizationError(
+            f"{release.provenance.sanitizer} is not written: in it somebody's record stands alone, with nothing to "
+            "hide behind. Choose another sanitizer, or a larger k."
+        )
+    return Counts(found, row), release
+
+
+def arrow(cells, schema):
+    """Cleaned columns that are published record by record, as Arrow's: a list of arrays."""
+    import pyarrow as pa
+
+    return [pa.array(plain(cells[name]), arrow_type(schema[name]), from_pandas=True) for name in cells]
+
+
+def arrow_type(attribute):
+    """How the cells of a column that is published record by record are kept: a type of Arrow's."""
+    import pyarrow as pa
+
+    if not attribute.numeric:
+        return pa.string()
+    whole = all(float(number).is_integer() for number in (attribute.domain.low, attribute.domain.step))
+    return pa.int64() if whole else pa.float64()
