@@ -236,6 +236,12 @@ class Chosen(NamedTuple):
         )
         return cls(path, text, study, choice, chosen, described)
 
+    @property
+    def dropped(self):
+        """The mark of a missing value, where records that have one are left out; else None."""
+        layout = self.text.get("format", {})
+        return layout.get("missing", "") if layout.get("records_with_missing") == "drop" else None
+
     def cleaned(self, table, names=None):
         """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
 

@@ -77,9 +77,13 @@ class LongTable:
         for name in names:  # a missing value is equal to no other, so that a join would lose it
             column = keys.column(name)
             if column.null_count:
-                some = next((value for value in column.unique().to_pylist() if value is not None), "")
-                frame = frame.with_columns(nw.col(name).is_null().alias(MISSING + name), nw.col(name).fill_null(some))
+                frame = frame.with_columns(nw.col(name).is_null().alias(MISSING + name))
                 keys = keys.append_column(MISSING + name, column.is_null())
+                some = next((value for value in column.unique().to_pylist() if value is not None), None)
+                if some is None:  # it parts nothing
+                    keys = keys.drop_columns([name])
+                    continue
+                frame = frame.with_columns(nw.col(name).fill_null(some))
                 keys = keys.set_column(keys.column_names.index(name), name, column.fill_null(some))
         beside = {PLACE + name: labels.column(name) for name in labels.column_names}
         for name, column in beside.items():
@@ -125,7 +129,7 @@ def _parquet(file):
 
 
 @contextlib.contextmanager
-def opened(files, names, renamed, complete="", **settings):
+def opened(files, names, renamed, complete=None, **settings):
     """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
 
     Parameters
@@ -135,7 +139,7 @@ def opened(files, names, renamed, complete="", **settings):
         The columns that are read.
     renamed : dict of str to str
         Names by those in the files.
-    complete : str
+    complete : str, optional
         The mark of a missing value, if records with one in any column are left out.
     **settings
         Of the engine.
@@ -193,8 +197,8 @@ def _query(file, names, renamed, complete, checks, stack):
             f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
         )
     wanted = ", ".join(f"{columns[name]} as {engine.name(name)}" for name in names)
-    marks = f"('', {engine.quoted(complete)})"
-    others = [column for name, column in columns.items() if name not in names] if complete else []
-    lacking = [f"coalesce(trim({column}::varchar), '') in {marks}" for column in others]
+    marks = f"('', {engine.quoted(complete or '')})"
+    looked = [] if complete is None else columns.values()
+    lacking = [f"coalesce(trim({column}::varchar), '') in {marks}" for column in looked]
     where = f" where not ({' or '.join(lacking)})" if lacking else ""
     return f"(select {wanted} from ({query}){where})"

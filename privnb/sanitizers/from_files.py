@@ -81,7 +81,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         names, others = of_counts.columns(chosen.schema)
         before = [_fingerprint(file.path) for file in files]
         renamed, made = chosen.text.get("renamed", {}), folder / out.name
-        with long_tables.opened(files, [*names, *others], renamed, _mark(chosen), **settings) as table:
+        with long_tables.opened(files, [*names, *others], renamed, chosen.dropped, **settings) as table:
             counts, release = of_counts.released(chosen, table, names, sanitizer, given)
             columns, times, place = release.counted_rows()
             batches = _beside(chosen, table, counts, place, others) if others else None
@@ -145,12 +145,6 @@ def _described(source, model, dataset, study, folder, settings):
     with long_tables.opened(files, names, {}, **settings) as table:
         toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, [*secret])
     return Chosen.of(toml, None), files, said
-
-
-def _mark(chosen):
-    """The mark of missing values where records that have one are left out."""
-    layout = chosen.text.get("format", {})
-    return layout.get("missing", "") if layout.get("records_with_missing") == "drop" else ""
 
 
 def _fingerprint(path):

@@ -217,6 +217,16 @@ def test_values_beyond_their_domain_are_refused_there_too(wide, here):
     assert not list(here.glob("out*")) + list(here.glob(".out*"))
 
 
+def test_records_that_lack_a_value_are_left_out_before_they_are_counted(wide, here):
+    path = here / "data/wide/wide.toml"
+    path.write_text(path.read_text().replace("[format]", '[format]\nrecords_with_missing = "drop"'))
+    whole = Mondrian(KAnonymity(5)).sanitize(load("wide"), rng=None)
+    made = sanitize("wide", "k=5", "out.csv")
+    table = pd.read_csv("out.csv", dtype=str)
+    assert made.records == len(table) == len(whole.table) < len(wide)
+    assert table.groupby(["age", "zip", "sex"]).size().min() == made.smallest == whole.people_alike.min() >= 5
+
+
 # ---- files that nobody has described
 
 
