@@ -36,6 +36,10 @@ class LongTable:
     lent: Callable
     check: Callable = lambda: None
 
+    def record_count(self):
+        """How many records there are: int."""
+        return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
+
     def counted(self, names, most):
         """The distinct combinations of some columns, and how many records have each.
 

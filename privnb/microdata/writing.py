@@ -129,7 +129,7 @@ class _Parquet:
     def __init__(self, columns, more):
         import pyarrow as pa
 
-        self.columns = [(codes.astype(np.int32), _arrow(values)) for codes, values in columns.values()]
+        self.columns = [(codes.astype(np.int32), arrow(values)) for codes, values in columns.values()]
         types = (pa.dictionary(pa.int32(), values.type) for _, values in self.columns)
         self.schema = pa.schema([*zip(columns, types, strict=True), *more.items()])
 
@@ -150,8 +150,8 @@ class _Csv:
     def __init__(self, columns, more):
         import pyarrow as pa
 
-        cells = (_quoted(_arrow(values)).take(pa.array(codes)) for codes, values in columns.values())
-        self.lines = _joined(cells, ",")
+        cells = (_quoted(arrow(values)).take(pa.array(codes)) for codes, values in columns.values())
+        self.lines = [_joined(cells, ",")] if columns else []
         self.head = ",".join(_quoted(pa.array([*columns, *more])).to_pylist()) + "\n"
 
     @contextlib.contextmanager
@@ -163,12 +163,13 @@ class _Csv:
     def add(self, file, place, cells):
         import pyarrow as pa
 
-        lines = _joined([self.lines.take(pa.array(place)), *map(_quoted, cells)], ",")
+        own = [lines.take(pa.array(place)) for lines in self.lines]
+        lines = _joined([*own, *map(_quoted, cells)], ",")
         _, _, content = _joined([lines, _text("")], "\n").buffers()
         file.write(content)
 
 
-def _arrow(values):
+def arrow(values):
     """Distinct values as Arrow's: numbers, or texts; null for what is missing."""
     import pyarrow as pa
 

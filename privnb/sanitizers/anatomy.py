@@ -49,6 +49,7 @@ class Anatomy(Sanitizer):
     order_invariant = False
     randomized = True
     coded = True
+    in_parts = True
 
     def __post_init__(self):
         expect.whole("l", self.l, 2, "1 hides nothing")

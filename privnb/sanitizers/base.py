@@ -76,6 +76,8 @@ class Sanitizer(ABC):
     by_combinations : bool
         Whether it asks only which combinations there are and how many records have each, so that `Counted` ones will
         do: a table of any size costs it no more than they do.
+    in_parts : bool
+        Whether a long table may be given to it part by part, each of records drawn at random, without another promise.
     """
 
     title = ""
@@ -92,6 +94,7 @@ class Sanitizer(ABC):
     randomized = False
     coded = False
     by_combinations = False
+    in_parts = False
 
     @classmethod
     def at(cls, bounds, sensitive=None):

@@ -202,7 +202,7 @@ def _miscounted(column, numbers, held, times):
 def _claims(dataset, release):
     for model in release.provenance.claims:
         yield from _nothing_to_grade(model, dataset, release)
-        yield from _broken(model, release)
+        yield from broken(model, release)
 
 
 def _nothing_to_grade(model, dataset, release):
@@ -227,7 +227,8 @@ def _suppressed(values, times):
     return people_among((pd.Series(values) == SUPPRESSED).to_numpy(), times=times)
 
 
-def _broken(model, release):
+def broken(model, release):
+    """Why a release does not keep a model that it claims, as its published labels have it: sentences."""
     parts, whole = model.parts(release)
     number, broken, worst = 0, 0, []
     for counts in parts:

@@ -17,7 +17,7 @@ from privnb.microdata import description, draft, engine, expect, long_tables, re
 from privnb.microdata.dataset import Chosen, find
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
-from privnb.sanitizers import of_counts
+from privnb.sanitizers import in_parts, of_counts
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.in_words import parsed
 
@@ -82,20 +82,37 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         before = [_fingerprint(file.path) for file in files]
         renamed, made = chosen.text.get("renamed", {}), folder / out.name
         with long_tables.opened(files, [*names, *others], renamed, chosen.dropped, **settings) as table:
-            counts, release = of_counts.released(chosen, table, names, sanitizer, given)
-            columns, times, place = release.counted_rows()
-            batches = _beside(chosen, table, counts, place, others) if others else None
-            types = {name: of_counts.arrow_type(chosen.schema[name]) for name in others}
+            released = _in_parts if sanitizer.in_parts else _of_counts
+            release, rows, more = released(chosen, table, (names, others), sanitizer, given, settings, folder)
             with writing.reported(out):
-                writing.write(made, columns, times, batches, types)
+                writing.write(made, *rows)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
-        written = Written.of(release, sanitizer, others, guessed, path=out)
+        written = Written.of(release, sanitizer, others, guessed, path=out, **more)
         beside = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
             beside[writing.BUCKETS] = written.buckets.to_csv(index=False)
         writing.finish(made, out, beside)
     return written
+
+
+def _of_counts(chosen, table, columns, sanitizer, given, settings, folder):
+    """A release of counts, its rows as `writing.write` takes them, and what else is known of it."""
+    names, others = columns
+    counts, release = of_counts.released(chosen, table, names, sanitizer, given)
+    rows, times, place = release.counted_rows()
+    batches = _beside(chosen, table, counts, place, others) if others else None
+    types = {name: of_counts.arrow_type(chosen.schema[name]) for name in others}
+    return release, (rows, times, batches, types), {}
+
+
+def _in_parts(chosen, table, columns, sanitizer, given, settings, folder):
+    """The same of a release in parts."""
+    path = folder / "parts.parquet"
+    release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path)
+    release = in_parts.graded(release, path, given, **settings)
+    types, batches = in_parts.types(path), in_parts.in_order(path, **settings)
+    return release, ({}, None, batches, types), {"records": records}
 
 
 def _beside(chosen, table, counts, place, names):

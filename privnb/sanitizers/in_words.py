@@ -3,7 +3,7 @@
 import re
 
 from privnb.microdata.names import meant
-from privnb.sanitizers.base import MODELS, SanitizationError
+from privnb.sanitizers.base import MODELS, USUAL, SanitizationError
 from privnb.sanitizers.catalogue import kinds
 
 
@@ -34,14 +34,23 @@ def asked(model, algorithm, schema):
     >>> asked("k=10, t=0.2", "local recoding", schema_of("adult"))
     LocalRecoding(KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal'))
     """
-    kind, models = _kind(algorithm), {}
+    kind, bounds, about = _kind(algorithm), {}, {}
     for letter, bound, sensitive in parsed(model):
-        if letter in models:
+        if letter in bounds:
             raise ValueError(f"{letter} is asked for twice. Give each letter once.")
-        models[letter] = MODELS[letter](bound, *([] if letter == "k" else [_sensitive(sensitive, letter, schema)]))
-    made = kind.keeping([models[letter] for letter in MODELS if letter in models], next(iter(schema.sensitive), None))
+        bounds[letter] = bound
+        if letter not in ("k", "epsilon"):
+            about[letter] = _sensitive(sensitive, letter, schema)
+    made, sensitive = None, next(iter(about.values()), None)
+    if {*bounds} <= {*MODELS}:
+        asked_for = [letter for letter in MODELS if letter in bounds]
+        models = [MODELS[letter](bounds[letter], *filter(None, [about.get(letter)])) for letter in asked_for]
+        made = kind.keeping(models, sensitive)
+    if made is None and {*kind.requires} <= {*bounds} <= {*kind.letters}:
+        made = kind.at(bounds, sensitive)
     if made is None:
-        raise SanitizationError(f"{kind.__name__} cannot keep {model}. Choose one of {', '.join(able())}.")
+        others = [name for name, each in kinds().items() if {*each.requires} <= {*bounds} <= {*each.letters}]
+        raise SanitizationError(f"{kind.__name__} cannot keep {model}. Choose one of {', '.join(others)}.")
     return made
 
 
@@ -49,9 +58,9 @@ def parsed(model):
     """The letters that a person asks for: each with its bound, a number, and its attribute, "" where none is named."""
     for part in model.split(","):
         found = re.fullmatch(r"\s*(\w+)\s*=\s*([^:\s]+)\s*(?::\s*(.*?)\s*)?", part)
-        if not found or found[1] not in MODELS:
+        if not found or found[1] not in USUAL:
             raise ValueError(
-                f"a model is a letter and its bound, as k=10 or t=0.2:salary; letters are {', '.join(MODELS)}, several "
+                f"a model is a letter and its bound, as k=10 or t=0.2:salary; letters are {', '.join(USUAL)}, several "
                 f"have commas between them. Got {part.strip()!r}."
             )
         letter, bound, sensitive = found.groups()

@@ -42,6 +42,7 @@ class KMember(Sanitizer):
     requires = ("k",)
     slow = True
     coded = True
+    in_parts = True
     order_invariant = False
 
     @classmethod
@@ -51,7 +52,7 @@ class KMember(Sanitizer):
     @classmethod
     def keeping(cls, models, sensitive=None):
         k, *others = models
-        return cls(k.k, models=tuple(others))
+        return cls(k.k, models=tuple(others)) if type(k) is KAnonymity else None
 
     @classmethod
     def examples(cls, schema):

@@ -24,6 +24,7 @@ class LocalNoise(Sanitizer):
     order_invariant = False
     randomized = True
     coded = True
+    in_parts = True
 
     def __post_init__(self):
         check_epsilon(self.epsilon)

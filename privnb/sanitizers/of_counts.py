@@ -28,9 +28,11 @@ class Made:
     Attributes
     ----------
     sanitizer : Sanitizer
-    records, combinations, classes : int
-    smallest : int
-        How many people the smallest class has.
+    records, combinations : int
+        How many were published, and how many different ones were counted; 0 where they were not.
+    classes, smallest : int
+        How many classes there are, and how many people the smallest has. In buckets these are the classes, and their
+        records are counted; of noise there are none, and both are 0.
     suppressed : int
         How many records have no quasi-identifier.
     provenance : dict
@@ -52,34 +54,42 @@ class Made:
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, release, sanitizer, others, guessed=(), **where):
+    def of(cls, release, sanitizer, others, guessed=(), **more):
         """Of a release of counts with the columns `others` beside it. `guessed`: what nobody has said, sentences."""
-        sizes, notes = release.people_alike, (*guessed, *_notes(release, others))
+        notes, sizes = (*guessed, *_notes(release, others)), _sizes(release)
         facts = release.provenance.public()
+        counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
         return cls(
             sanitizer=sanitizer,
-            records=int(release.times.sum()),
-            combinations=len(release),
             classes=len(sizes),
-            smallest=int(sizes.min()),
+            smallest=int(min(sizes, default=0)),
             suppressed=release.suppressed,
             provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
             buckets=None if release.buckets is None else by_content(release.buckets),
             notes=notes,
-            **where,
+            **{"combinations": 0} | counted | more,
         )
 
     @property
     def said(self):
         """The same in sentences: a list."""
         records = "record" if self.records == 1 else "records"
-        lines = [
-            f"{self.records:,} {records} in {self.classes:,} classes, the smallest of {self.smallest:,}, "
-            f"by {self.sanitizer!r}. What it claims was checked again in the labels.",
-        ]
+        sets = "classes" if self.buckets is None else "buckets"
+        sizes = f" in {self.classes:,} {sets}, the smallest of {self.smallest:,}," * bool(self.classes)
+        checked = " What it claims was checked again in the labels." * bool(self.provenance["claims"])
+        lines = [f"{self.records:,} {records}{sizes} by {self.sanitizer!r}.{checked}"]
         if self.suppressed:
             lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
         return [*lines, *self.notes]
+
+
+def _sizes(release):
+    """How many people are in each class, or records in each bucket: integer array; empty where there are none."""
+    if release.buckets is not None:
+        held = release.buckets
+        held = held[held["attribute"] == held["attribute"].iloc[0]]
+        return np.bincount(held["bucket"], held["count"]).astype(int)
+    return np.empty(0, dtype=int) if release.without_classes else release.people_alike
 
 
 def _notes(release, others):
@@ -94,14 +104,8 @@ def _notes(release, others):
 
 
 def sanitizer_of(model, algorithm, schema):
-    """The sanitizer that is asked for, in words or by itself. Raises SanitizationError for one of no counts."""
-    sanitizer = model if isinstance(model, Sanitizer) else asked(model, algorithm, schema)
-    if not sanitizer.by_combinations:
-        raise SanitizationError(
-            f"{sanitizer!r} works record by record, and a table of any length is counted. Choose one of "
-            f"{', '.join(able())}."
-        )
-    return sanitizer
+    """The sanitizer that is asked for, in words or by itself."""
+    return model if isinstance(model, Sanitizer) else asked(model, algorithm, schema)
 
 
 def columns(schema):
@@ -145,26 +149,41 @@ def released(chosen, table, names, sanitizer, memory):
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, and for a release in which a record stands alone.
+        As of `Sanitizer.sanitize`, for one that works record by record, and for a release in which a record
+        stands alone.
     SchemaError
         For more combinations than the memory holds, and for values outside their domains.
     """
+    if not sanitizer.by_combinations:
+        raise SanitizationError(
+            f"{sanitizer!r} works record by record, and this table is counted. Choose one of {', '.join(able())}."
+        )
     found = table.counted(names, memory.combinations)
     memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
-    texts = reading.of_arrow(found.drop_columns([long_tables.TIMES]))
-    blank = np.logical_and.reduce([texts[name].cat.codes.to_numpy() < 0 for name in texts])
-    cells = chosen.cleaned(texts[~blank], names)
+    cells = cleaned(chosen, found, names)
     times = found.column(long_tables.TIMES).to_numpy()[cells.index]
     data, place = Counted.of(chosen.made(Counted, cells, names, times=times))
     row = np.full(len(found), -1)
     row[cells.index] = place
     release = sanitizer.sanitize(data, rng=None)
+    check_rows(release)
+    return Counts(found, row), release
+
+
+def cleaned(chosen, found, names):
+    """The columns `names` of an engine's answer as the description says, without rows that are all missing."""
+    texts = reading.of_arrow(found.select(names))
+    blank = np.logical_and.reduce([texts[name].cat.codes.to_numpy() < 0 for name in texts])
+    return chosen.cleaned(texts[~blank], names)
+
+
+def check_rows(release):
+    """Raise SanitizationError for a release in which a record stands alone."""
     if release.has_unprotected_rows and release.buckets is None:
         raise SanitizationError(
             f"{release.provenance.sanitizer} is not written: in it somebody's record stands alone, with nothing to "
             "hide behind. Choose another sanitizer, or a larger k."
         )
-    return Counts(found, row), release
 
 
 def arrow(cells, schema):

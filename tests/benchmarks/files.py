@@ -24,7 +24,8 @@ NAMES = "age", "workclass", "education", "marital-status", "occupation", "race",
 # country of one in 25; `joined` as well a number that hardly two records share.
 DRAWN = {"age": "(17 + hash(range, 1) % 83)::varchar"}
 DRAWN["native-country"] = """
-    case when hash(range, 2) % 25 = 0 then getvariable('countries')[(1 + hash(range, 3) % 45222)::bigint] else "native-country" end"""
+    case when hash(range, 2) % 25 = 0 then getvariable('countries')[(1 + hash(range, 3) % 45222)::bigint]
+    else "native-country" end"""
 KINDS = {"few": {}, "many": DRAWN, "joined": DRAWN | {"fnlwgt": "(10000 + hash(range, 4) % 1500000000)::varchar"}}
 WEIGHED = 'role = "neutral"\ndomain = { low = 10000, high = 1500010000 }'  # how a description has that number
 

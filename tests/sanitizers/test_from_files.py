@@ -296,8 +296,9 @@ def test_a_wrong_model_is_a_sentence(here, model, message):
     ("given", "message"),
     [
         ({"algorithm": "mondrain"}, "Did you mean 'Mondrian'"),
-        ({"algorithm": "KMember"}, "works record by record"),
-        ({"algorithm": "LaplaceNoise"}, "LaplaceNoise cannot keep k=5"),
+        ({"algorithm": "LaplaceNoise"}, "LaplaceNoise cannot keep k=5. Choose one of Mondrian"),
+        ({"model": "epsilon=1"}, "Mondrian cannot keep epsilon=1. Choose one of LaplaceNoise"),
+        ({"model": "l=2", "algorithm": "KMember"}, "KMember cannot keep l=2"),
         ({"out": "out.xlsx"}, "ends in .xlsx"),
         ({"out": "nowhere/out.csv"}, "no folder 'nowhere'"),
         ({"out": "s3://bucket/out.csv"}, "is an address"),

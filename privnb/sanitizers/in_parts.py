@@ -1,0 +1,181 @@
+"""The release of a table of any length by a sanitizer that works record by record: part by part.
+
+Each part is of records drawn at random, and a release by itself. What is claimed of its classes is graded once more in
+the labels of all parts together.
+"""
+
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import engine, long_tables, progress, reading, writing
+from privnb.microdata.counts import coded
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.treatment import Treatment
+from privnb.sanitizers import of_counts
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.claims import broken
+
+SIZE = 100_000  # records of a part at most
+LONGEST = 24 * 3600  # seconds of all parts
+
+
+def released(chosen, table, names, sanitizer, path):
+    """Write the rows of a release to a Parquet file, in any order.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        What the columns are.
+    table : LongTable
+        Of DuckDB.
+    names : list of str
+        The columns that are read.
+    sanitizer : Sanitizer
+        One that works `in_parts`.
+    path : Path
+        Of the file.
+
+    Returns
+    -------
+    release : Release
+        That of a part, with the facts and the buckets of all.
+    records : int
+
+    Raises
+    ------
+    SanitizationError
+        As of `Sanitizer.sanitize`, and for a work of more than a day.
+    """
+    from pyarrow.parquet import ParquetWriter
+
+    total = table.record_count()
+    number = max(-(-total // SIZE), 1)
+    parts = progress.track(_parts(chosen, table, names, -(-total // number)), "parts of the table", number)
+    columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
+    with ExitStack() as stack:
+        for data in parts:
+            release = sanitizer.sanitize(data, rng=None)
+            cells = release.cells
+            if release.buckets is not None:
+                cells = cells.assign(bucket=cells["bucket"] + last)
+                buckets.append(release.buckets.assign(bucket=release.buckets["bucket"] + last))
+                last = int(cells["bucket"].max()) + 1
+            rows = _arrow(release, cells)
+            if not columns:
+                _check_time(sanitizer, time.monotonic() - begun, number, total)
+                file = stack.enter_context(ParquetWriter(path, rows.schema, store_schema=False))
+            file.write_table(rows)
+            columns = {name: _both(columns.get(name, kind), kind) for name, kind in release.columns.items()}
+            records += len(data)
+    note = f"Made in {number:,} parts of {records // number:,} records or one more, drawn at random." * (number > 1)
+    facts = release.provenance
+    facts = replace(facts, columns=columns, note=" ".join(filter(None, [facts.note, note])))
+    return replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None), records
+
+
+def _parts(chosen, table, names, size):
+    """The records of a table in random order, `size` at a time: Datasets."""
+    import pyarrow as pa
+
+    held = None
+    relation = table.frame.select(names).to_native()
+    for batch in relation.order("random()").to_arrow_reader(size):
+        piece = pa.table(batch)
+        held = piece if held is None else pa.concat_tables([held, piece])
+        while len(held) >= size:
+            yield _dataset(chosen, held[:size], names)
+            held = held[size:]
+    table.check()
+    if len(held):
+        yield _dataset(chosen, held, names)
+
+
+def _dataset(chosen, found, names):
+    return chosen.made(Dataset, of_counts.cleaned(chosen, found, names), names)
+
+
+def _arrow(release, cells):
+    """The rows of a release as Arrow's."""
+    import pyarrow as pa
+
+    exact, columns = release.treated("exact"), {}
+    for name in cells:
+        codes, values = coded(cells[name])
+        columns[name] = writing.arrow(values).take(pa.array(codes))
+        if name in exact:
+            columns[name] = columns[name].cast(of_counts.arrow_type(release.schema[name]))
+    return pa.table(columns)
+
+
+def _both(one, other):
+    """How a column is treated of which some parts are treated as `one` says, and some as the `other`."""
+    return one if one == other else Treatment("generalized")
+
+
+def _check_time(sanitizer, seconds, number, records):
+    """Say how long all parts take, by the first one; raise SanitizationError where it is too long."""
+    rate, whole = records / number / seconds, seconds * number
+    text = f"{sanitizer!r} works record by record, here about {rate:,.0f} a second"
+    if whole > LONGEST:
+        raise SanitizationError(
+            f"{text}: {records:,} would take {whole / 3600:,.0f} hours. Choose one of {', '.join(of_counts.able())}, "
+            "which work on combinations, or sanitize fewer records."
+        )
+    if number > 1:
+        progress.say(f"{text}: {records:,} take about {progress.taken(whole)}.")
+
+
+def types(path):
+    """What the columns of `released` hold: a type of Arrow's by name."""
+    from pyarrow.parquet import read_schema
+
+    return {field.name: field.type for field in read_schema(path)}
+
+
+def in_order(path, **settings):
+    """The rows of `released`, sorted by what they hold: pairs of an array of zeros and the columns of some rows."""
+    with engine.opened(**settings) as connection:
+        query = f"select * from read_parquet({engine.quoted(str(path))}) order by all"
+        for batch in connection.sql(query).to_arrow_reader(writing.PIECE):
+            yield np.zeros(len(batch), dtype=np.int64), batch.columns
+
+
+def graded(release, path, memory, **settings):
+    """The release of all parts: as counts of its labels, where there are such.
+
+    Raises
+    ------
+    SanitizationError
+        For one that is not what its parts claim, and one in which a record stands alone.
+    SchemaError
+        For more labels than the memory holds.
+    """
+    if release.buckets is not None:
+        return release
+    schema, noisy = release.schema, release.treated("noisy")
+    exact = [name for name in schema.quasi_identifiers if name not in noisy]
+    names = exact if noisy else [*exact, *schema.sensitive]
+    if not names:
+        return release
+    with long_tables.opened([long_tables.File(path, None)], names, {}, **settings) as table:
+        found = table.counted(names, memory.combinations)
+    memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
+    times = found.column(long_tables.TIMES).to_numpy()
+    if noisy:
+        if times.min() < 2:
+            raise SanitizationError(
+                f"{release.provenance.sanitizer} is not written: by {', '.join(exact)}, which have no noise, "
+                "somebody's record stands alone. Choose a sanitizer that generalizes, or give them the role 'unused' "
+                "in the description file."
+            )
+        return release
+    schema = replace(schema, attributes=tuple(schema[name] for name in names))
+    whole = replace(release, table=reading.of_arrow(found.select(names)), schema=schema, times=times)
+    if reason := next((reason for model in release.provenance.claims for reason in broken(model, whole)), ""):
+        raise SanitizationError(f"{release.provenance.sanitizer}, of all parts together: {reason}.")
+    of_counts.check_rows(whole)
+    return whole

@@ -1,0 +1,140 @@
+"""Sanitizers that work record by record, from file to file: part by part."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_up import CLINIC
+
+from privnb.microdata import progress
+from privnb.microdata.dataset import Dataset, load
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import SanitizationError, in_parts
+from privnb.sanitizers.from_files import sanitize
+
+VISITS = """
+[dataset]
+name = "visits"
+[[files]]
+path = "visits.csv"
+[columns.age]
+role = "quasi-identifier"
+domain = { low = 0, high = 99 }
+[columns.sex]
+role = "quasi-identifier"
+domain = ["F", "M", "X"]
+[columns.score]
+role = "neutral"
+domain = { low = 0, high = 1000000 }
+[columns.ill]
+role = "sensitive"
+domain = ["no", "yes"]
+"""
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Parts of 60 records, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(in_parts, "SIZE", 60)
+    monkeypatch.setattr(progress, "_said", set())
+    return tmp_path
+
+
+@pytest.fixture
+def visits(small):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"age": rng.integers(0, 100, 300), "sex": rng.choice(["F", "M"], 300)})
+    table["score"] = rng.permutation(300) + 1000
+    table["ill"] = np.where(table["sex"] == "F", "yes", "no")
+    (small / "visits.toml").write_text(VISITS, encoding="utf-8")
+    table.to_csv("visits.csv", index=False)
+    return table
+
+
+def facts(path):
+    return json.loads(path.with_name(f"{path.name}.provenance.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ""])
+def test_clusters_of_parts_keep_k_in_the_whole(small, ending, capsys):
+    dataset = load(CLINIC)
+    made = sanitize(CLINIC, "k=5", f"out{ending}", algorithm="k-member clustering")
+    rows = (pd.read_csv if ending == ".csv" else pd.read_parquet)(f"out{ending}")
+    classes = rows.groupby(dataset.schema.quasi_identifiers, dropna=False).size()
+    assert (made.records, made.classes, made.smallest) == (300, len(classes), classes.min())
+    assert made.smallest >= 5
+    assert list(rows) == dataset.schema.published
+    for name in (*dataset.schema.sensitive, *dataset.schema.names("neutral")):
+        assert sorted(rows[name].astype(str)) == sorted(dataset.table[name].astype(str)), name
+    said = facts(small / f"out{ending}")
+    assert "Made in 5 parts of 60 records" in said["note"]
+    assert said["claims"] == [repr(KAnonymity(5))]
+    assert "KMember(k=5, start=0) works record by record, here about" in capsys.readouterr().err
+
+
+def test_rows_are_sorted_by_what_they_hold(visits):
+    sanitize("visits.toml", "k=5", "out.csv", algorithm="KMember")
+    rows = [(*map(str, row[:2]), *row[2:]) for row in pd.read_csv("out.csv").itertuples(index=False)]
+    assert rows == sorted(rows)
+
+
+def test_a_part_is_the_table_where_that_is_no_longer(small, monkeypatch, capsys):
+    monkeypatch.setattr(in_parts, "SIZE", 300)
+    made = sanitize(CLINIC, "k=5", "out.csv", algorithm="KMember")
+    assert not made.notes
+    assert capsys.readouterr().err == ""
+
+
+def test_buckets_of_all_parts_have_numbers_of_their_own(small):
+    made = sanitize(CLINIC, "l=2", "out.csv", algorithm="Anatomy")
+    rows, held = pd.read_csv("out.csv"), pd.read_csv("out.csv.buckets.csv")
+    sizes = rows["bucket"].value_counts().sort_index()
+    assert list(sizes.index) == list(range(made.classes))
+    assert made.classes > 60 / 2, "those of one part"
+    assert (made.records, made.smallest) == (300, sizes.min())
+    assert (held.groupby("bucket")["count"].sum() == sizes).all()
+    assert (held["count"] * 2 <= held["bucket"].map(sizes)).all(), "l = 2"
+    assert made.said[0].startswith(f"out.csv: 300 records in {made.classes} buckets, the smallest of 2, by Anatomy(")
+
+
+def test_noise_is_of_all_records_and_has_its_promise(visits, small):
+    made = sanitize("visits.toml", "epsilon=1", "out.csv", algorithm="GeometricNoise")
+    rows, kept = pd.read_csv("out.csv"), ["sex", "score", "ill"]
+    assert made.records == 300
+    assert made.said[0].startswith("out.csv: 300 records by GeometricNoise(")
+    assert sorted(map(tuple, rows[kept].to_numpy())) == sorted(map(tuple, visits[kept].to_numpy()))
+    assert sorted(rows["age"]) != sorted(visits["age"])
+    said = facts(small / "out.csv")
+    assert said["promise"]["epsilon"] == 1
+    assert said["use"] == "release"
+
+
+def test_who_stands_alone_by_what_has_no_noise_is_not_written(visits, small):
+    visits.loc[7, "sex"] = "X"
+    visits.to_csv("visits.csv", index=False)
+    with pytest.raises(SanitizationError, match="by sex, which have no noise, somebody's record stands alone"):
+        sanitize("visits.toml", "epsilon=1", "out.csv", algorithm="GeometricNoise")
+    assert not (small / "out.csv").exists()
+
+
+def test_what_holds_in_each_part_and_not_in_the_whole_is_refused(visits, monkeypatch):
+    """Closeness is to the whole table: classes that are close to a part's may be far from that."""
+    parts = in_parts._parts
+
+    def ill_and_well(*asked):
+        whole = pd.concat([each.cells for each in parts(*asked)], ignore_index=True)
+        for value in ("yes", "no"):
+            yield asked[0].made(Dataset, whole[whole["ill"] == value].reset_index(drop=True), asked[2])
+
+    monkeypatch.setattr(in_parts, "_parts", ill_and_well)
+    with pytest.raises(SanitizationError, match=r"of all parts together: TCloseness\(t=0.1"):
+        sanitize("visits.toml", "k=5, t=0.1", "out.csv", algorithm="KMember")
+
+
+def test_what_would_not_end_is_refused_after_the_first_part(small, monkeypatch):
+    monkeypatch.setattr(in_parts, "LONGEST", 0)
+    with pytest.raises(SanitizationError, match="300 would take 0 hours. Choose one of Mondrian"):
+        sanitize(CLINIC, "k=5", "out.csv", algorithm="KMember")
+    assert not [*small.iterdir()]
