@@ -256,7 +256,7 @@ class Chosen(NamedTuple):
         weights = _in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
         numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
         table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
-        self._of(self.columns, names).check(table)
+        self._of(self.columns, names).check(table, least=0)  # of how many there are the whole table is asked
         return table
 
     def made(self, kind, table, names=None, **more):

@@ -5,8 +5,8 @@ files, or another engine's, of a cluster.
 """
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import narwhals as nw
 
@@ -28,12 +28,16 @@ class LongTable:
     frame : narwhals.LazyFrame
     lent : function of a pyarrow.Table
         Gives it as a lazy frame of the same engine.
+    own : dict of str to str
+        What columns are called in the frame, by their names, where these differ: engines take some letters, such as
+        dots, for more than a name.
     check : function without arguments, optional
         Raises SchemaError for what was wrong with the records that were read, after a question.
     """
 
     frame: nw.LazyFrame
     lent: Callable
+    own: Mapping[str, str] = field(default_factory=dict)
     check: Callable = lambda: None
 
     def record_count(self):
@@ -54,10 +58,15 @@ class LongTable:
         pyarrow.Table
             The columns `names` of the engine's own types, and TIMES; more than `most` rows where there are more.
         """
-        grouped = self.frame.select(names).group_by(names).agg(nw.len().alias(TIMES))
+        own = self.called(names)
+        grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
         found = grouped.head(most + 1).collect(backend="pyarrow").to_native()
         self.check()
-        return found
+        return found.rename_columns([*names, TIMES])
+
+    def called(self, names):
+        """What columns are called in the frame: a list."""
+        return [self.own.get(name, name) for name in names]
 
     def joined(self, combinations, labels, more=()):
         """The records with the labels of their combinations.
@@ -67,16 +76,17 @@ class LongTable:
         combinations : pyarrow.Table
             As `counted` gives them.
         labels : pyarrow.Table
-            Of as many rows, in that order: what stands beside each.
+            Of as many rows, in that order: what stands beside each. Its names are ours.
         more : list of str
             Other columns of the records.
 
         Returns
         -------
         narwhals.LazyFrame
-            The columns of `labels`, then `more`.
+            The columns of `labels`, then `more` as they are `called`.
         """
-        keys, frame = combinations.drop_columns([TIMES]), self.frame
+        keys, frame, more = combinations.drop_columns([TIMES]), self.frame, self.called(more)
+        keys = keys.rename_columns(self.called(keys.column_names))
         names = keys.column_names
         for name in names:  # a missing value is equal to no other, so that a join would lose it
             column = keys.column(name)
@@ -95,6 +105,11 @@ class LongTable:
         on = [name for name in keys.column_names if name not in beside]
         found = frame.select([*on, *more]).join(self.lent(keys), on=on, how="inner")
         return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, more))
+
+
+def numbered(names):
+    """Names that every engine takes, by columns' own: a dict."""
+    return {name: f"column {number}" for number, name in enumerate(names)}
 
 
 @dataclass(frozen=True)
@@ -165,7 +180,8 @@ def opened(files, names, renamed, complete=None, **settings):
                 each(connection)
 
         with _said():
-            yield LongTable(nw.from_native(relation), lambda table: nw.from_native(connection.from_arrow(table)), check)
+            lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
+            yield LongTable(nw.from_native(relation), lent, numbered(names), check)
 
 
 @contextlib.contextmanager
@@ -200,7 +216,7 @@ def _query(file, names, renamed, complete, checks, stack):
         raise SchemaError(
             f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
         )
-    wanted = ", ".join(f"{columns[name]} as {engine.name(name)}" for name in names)
+    wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
     marks = f"('', {engine.quoted(complete or '')})"
     looked = [] if complete is None else columns.values()
     lacking = [f"coalesce(trim({column}::varchar), '') in {marks}" for column in looked]

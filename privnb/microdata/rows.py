@@ -44,7 +44,7 @@ class Microdata:
         cells = self.cells.reset_index(drop=True)
         if cells.columns.is_unique:  # others are refused
             cells = pd.DataFrame({name: in_codes(cells[name]) for name in cells}, index=cells.index)
-        self.schema.check(cells)
+        self.schema.check(cells, 2 if self.times is None else 1)
         cells = cells[self.schema.names()]
         for name in cells:
             if self.schema[name].numeric:

@@ -478,8 +478,10 @@ class Schema:
         )
         return Schema(self.dataset, tuple(a for a in chosen if a.role is not Role.UNUSED))
 
-    def check(self, table):
-        """Raise SchemaError unless `table` has exactly these columns and only values of their domains."""
+    def check(self, table, least=2):
+        """Raise SchemaError unless `table` has exactly these columns and only values of their domains. `least`: rows,
+        where they are no records.
+        """
         columns = list(table.columns)
         twice = sorted({str(c) for c in columns if columns.count(c) > 1})
         if twice:
@@ -497,7 +499,7 @@ class Schema:
                 f"dataset '{self.dataset}': the table has column {extra}, which the schema does not name. "
                 "Describe it in the schema (role 'unused' leaves it out) or drop it."
             )
-        if len(table) < 2:
+        if len(table) < least:
             raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {len(table)}.")
         for attribute in self.attributes:
             self._check_column(attribute, table[attribute.name])

@@ -124,10 +124,11 @@ def _beside(chosen, table, counts, place, names):
 
     row = pa.array(np.append(place, -1)[counts.row], pa.int32())
     joined = table.joined(counts.found, pa.table({ROW: row}), names).to_native()
-    cells = ", ".join(map(engine.name, names))
+    own = table.called(names)
+    cells = ", ".join(map(engine.name, own))
     order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
     for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
-        texts = reading.of_arrow(pa.table(batch).select(names))
+        texts = reading.of_arrow(pa.table(batch).select(own).rename_columns(names))
         clean = chosen.cleaned(texts, names)
         yield batch.column(ROW).to_numpy()[clean.index], of_counts.arrow(clean[names], chosen.schema)
 

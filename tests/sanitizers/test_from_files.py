@@ -227,6 +227,26 @@ def test_records_that_lack_a_value_are_left_out_before_they_are_counted(wide, he
     assert table.groupby(["age", "zip", "sex"]).size().min() == made.smallest == whole.people_alike.min() >= 5
 
 
+def test_records_that_are_all_alike_are_one_combination(wide, here, monkeypatch):
+    monkeypatch.setattr(writing, "PIECE", 1)
+    wide.table.astype(str).iloc[[1] * 20].to_csv("alike.csv", index=False)
+    made = sanitize("alike.csv", "k=5", "out.csv", dataset="wide")
+    assert (made.records, made.combinations) == (20, 1)
+    _, *rows = read("out.csv")
+    assert rows == [rows[0]] * 20
+
+
+def test_names_of_columns_may_hold_what_engines_read_otherwise(here):
+    names = {"age": "age.at entry", "zip": 'the "zip"', "sex": "a`b", "income": "in.come"}
+    people().rename(columns=names).to_csv("people.csv", index=False)
+    sanitize("people.csv", "k=5, l=1.2:in.come", "out.csv")
+    people().to_csv("plain.csv", index=False)
+    sanitize("plain.csv", "k=5, l=1.2:income", "plain_out.csv")
+    (head, *rows), (plain, *others) = read("out.csv"), read("plain_out.csv")
+    assert [names.get(name) for name in plain] == [*head]
+    assert rows == others
+
+
 # ---- files that nobody has described
 
 
