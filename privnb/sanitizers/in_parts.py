@@ -82,9 +82,9 @@ def _parts(chosen, table, names, size):
     import pyarrow as pa
 
     held = None
-    relation = table.frame.select(names).to_native()
+    relation = table.frame.select(table.called(names)).to_native()
     for batch in relation.order("random()").to_arrow_reader(size):
-        piece = pa.table(batch)
+        piece = pa.table(batch).rename_columns(names)
         held = piece if held is None else pa.concat_tables([held, piece])
         while len(held) >= size:
             yield _dataset(chosen, held[:size], names)

@@ -135,6 +135,6 @@ def test_what_holds_in_each_part_and_not_in_the_whole_is_refused(visits, monkeyp
 
 def test_what_would_not_end_is_refused_after_the_first_part(small, monkeypatch):
     monkeypatch.setattr(in_parts, "LONGEST", 0)
-    with pytest.raises(SanitizationError, match="300 would take 0 hours. Choose one of Mondrian"):
+    with pytest.raises(SanitizationError, match=r"300 would take 0 hours. Choose one of Mondrian"):
         sanitize(CLINIC, "k=5", "out.csv", algorithm="KMember")
     assert not [*small.iterdir()]
