@@ -128,9 +128,8 @@ def _beside(chosen, table, counts, place, names):
     cells = ", ".join(map(engine.name, own))
     order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
     for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
-        texts = reading.of_arrow(pa.table(batch).select(own).rename_columns(names))
-        clean = chosen.cleaned(texts, names)
-        yield batch.column(ROW).to_numpy()[clean.index], of_counts.arrow(clean[names], chosen.schema)
+        kept, cells = of_counts.published(chosen, batch.select(own).rename_columns(names))
+        yield batch.column(ROW).to_numpy()[kept], cells
 
 
 def _described(source, model, dataset, study, folder, settings):

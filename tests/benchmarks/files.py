@@ -27,7 +27,7 @@ DRAWN["native-country"] = """
     case when hash(range, 2) % 25 = 0 then getvariable('countries')[(1 + hash(range, 3) % 45222)::bigint]
     else "native-country" end"""
 KINDS = {"few": {}, "many": DRAWN, "joined": DRAWN | {"fnlwgt": "(10000 + hash(range, 4) % 1500000000)::varchar"}}
-WEIGHED = 'role = "neutral"\ndomain = { low = 10000, high = 1500010000 }'  # how a description has that number
+WEIGHED = 'role = "neutral"\ndomain = { low = 10000, high = 1500010000 }\n#'  # how a description has that number
 
 
 class FileWork(NamedTuple):
@@ -101,7 +101,8 @@ def describe():
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ADULT, folder)
     text = (ADULT / "adult.toml").read_text(encoding="utf-8")
-    text = re.sub(r'(?<=\[columns\.fnlwgt\]\n)role = "identifier"', WEIGHED, text)
+    text = re.sub(r"(?<=\[columns\.fnlwgt\]\n)", WEIGHED, text)
+    text = re.sub(r"(?<=\[studies\.sramka-taxonomy\]\n)", 'neutral = ["fnlwgt"]\n', text)
     (folder / "adult.toml").write_text(text, encoding="utf-8")
 
 

@@ -11,15 +11,16 @@ from pathlib import Path
 import keyed
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from made_up import CLINIC, IDENTIFIER
 
 from privnb import cli
 from privnb.microdata import long_tables, writing
-from privnb.microdata.dataset import load
+from privnb.microdata.dataset import Chosen, load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress
+from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, of_counts
 from privnb.sanitizers.from_files import sanitize
 from privnb.sanitizers.in_words import asked
 
@@ -465,3 +466,29 @@ def test_rows_are_repeated_in_pieces(monkeypatch, rows):
     assert (
         np.concatenate([place for place, _ in writing._repeated(times)]).tolist() == np.repeat(range(5), times).tolist()
     )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["12", "007", "-0", "99"], ["12", "5.0"], ["12", " 5"], ["1e1"], ["12", "?"], ["12", None], ["100"], ["-1"],
+        ["0x1F"], ["12", ""], ["x"], [12, 99], [12, None], [100], [1.0, 2.0], ["1" * 16],
+    ],
+)  # fmt: skip
+def test_what_needs_no_cleaning_is_what_cleaning_makes_of_it(here, monkeypatch, cells):
+    Path("one.toml").write_text(
+        '[dataset]\nname = "one"\n[format]\nmissing = "?"\n[[files]]\npath = "one.csv"\n[columns.score]\n'
+        'role = "neutral"\ndomain = { low = 0, high = 99, missing = "?" }\n[columns.word]\nrole = "neutral"\n'
+        'domain = ["a", "b", "?"]\n'
+    )
+    chosen, words = Chosen.of(Path("one.toml"), None), [["a"] * len(cells), ["b", "?"] * len(cells)]
+    for texts in words:
+        batch = pa.record_batch({"score": pa.array(cells), "word": pa.array(texts[: len(cells)])})
+        found = []
+        for way in (of_counts._as_written, lambda *_: None):
+            monkeypatch.setattr(of_counts, "_as_written", way)
+            try:
+                found.append([each.to_pylist() for each in of_counts.published(chosen, batch)[1]])
+            except SchemaError as error:
+                found.append(str(error))
+        assert found[0] == found[1]
