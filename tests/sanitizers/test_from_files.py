@@ -481,11 +481,11 @@ def test_what_needs_no_cleaning_is_what_cleaning_makes_of_it(here, monkeypatch, 
         'role = "neutral"\ndomain = { low = 0, high = 99, missing = "?" }\n[columns.word]\nrole = "neutral"\n'
         'domain = ["a", "b", "?"]\n'
     )
-    chosen, words = Chosen.of(Path("one.toml"), None), [["a"] * len(cells), ["b", "?"] * len(cells)]
-    for texts in words:
+    chosen, as_written = Chosen.of(Path("one.toml"), None), of_counts._as_written
+    for texts in (["a"] * len(cells), ["b", "?"] * len(cells)):
         batch = pa.record_batch({"score": pa.array(cells), "word": pa.array(texts[: len(cells)])})
         found = []
-        for way in (of_counts._as_written, lambda *_: None):
+        for way in (as_written, lambda *_: None):
             monkeypatch.setattr(of_counts, "_as_written", way)
             try:
                 found.append([each.to_pylist() for each in of_counts.published(chosen, batch)[1]])
