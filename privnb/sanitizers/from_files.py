@@ -17,7 +17,7 @@ from privnb.microdata import description, draft, engine, expect, long_tables, re
 from privnb.microdata.dataset import Chosen, find
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
-from privnb.sanitizers import in_parts, of_counts
+from privnb.sanitizers import in_parts, of_counts, own_cells
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.in_words import parsed
 
@@ -102,7 +102,7 @@ def _of_counts(chosen, table, columns, sanitizer, given, settings, folder):
     counts, release = of_counts.released(chosen, table, names, sanitizer, given)
     rows, times, place = release.counted_rows()
     batches = _beside(chosen, table, counts, place, others) if others else None
-    types = {name: of_counts.arrow_type(chosen.schema[name]) for name in others}
+    types = {name: own_cells.arrow_type(chosen.schema[name]) for name in others}
     return release, (rows, times, batches, types), {}
 
 
@@ -128,7 +128,7 @@ def _beside(chosen, table, counts, place, names):
     cells = ", ".join(map(engine.name, own))
     order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
     for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
-        kept, cells = of_counts.published(chosen, batch.select(own).rename_columns(names))
+        kept, cells = own_cells.published(chosen, batch.select(own).rename_columns(names))
         yield batch.column(ROW).to_numpy()[kept], cells
 
 

@@ -15,7 +15,7 @@ from privnb.microdata import engine, long_tables, progress, reading, writing
 from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.treatment import Treatment
-from privnb.sanitizers import of_counts
+from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
 
@@ -107,7 +107,7 @@ def _arrow(release, cells):
         codes, values = coded(cells[name])
         columns[name] = writing.arrow(values).take(pa.array(codes))
         if name in exact:
-            columns[name] = columns[name].cast(of_counts.arrow_type(release.schema[name]))
+            columns[name] = columns[name].cast(own_cells.arrow_type(release.schema[name]))
     return pa.table(columns)
 
 

@@ -20,7 +20,7 @@ from privnb.microdata import long_tables, writing
 from privnb.microdata.dataset import Chosen, load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, of_counts
+from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, own_cells
 from privnb.sanitizers.from_files import sanitize
 from privnb.sanitizers.in_words import asked
 
@@ -481,14 +481,14 @@ def test_what_needs_no_cleaning_is_what_cleaning_makes_of_it(here, monkeypatch, 
         'role = "neutral"\ndomain = { low = 0, high = 99, missing = "?" }\n[columns.word]\nrole = "neutral"\n'
         'domain = ["a", "b", "?"]\n'
     )
-    chosen, as_written = Chosen.of(Path("one.toml"), None), of_counts._as_written
+    chosen, as_written = Chosen.of(Path("one.toml"), None), own_cells._as_written
     for texts in (["a"] * len(cells), ["b", "?"] * len(cells)):
         batch = pa.record_batch({"score": pa.array(cells), "word": pa.array(texts[: len(cells)])})
         found = []
         for way in (as_written, lambda *_: None):
-            monkeypatch.setattr(of_counts, "_as_written", way)
+            monkeypatch.setattr(own_cells, "_as_written", way)
             try:
-                found.append([each.to_pylist() for each in of_counts.published(chosen, batch)[1]])
+                found.append([each.to_pylist() for each in own_cells.published(chosen, batch)[1]])
             except SchemaError as error:
                 found.append(str(error))
         assert found[0] == found[1]
