@@ -248,29 +248,33 @@ def sanitize(args):
 def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
     from privnb.microdata.dataset import load, schema_of
-    from privnb.microdata.reading import read_unknown
+    from privnb.microdata.memory import Memory
     from privnb.microdata.schema import SchemaError
+    from privnb.microdata.unknown_files import Unknown
     from privnb.privacy_models import check_k
-    from privnb.privacy_models.grading import grade
+    from privnb.privacy_models.grading import grade, known
 
+    memory = Memory.of(args.memory)
     if args.at_least_k is not None:
         check_k(args.at_least_k)
     if args.file.endswith(".toml"):
         dataset = load(args.file)
-        table, schema = dataset.cells, dataset.schema
+        table, schema = Unknown([*dataset.cells], [], dataset.cells), dataset.schema
     else:
-        table, schema = read_unknown(args.file)[0], args.dataset and schema_of(args.dataset)
+        table, schema = Unknown.of(args.file), args.dataset and schema_of(args.dataset)
     names, sensitive = args.quasi_identifiers and names_in(args.quasi_identifiers), args.sensitive
     if schema:
-        names = names or [name for name in schema.quasi_identifiers if name in table and name != sensitive]
-        known = (name for name in schema.sensitive if name in table and name not in names)
-        sensitive = sensitive or next(known, None)
+        names = names or [name for name in schema.quasi_identifiers if name in table.names and name != sensitive]
+        secret = (name for name in schema.sensitive if name in table.names and name not in names)
+        sensitive = sensitive or next(secret, None)
     key = schema.person if schema else None
-    person = args.person or (key if key in table else None)
+    person = args.person or (key if key in table.names else None)
     unknown = f"'{key}' of {schema.dataset}, the key of people, is not in {args.file}" if key and not person else ""
     if unknown and args.at_least_k is not None:
         raise SchemaError(f"{unknown}: its k of people cannot be counted. Name the column that is it with --person.")
-    grades = grade(table, names, sensitive, person)
+    names = known(table.names, names, sensitive, person)
+    cells, times = table.counted([*names, *filter(None, (sensitive, person))], memory)
+    grades = grade(cells, names, sensitive, person, times)
     for row in grades.itertuples():
         number = f"{row.value:.1%}" if row.unit == "share" else f"{row.value:,.4f}".rstrip("0").rstrip(".")
         print(f"{row.measure:<20}{number:>10}  {row.meaning}")
@@ -382,6 +386,7 @@ def _parser():
     command.add_argument("--person", metavar="D", help="the key of the person whose record it is: k counts people")
     command.add_argument("--dataset", metavar="NAME", help="take all three from this dataset's description")
     command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
+    command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
     command.set_defaults(run=check)
 
     return parser

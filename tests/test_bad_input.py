@@ -161,6 +161,7 @@ OPTIONS = [
     *((["check", "good.csv", "--quasi-identifiers", value], "nobody") for value in ("nobody", "age,nobody")),
     *((["check", "good.csv", "--sensitive", value], value) for value in ("nobody",)),
     (["check", "good.csv", "--quasi-identifiers", "age", "--sensitive", "age"], "age"),
+    *((["check", "good.csv", "--memory", value], "memory") for value in ("x", "2", "-2GB", "1MB", "", "nan")),
     *((["new", "good.csv", "--name", n], n[:200]) for n in ("../x", "a/b", "..", ".x", "<x>", "a b", LONG, "there")),
     *(([command], "FILE") for command in ("check", "new")),
     *((words, words[-1]) for words in (["nothing"], ["report", "--no"], ["check", "good.csv", "x"], ["new", "a", "b"])),

@@ -250,6 +250,7 @@ def of_one():
         "dataset.Dataset.table": dataset.table, "dataset.load.name": str(CLINIC),
         "dataset.load_studies.name": str(CLINIC), "dataset.schema_of.name": str(CLINIC),
         "dataset.find.name": str(CLINIC), "grading.grade.table": dataset.table,
+        "grading.known.columns": ["age", "diagnosis"],
         "privacy_models.TCloseness.t": 0.3, "privacy_models.JensenShannonCloseness.t": 0.3,
         "mechanisms.laplace.values": [1.0], "mechanisms.geometric.values": [1], "mechanisms.laplace.scale": 1,
         "mechanisms.geometric.scale": 1, "mechanisms.randomized_response.values": ["a"],
@@ -457,7 +458,7 @@ ACCEPTED = {
     "mechanisms.*.values": {"frame", "array", "below", "zero", "half", "true", "list", "huge"},
     "population": {"frame"}, "Channel.of.matrix": {"frame"}, "inputs": {"array"}, "outputs": {"array"},
     "guesses": {"array"}, "before": {"array"}, "after": {"array"}, "prior": {"array"}, "steps": {"array"},
-    "column": {"array"}, "results.join.results": {"frame"},
+    "column": {"array"}, "results.join.results": {"frame"}, "grading.known.columns": {"list"},
 }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ import pandas as pd
 from privnb.evaluation.content import content, fingerprint, sealed
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
-from privnb.microdata.processes import ENVIRONMENT
+from privnb.microdata.processes import ENVIRONMENT, usable_cores
 
 LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
@@ -158,11 +158,6 @@ def _shared(place, task):
     """What the tasks of one process have in common: those inputs, by identity; a task that shares none is alone."""
     inputs = getattr(task.func, "shared", 0)
     return (task.func, *map(id, task.args[:1]), *task.args[1:inputs]) if inputs else place
-
-
-def usable_cores():
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 @contextlib.contextmanager

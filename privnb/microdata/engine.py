@@ -1,6 +1,7 @@
 """The engine that touches every row: DuckDB, opened and closed per question, which asks for nothing from elsewhere."""
 
 import contextlib
+import re
 
 
 @contextlib.contextmanager
@@ -33,6 +34,12 @@ def queried(query, after=None, **given):
     with opened() as connection:
         found = connection.sql(query, params=given).to_arrow_table()
         return found, connection.execute(after).fetchall() if after else []
+
+
+def parquet(path):
+    """What reads a Parquet file, in SQL. The engine takes *, ? and [ in a path for a pattern, a=1 for a column."""
+    literal = re.sub(r"([*?[])", r"[\1]", str(path))
+    return f"read_parquet({quoted(literal)}, hive_partitioning = false)"
 
 
 def name(text):

@@ -8,8 +8,6 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import narwhals as nw
-
 from privnb.microdata import engine, reading, text_files
 from privnb.microdata.reading import PARQUET, TEXT, kind
 from privnb.microdata.schema import SchemaError
@@ -35,13 +33,15 @@ class LongTable:
         Raises SchemaError for what was wrong with the records that were read, after a question.
     """
 
-    frame: nw.LazyFrame
+    frame: object
     lent: Callable
     own: Mapping[str, str] = field(default_factory=dict)
     check: Callable = lambda: None
 
     def record_count(self):
         """How many records there are: int."""
+        import narwhals as nw
+
         return int(self.frame.select(nw.len()).collect(backend="pyarrow").item())
 
     def counted(self, names, most):
@@ -58,6 +58,8 @@ class LongTable:
         pyarrow.Table
             The columns `names` of the engine's own types, and TIMES; more than `most` rows where there are more.
         """
+        import narwhals as nw
+
         own = self.called(names)
         grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
         found = grouped.head(most + 1).collect(backend="pyarrow").to_native()
@@ -85,6 +87,8 @@ class LongTable:
         narwhals.LazyFrame
             The columns of `labels`, then `more` as they are `called`.
         """
+        import narwhals as nw
+
         keys, frame, more = combinations.drop_columns([TIMES]), self.frame, self.called(more)
         keys = keys.rename_columns(self.called(keys.column_names))
         names = keys.column_names
@@ -122,23 +126,17 @@ class File:
 
 
 def columns(files):
-    """The names of the columns of files that have the same ones. Raises SchemaError for others."""
+    """The names of the columns of files that nobody described. Raises SchemaError unless all have the same ones."""
     found = [_columns(file) for file in files]
-    for file, names in zip(files, found, strict=True):
-        if set(names) != set(found[0]):
-            raise SchemaError(
-                f"{file.path.name} has the columns {', '.join(names)}, and {files[0].path.name} has "
-                f"{', '.join(found[0])}. The parts of a table have the same columns: correct them, or name one of them."
-            )
+    reading.check_same([file.path for file in files], found)
     return found[0]
 
 
 def _columns(file):
-    if kind(file.path) == TEXT:
-        with text_files.scanned(file.path, file.layout, file.header) as (names, _, _):
-            reading.check_header(file.path, names)
-            return names
-    return _parquet(file)
+    names = text_files.header(file.path, file.layout) if kind(file.path) == TEXT else _parquet(file)
+    reading.check_names(file.path, names)
+    reading.check_header(file.path, names)
+    return names
 
 
 def _parquet(file):
@@ -150,6 +148,20 @@ def _parquet(file):
 @contextlib.contextmanager
 def opened(files, names, renamed, complete=None, **settings):
     """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
+
+    Arguments and errors as of `asked`.
+    """
+    import narwhals as nw
+
+    with asked(files, names, renamed, complete, **settings) as (connection, queries, check):
+        relation = connection.sql(" union all by name ".join(queries))
+        lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
+        yield LongTable(nw.from_native(relation), lent, numbered(names), check)
+
+
+@contextlib.contextmanager
+def asked(files, names, renamed, complete=None, **settings):
+    """An engine for the records of files, which is closed at the end, and what asks it for them.
 
     Parameters
     ----------
@@ -163,25 +175,31 @@ def opened(files, names, renamed, complete=None, **settings):
     **settings
         Of the engine.
 
+    Yields
+    ------
+    connection : duckdb.DuckDBPyConnection
+    queries : list of str
+        In SQL, one per file, in brackets. They call the columns as `numbered` does.
+    check : function without arguments
+        As of a `LongTable`.
+
     Raises
     ------
     SchemaError
         For files that are none, or lack a column.
     """
     with contextlib.ExitStack() as stack:
-        parts, checks = [], []
+        queries, checks = [], []
         for file in files:
-            parts.append(_query(file, names, renamed, complete, checks, stack))
+            queries.append(_query(file, names, renamed, complete, checks, stack))
         connection = stack.enter_context(engine.opened(**settings))
-        relation = connection.sql(" union all by name ".join(parts))
 
         def check():
             for each in checks:
                 each(connection)
 
         with _said():
-            lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
-            yield LongTable(nw.from_native(relation), lent, numbered(names), check)
+            yield connection, queries, check
 
 
 @contextlib.contextmanager
@@ -204,14 +222,14 @@ def _query(file, names, renamed, complete, checks, stack):
     if kind(file.path) == TEXT:
         known, query, check = stack.enter_context(text_files.scanned(file.path, file.layout, file.header))
         checks.append(check)
-        columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
-        if end := file.layout.line_end:
-            last = [*columns][-1]
-            columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
     else:
         known = _parquet(file)
-        query = f"select * from read_parquet({engine.quoted(str(file.path))})"
-        columns = {renamed.get(name, name): engine.name(name) for name in known}
+        numbers = ", ".join(f"c{number}" for number in range(len(known)))
+        query = f"select * from {engine.parquet(file.path)} as found({numbers})"
+    columns = {renamed.get(name, name): f"c{number}" for number, name in enumerate(known)}
+    if file.layout and (end := file.layout.line_end):
+        last = [*columns][-1]
+        columns[last] = f"regexp_replace({columns[last]}, {engine.quoted(reading.at_the_end(end))}, '')"
     if absent := [name for name in names if name not in columns]:
         raise SchemaError(
             f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."

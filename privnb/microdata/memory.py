@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 from privnb.microdata import expect
 from privnb.microdata.long_tables import TIMES
+from privnb.microdata.processes import usable_cores
 from privnb.microdata.schema import SchemaError
 
 BASE, COMBINATION = 350, 0.0008  # megabytes: the process itself, and what one combination takes in it at most
+THREAD = 600  # megabytes in which one thread of the engine counts a million combinations
 LEAST, UNITS = 500, {"MB": 1, "GB": 1000}
 
 
@@ -30,8 +32,14 @@ class Memory(NamedTuple):
         return cls(said, size)
 
     def engine(self, folder):
-        """The settings of an engine that puts into `folder` what does not fit into its part."""
+        """The settings of an engine that works beside its combinations, and puts into `folder` what does not fit."""
         return {"memory_limit": f"{(self.megabytes - BASE) / 2:.0f}MB", "temp_directory": str(folder)}
+
+    def counting(self, folder):
+        """The settings of an engine that counts combinations and is closed before anything is made of them."""
+        whole = (self.megabytes - BASE) * 0.8  # the rest is for what it hands over
+        threads = min(usable_cores(), max(1, int(whole / THREAD)))
+        return {"memory_limit": f"{whole:.0f}MB", "temp_directory": str(folder), "threads": threads}
 
     @property
     def combinations(self):

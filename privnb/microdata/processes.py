@@ -1,5 +1,6 @@
 """What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -7,6 +8,11 @@ from pathlib import Path
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
+
+
+def usable_cores():
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 def runs_as():

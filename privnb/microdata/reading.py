@@ -103,13 +103,8 @@ def read_unknown(path):
         one that starts with a record.
     """
     files = parts(Path(expect.path("path", path)))
-    tables, layouts = zip(*map(_unknown, files), strict=True)
-    for file, layout in zip(files, layouts, strict=True):
-        if layout != layouts[0]:
-            raise SchemaError(
-                f"{file.name} is laid out otherwise than {files[0].name}: {layout or kind(file)}, not "
-                f"{layouts[0] or kind(files[0])}. Save the parts of a table alike, or name one of them."
-            )
+    layouts = layouts_of(files)
+    tables = [_unknown(file, layout) for file, layout in zip(files, layouts, strict=True)]
     return together(files, tables), layouts[0], files
 
 
@@ -125,13 +120,29 @@ def parts(path):
     return files
 
 
-def _unknown(path):
-    layout = guessed(path) if kind(path) == TEXT else None
+def layouts_of(files):
+    """How the records of each file stand in it, None in one that is no text. Raises SchemaError for different ones."""
+    layouts = [guessed(file) if kind(file) == TEXT else None for file in files]
+    for file, layout in zip(files, layouts, strict=True):
+        if layout != layouts[0]:
+            raise SchemaError(
+                f"{file.name} is laid out otherwise than {files[0].name}: {layout or kind(file)}, not "
+                f"{layouts[0] or kind(files[0])}. Save the parts of a table alike, or name one of them."
+            )
+    return layouts
+
+
+def _unknown(path, layout):
     table = read(path, layout)
     if table.empty:
-        raise SchemaError(f"{path.name} has column names but no record. There is nothing to do.")
+        raise SchemaError(no_record(path))
     check_header(path, table)
-    return table, layout
+    return table
+
+
+def no_record(path):
+    """Why a file is refused that holds none."""
+    return f"{path.name} has column names but no record. There is nothing to do."
 
 
 def check_header(path, names):
@@ -146,15 +157,20 @@ def check_header(path, names):
 
 def together(files, tables):
     """The records of several files, one below the other. Raises SchemaError unless all have the same columns."""
-    for file, table in zip(files, tables, strict=True):
-        if set(table) != set(tables[0]):
-            raise SchemaError(
-                f"{file.name} has the columns {', '.join(table)}, and {files[0].name} has {', '.join(tables[0])}. "
-                "The parts of a table have the same columns: correct them, or name one of them."
-            )
+    check_same(files, [[*table] for table in tables])
     if len(tables) == 1:
         return tables[0]
     return pd.DataFrame({name: _below([table[name] for table in tables]) for name in tables[0]})
+
+
+def check_same(files, columns):
+    """Raise SchemaError unless all files have the same columns. `columns`: the names of each."""
+    for file, names in zip(files, columns, strict=True):
+        if set(names) != set(columns[0]):
+            raise SchemaError(
+                f"{file.name} has the columns {', '.join(names)}, and {files[0].name} has {', '.join(columns[0])}. "
+                "The parts of a table have the same columns: correct them, or name one of them."
+            )
 
 
 def _below(columns):
@@ -181,8 +197,8 @@ def kind(path):
 
 
 def _parquet(path):
-    found, _ = engine.queried("select columns(*)::varchar from read_parquet($file)", file=str(path))
-    return found.column_names, found.columns
+    found, _ = engine.queried(f"select columns(*)::varchar from {engine.parquet(path)}")
+    return parquet_columns(path), found.columns  # the engine takes a and A for one name
 
 
 def parquet_columns(path):
@@ -243,8 +259,8 @@ def _cell(value):
     return "" if value is None or value != value else text(value)
 
 
-def _table(path, names, columns, line_end=""):
-    """The table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
+def check_names(path, names):
+    """Raise SchemaError for what cannot be the names of a file's columns."""
     if len(names) > MOST:
         raise SchemaError(
             f"{path.name} has {len(names):,} columns, and a table of people has at most {MOST:,} here. Save it with "
@@ -254,6 +270,11 @@ def _table(path, names, columns, line_end=""):
         raise SchemaError(f"{path.name}: column {nameless} has no name. Name it in the first line, or delete it.")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SchemaError(f"{path.name} has more than one column {twice}. Rename one.")
+
+
+def _table(path, names, columns, line_end=""):
+    """The table of Arrow columns of texts: blank cells are missing, and what has no cell is no record."""
+    check_names(path, names)
     ends = ["" for _ in names[1:]] + [line_end]
     table = pd.DataFrame(dict(zip(names, map(_texts, columns, ends), strict=True)))
     empty = np.logical_and.reduce([table[name].cat.codes.to_numpy() < 0 for name in names])
@@ -282,10 +303,13 @@ def at_the_end(text):
 
 def of_arrow(found):
     """An Arrow table of any types as `read` gives a file's: a Categorical of texts per column, no record dropped."""
-    with engine.opened() as connection:
-        connection.register("found", found)
-        texts = connection.sql("select columns(*)::varchar from found").to_arrow_table()
-    return pd.DataFrame({name: _texts(texts.column(name), "") for name in texts.column_names})
+    import pyarrow as pa
+
+    if not all(map(pa.types.is_string, found.schema.types)):
+        with engine.opened() as connection:
+            connection.register("found", found)
+            found = connection.sql("select columns(*)::varchar from found").to_arrow_table()
+    return pd.DataFrame({name: _texts(found.column(name), "") for name in found.column_names})
 
 
 def _whole(indices):

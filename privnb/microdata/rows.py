@@ -149,6 +149,14 @@ def _one_zero(values):
     return values + 0.0 if values.dtype.kind == "f" else values
 
 
+def checked_times(times, rows):
+    """How many records each of some rows stands for, integer array (rows,). Raises ValueError for what says no such."""
+    times = np.asarray(times)
+    if times.shape != (rows,) or times.dtype.kind not in "iu" or (times < 1).any():
+        raise ValueError(f"times must be an array ({rows},) of whole numbers from 1, one per row.")
+    return times.astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Counted(Microdata):
     """Distinct combinations of published values, and how many records have each: all that is asked of a table by who
@@ -166,10 +174,7 @@ class Counted(Microdata):
 
     def __post_init__(self):
         super().__post_init__()
-        times = np.asarray(self.times)
-        if times.shape != (len(self),) or times.dtype.kind not in "iu" or (times < 1).any():
-            raise ValueError(f"times must be an array ({len(self)},) of whole numbers from 1, one per row.")
-        object.__setattr__(self, "times", times.astype(np.int64))
+        object.__setattr__(self, "times", checked_times(self.times, len(self)))
 
     @classmethod
     def of(cls, data):

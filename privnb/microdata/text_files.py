@@ -102,16 +102,14 @@ def scanned(path, layout, names=None):
     with _utf8(path, layout.encoding) as file:
         skipped = layout.skip_lines
         if layout.header:
-            with file.open(encoding="utf-8-sig", newline="") as lines:
-                names, skipped = _first(path, lines, layout)
-            if not names:
-                raise SchemaError(f"{path.name} is empty. There is nothing to do.")
+            names, skipped = _names(path, file, "utf-8-sig", layout)
         columns = ", ".join(f"c{number}: 'VARCHAR'" for number in range(len(names)))
 
         def check(connection):
             faults = connection.execute(
-                "select line_byte_position, error_type from reject_errors where trim(csv_line, ' \r\n\t') != '' "
-                "order by line_byte_position limit 1"
+                "select line_byte_position, error_type from reject_errors join reject_scans using (scan_id, file_id) "
+                "where file_path = $file and trim(csv_line, ' \r\n\t') != '' order by line_byte_position limit 1",
+                {"file": str(file)},
             ).fetchall()
             if faults:
                 place, fault = faults[0]
@@ -127,6 +125,23 @@ def scanned(path, layout, names=None):
             f"store_rejects = true, columns = {{{columns}}})"
         )
         yield names, query, check
+
+
+def header(path, layout):
+    """The names of the columns in the first line of a text file whose layout is `guessed`, and no more is read.
+
+    Raises SchemaError for an empty one.
+    """
+    return _names(path, path, "utf-8-sig" if layout.encoding == "utf-8" else layout.encoding, layout)[0]
+
+
+def _names(path, file, encoding, layout):
+    """The names in the header of `file`, which has what is in `path`, and the number of lines up to its end."""
+    with file.open(encoding=encoding, newline="") as lines:
+        names, lines = _first(path, lines, layout)
+    if not names:
+        raise SchemaError(f"{path.name} is empty. There is nothing to do.")
+    return names, lines
 
 
 def guessed(path):

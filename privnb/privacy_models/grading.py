@@ -12,6 +12,7 @@ from privnb.microdata.counts import coded, combinations, people_among, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import meant
 from privnb.microdata.reading import NUMBER
+from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models.base import counted_once, whole_of
 
@@ -82,13 +83,13 @@ MODELS = (
 )  # fmt: skip
 
 
-def grade(table, quasi_identifiers=None, sensitive=None, person=None):
+def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None):
     """Classes of equal quasi-identifiers in `table`, and the level of the worst: one row a number, with its meaning.
 
     Parameters
     ----------
     table : DataFrame
-        n records; cells are compared as they are written, a missing one equals another.
+        n rows, each a record; cells are compared as they are written, a missing one equals another.
     quasi_identifiers : list of str, optional
         What an adversary may know; None: every column but `sensitive`, the most cautious reading.
     sensitive : str, optional
@@ -98,6 +99,8 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None):
     person : str, optional
         The column that says whose each record is: all counts are then of people, see `PrivacyModel`. None: each record
         is another person's.
+    times : integer array (n,), optional
+        How many records have the cells of each row, from 1; None: one.
 
     Returns
     -------
@@ -108,41 +111,25 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None):
     Raises
     ------
     SchemaError
-        For a column that is not there or stands in two roles, for people that are missing, and for an empty table.
+        As of `known`, for people that are missing, and for an empty table.
     """
     expect.kind("table", table, pd.DataFrame)
-    if sensitive is not None:
-        expect.text("sensitive", sensitive, "a column")
-    if quasi_identifiers is not None:
-        expect.texts("quasi_identifiers", quasi_identifiers, "columns")
-    if person is not None:
-        expect.text("person", person, "a column")
-    others = [name for name in table if name not in (sensitive, person)]
-    names = others if quasi_identifiers is None else list(quasi_identifiers)
-    absent = [name for name in [*names, sensitive, person] if name is not None and name not in table]
-    if absent:
-        raise SchemaError(
-            f"the table has no column {absent}; it has {', '.join(map(str, table))}.{meant(absent, table)}"
-        )
-    if sensitive in names:
-        raise SchemaError(f"'{sensitive}' cannot be both sensitive and a quasi-identifier. Name it in one place.")
-    if person in [*names, sensitive] and person is not None:
-        raise SchemaError(f"'{person}' says whose the records are, and is no more than that. Name it in one place.")
-    if not names or table.empty:
-        raise SchemaError(
-            f"there is nothing to grade: {len(table)} records, {len(names)} quasi-identifiers. Give a table of records "
-            "and some quasi_identifiers, or None for all columns."
-        )
+    names = known([*table], quasi_identifiers, sensitive, person)
+    if times is not None:
+        times = checked_times(times, len(table))
+    if table.empty:
+        raise SchemaError("there is nothing to grade: 0 records. Give a table of some.")
 
-    distinct, people = combinations(table[names]), None if person is None else _people(table[person])
-    index, hidden = distinct.index, (distinct.values.astype(str) == SUPPRESSED).all(axis=1).to_numpy()
-    sizes, all_people = people_in(index, people), people_among(np.ones(len(table), dtype=bool), people)
-    suppressed = people_among(hidden[index], people)
+    distinct, people = combinations(table[names]), None if person is None else _people(table[person], times)
+    index, hidden = distinct.index, np.logical_and.reduce([_suppressed(distinct.values[name]) for name in names])
+    records = len(table) if times is None else int(times.sum())
+    sizes, all_people = people_in(index, people, times=times), _all(len(table), people, times)
+    suppressed = people_among(hidden[index], people, times)
     rows = [
-        ("records", len(table), "records", f"'{person}' says whose each is."),
+        ("records", records, "records", f"'{person}' says whose each is."),
         ("people", all_people, "people", "Each may have several records, and counts in every class that has one."),
     ]
-    rows = [("records", len(table), "people", "One row per person.")] if person is None else rows
+    rows = [("records", records, "people", "One row per person.")] if person is None else rows
     rows += [
         ("quasi-identifiers", len(names), "columns", f"What an adversary may know: {', '.join(map(str, names))}."),
         ("classes", len(sizes), "classes", "Groups of people whom these columns cannot tell apart."),
@@ -153,48 +140,101 @@ def grade(table, quasi_identifiers=None, sensitive=None, person=None):
     ]
     for few in FEW:
         meaning = "People who stand alone." if few == 2 else f"People who hide among fewer than {few}."
-        rows.append(
-            (f"in classes below {few}", people_among(sizes[index] < few, people) / all_people, "share", meaning)
-        )
+        among = people_among(sizes[index] < few, people, times)
+        rows.append((f"in classes below {few}", among / all_people, "share", meaning))
     # Sizes need no values: every record has the same.
-    rows += _levels(("people",), index, np.zeros(len(table), dtype=np.int64), people)
+    rows += _levels(("people",), index, np.zeros(len(table), dtype=np.int64), people, times)
     if sensitive is not None:
-        rows += _of_sensitive(index, table[sensitive], people)
+        rows += _of_sensitive(index, table[sensitive], people, times)
     return pd.DataFrame(rows, columns=["measure", "value", "unit", "meaning"]).astype({"value": float})
 
 
-def _people(column):
-    """Whose each record is: integer array (n,)."""
-    if missing := int(column.isna().sum()):
+def known(columns, quasi_identifiers=None, sensitive=None, person=None):
+    """The quasi-identifiers of a table with some columns.
+
+    Parameters
+    ----------
+    columns : list
+        The names of all of them.
+    quasi_identifiers, sensitive, person
+        As of `grade`.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    SchemaError
+        For a column that is not there or stands in two roles, and where no column is a quasi-identifier.
+    """
+    expect.kind("columns", columns, list)
+    if sensitive is not None:
+        expect.text("sensitive", sensitive, "a column")
+    if quasi_identifiers is not None:
+        expect.texts("quasi_identifiers", quasi_identifiers, "columns")
+    if person is not None:
+        expect.text("person", person, "a column")
+    others = [name for name in columns if name not in (sensitive, person)]
+    names = others if quasi_identifiers is None else list(quasi_identifiers)
+    absent = [name for name in [*names, sensitive, person] if name is not None and name not in columns]
+    if absent:
+        raise SchemaError(
+            f"the table has no column {absent}; it has {', '.join(map(str, columns))}.{meant(absent, columns)}"
+        )
+    if sensitive in names:
+        raise SchemaError(f"'{sensitive}' cannot be both sensitive and a quasi-identifier. Name it in one place.")
+    if person in [*names, sensitive] and person is not None:
+        raise SchemaError(f"'{person}' says whose the records are, and is no more than that. Name it in one place.")
+    if not names:
+        raise SchemaError("there is nothing to grade: 0 quasi_identifiers. Name some columns, or None for all.")
+    return names
+
+
+def _all(rows, people, times):
+    """How many people the rows are of."""
+    return people_among(np.ones(rows, dtype=bool), people, times)
+
+
+def _people(column, times):
+    """Whose each row is: integer array (n,)."""
+    if missing := people_among(column.isna().to_numpy(), times=times):
         raise SchemaError(f"'{column.name}' has {missing} missing values: nobody can say whose these records are.")
     return coded(column)[0]
 
 
-def _of_sensitive(index, column, people):
-    """The rows that a sensitive column adds. `index`: the class of each record."""
+def _suppressed(column):
+    """Where a column holds no more than that it is suppressed: boolean array (n,)."""
     codes, values = coded(column)
-    alike = pd.Series(codes).groupby(index).nunique().to_numpy() == 1
-    everybody = np.ones(len(column), dtype=bool)
-    given_away = people_among(alike[index], people) / people_among(everybody, people)
+    return np.array([str(value) == SUPPRESSED for value in values])[codes]
+
+
+def _of_sensitive(index, column, people, times):
+    """The rows that a sensitive column adds. `index`: the class of each row of the table."""
+    codes, values = coded(column)
+    some = np.empty(index.max() + 1, dtype=np.int64)
+    some[index] = codes  # a value of each class
+    alike = np.bincount(index, codes != some[index]) == 0
+    given_away = people_among(alike[index], people, times) / _all(len(codes), people, times)
     reads, how = ("values", "shares"), ""
     if all(NUMBER.fullmatch(str(value)) for value in values):
         codes, values = coded(by_value(pd.to_numeric, column))
         reads = ("values", "shares", "order")
         if len(values) > MANY:
-            sizes = np.bincount(codes)
-            group = (np.cumsum(sizes) - sizes) * MANY // len(column)  # by the records with a smaller value
+            sizes = people_in(codes, times=times)
+            group = (np.cumsum(sizes) - sizes) * MANY // sizes.sum()  # by the records with a smaller value
             codes = np.unique(group, return_inverse=True)[1][codes]
             how = f", graded in {codes.max() + 1} groups of neighbours of about equal size"
     elif len(values) > MANY:
         reads, how = ("values",), "; too many to compare a class with the table"
     return [
         ("sensitive values", len(values), "values", f"What nobody should learn: '{column.name}'{how}."),
-        *_levels(reads, index, codes, people),
+        *_levels(reads, index, codes, people, times),
         ("one value a class", given_away, "share", f"People whose class gives their '{column.name}' away."),
     ]
 
 
-def _levels(reads, classes, codes, people):
+def _levels(reads, classes, codes, people, times):
     """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
     graded = [each for each in MODELS if each.reads in reads]
     # Models count alike, but for people with several values.
@@ -203,8 +243,10 @@ def _levels(reads, classes, codes, people):
     ]
     levels = {}
     for models in filter(None, alike if people is not None else alike[:1]):
-        places, columns, weights, wide = counted_once(models[0], codes, int(codes.max()) + 1, people, classes)
-        whole = whole_of(counted_once(models[0], codes, int(codes.max()) + 1, people))
+        places, columns, weights, wide = counted_once(
+            models[0], codes, int(codes.max()) + 1, people, classes, times=times
+        )
+        whole = whole_of(counted_once(models[0], codes, int(codes.max()) + 1, people, times=times))
         parts = tabulated_in_parts(classes[places], columns, (int(classes.max()) + 1, wide), weights)
         worst = [[model.worst(model.level(counts, whole)) for model in models] for counts in parts]
         levels |= {

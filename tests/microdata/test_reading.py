@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from privnb.microdata import draft, reading, text_files
 from privnb.microdata.dataset import load
+from privnb.microdata.memory import Memory
 from privnb.microdata.reading import read, read_unknown
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.text_files import Layout
+from privnb.microdata.unknown_files import Unknown
 
 TABLE = {"name": ["Ana", "Zoë"], "pay": ["1.5", "20"], "note": ["a, b", None]}
 TEXT = 'name,pay,note\nAna,1.5,"a, b"\nZoë,20,\n'
@@ -29,6 +31,12 @@ def write(tmp_path):
         return path
 
     return write
+
+
+def counted(path):
+    """What the engine counts of all columns, which has the same errors."""
+    table = Unknown.of(path)
+    return table.counted(table.names, Memory.of("1GB"))
 
 
 def cells(table):
@@ -161,17 +169,19 @@ def test_a_library_that_is_not_there(tmp_path, monkeypatch):
         ("a.csv", b"39,Private\n50,State\n", r"starts with a record, it seems \('39' in line 1\)"),
     ],
 )
-def test_what_cannot_be_read_says_where(write, name, content, message):
+@pytest.mark.parametrize("reads", [read_unknown, counted])
+def test_what_cannot_be_read_says_where(write, name, content, message, reads):
     with pytest.raises(SchemaError, match=message):
-        read_unknown(write(content, name))
+        reads(write(content, name))
 
 
 def test_years_may_be_the_names_of_columns(write):
     table = read_unknown(write(b"country,1999,2000,2001\nPeru,4,5,6\nChad,7,8,9\n", "a.csv"))[0]
     assert [*table] == ["country", "1999", "2000", "2001"]
     for record in (b"ill,3,1,2\nwell,1,2,2\n", b"ill,3,4\nwell,1,2\n"):
-        with pytest.raises(SchemaError, match="starts with a record"):
-            read_unknown(write(record, "a.csv"))
+        for reads in (read_unknown, counted):
+            with pytest.raises(SchemaError, match="starts with a record"):
+                reads(write(record, "a.csv"))
 
 
 def test_a_folder_of_parts_is_one_table(tmp_path):
@@ -188,14 +198,17 @@ def test_a_folder_of_parts_is_one_table(tmp_path):
     path.write_text(path.read_text().replace("draft = true\n", ""))
     assert load(path).table["n"].tolist()[-3:] == [3, 5, 9]
     (folder / "a.csv").write_text("town,m\nBonn,1\n")
-    with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, m\. The parts"):
-        read_unknown(folder)
+    for reads in (read_unknown, counted):
+        with pytest.raises(SchemaError, match=r"b\.csv has the columns n, town, and a\.csv has town, m\. The parts"):
+            reads(folder)
     (folder / "a.csv").write_text("town;n\nBonn;1\n")
-    with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=','"):
-        read_unknown(folder)
+    for reads in (read_unknown, counted):
+        with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=','"):
+            reads(folder)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(SchemaError, match=r"is a folder without tables\. Files of tables end in \.csv"):
-        read_unknown(tmp_path / "empty")
+    for reads in (read_unknown, counted):
+        with pytest.raises(SchemaError, match=r"is a folder without tables\. Files of tables end in \.csv"):
+            reads(tmp_path / "empty")
 
 
 @pytest.mark.parametrize(("encoding", "separator"), [("utf-8", ";"), ("cp1252", ";"), ("utf-16", "\t")])

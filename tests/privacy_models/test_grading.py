@@ -12,6 +12,7 @@ from plain_models import level
 
 from privnb import cli
 from privnb.microdata.dataset import load
+from privnb.microdata.reading import read_unknown
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.privacy_models.grading import MODELS, grade
@@ -88,6 +89,54 @@ def test_every_level_is_that_of_its_definition(rows):
         if each.reads in ("people", "values", "shares"):
             model = replace(each.model, sensitive="s") if each.model.sensitive is not None else each.model
             assert value(grades, each.name) == pytest.approx(float(level(model, table, ["q", "r"])), abs=1e-12)
+
+
+def counted(table):
+    """The distinct rows of a table, in an order of no meaning, and how many records have each."""
+    found = table.groupby([*table], dropna=False, sort=False).size()
+    return found.index.to_frame(index=False), found.to_numpy()
+
+
+def alike(table, *asked):
+    """Whether a table is graded alike by its records and by its combinations, to the last bit."""
+    cells, times = counted(table)
+    pd.testing.assert_frame_equal(grade(cells, *asked, times=times), grade(table, *asked), check_exact=True)
+    return True
+
+
+paid = st.sampled_from(["3", "20", None])
+keyed = st.lists(
+    st.tuples(st.sampled_from(["a", "*", None]), st.integers(0, 2), paid, st.integers(0, 9)), min_size=1, max_size=30
+)
+
+
+@given(keyed)
+def test_any_table_is_graded_alike_by_records_and_combinations(rows):
+    table = pd.DataFrame(rows, columns=["q", "r", "s", "who"])
+    assert alike(table[["q", "r", "s"]], None, "s")
+    assert alike(table, ["q", "r"], "s", "who")
+    assert alike(table, ["q"], None, "who")
+    assert alike(table[["q", "r"]])
+
+
+def test_groups_of_many_numbers_are_the_same_by_records_and_combinations():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"q": rng.integers(0, 9, 5000), "pay": (rng.normal(50, 20, 5000) ** 2 // 9).astype(int)})
+    assert alike(table, ["q"], "pay")
+    assert alike(table.assign(who=rng.integers(0, 2000, 5000)), ["q"], "pay", "who")
+
+
+def test_adult_is_graded_alike_by_records_and_combinations():
+    dataset = load("adult")
+    table = dataset.table[[*dataset.schema.quasi_identifiers, *dataset.schema.sensitive]]
+    for sensitive in (*dataset.schema.sensitive, "age"):
+        assert alike(table, None, sensitive)
+
+
+@pytest.mark.parametrize("times", [[1, 2], [0] * 11, [1.0] * 11, "many", [[1] * 11]])
+def test_times_are_whole_numbers_from_1_of_each_row(times):
+    with pytest.raises(ValueError, match=r"times must be an array \(11,\) of whole numbers from 1, one per row"):
+        grade(TABLE, times=times)
 
 
 def test_index_labels_carry_no_meaning():
@@ -175,7 +224,7 @@ def test_every_model_says_what_its_level_means(each):
         ((["age", "zip"],), r"no column \['zip'\]; it has age, sex, disease"),
         ((["age"], "illness"), r"no column \['illness'\]"),
         ((["age", "disease"], "disease"), "'disease' cannot be both sensitive and a quasi-identifier"),
-        (([],), "nothing to grade: 11 records, 0 quasi-identifiers"),
+        (([],), "nothing to grade: 0 quasi_identifiers"),
     ],
 )
 def test_refusals(arguments, message):
@@ -232,6 +281,33 @@ def test_check_a_release_by_its_datasets_description(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "What an adversary may know: age, weight, postcode." in out
     assert "'diagnosis' away" in out
+
+
+def test_check_counts_as_it_reads(tmp_path, capsys):
+    """A CSV file, a Parquet file and a folder of parts are counted; a workbook is read. All say the same."""
+    table = pd.concat([TABLE.assign(age=TABLE["age"].replace("*", "")), TABLE])
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.to_parquet(tmp_path / "b.parquet", index=False)
+    table.to_excel(tmp_path / "c.xlsx", index=False)
+    (tmp_path / "d").mkdir()
+    table[:9].to_csv(tmp_path / "d" / "1.csv", index=False)
+    table[9:].to_csv(tmp_path / "d" / "2.csv", index=False)
+    said = set()
+    for name in ("a.csv", "b.parquet", "c.xlsx", "d"):
+        assert cli.main(["check", str(tmp_path / name), "--sensitive", "disease"]) == 0
+        said.add(capsys.readouterr().out)
+    (out,) = said
+    grades = grade(read_unknown(tmp_path / "a.csv")[0], None, "disease").set_index("measure")
+    assert f"classes {grades.value['classes']:>22g}" in out
+    assert all(meaning in out for meaning in grades["meaning"])
+
+
+def test_check_says_what_does_not_fit(file, capsys, monkeypatch):
+    monkeypatch.setattr("privnb.microdata.memory.COMBINATION", 100)
+    assert cli.main(["check", file, "--memory", "500MB"]) == 2
+    assert "more than 1 different combinations of 3 columns do not fit into 500MB" in capsys.readouterr().err
+    assert cli.main(["check", file, "--memory", "600MB", "--quasi-identifiers", "sex"]) == 2
+    assert cli.main(["check", file, "--memory", "800MB", "--quasi-identifiers", "sex"]) == 0
 
 
 def test_check_says_what_it_did_not_find(file, capsys):

@@ -1,0 +1,112 @@
+"""Files that nobody has described, of any length: which columns they have, and how many records have which cells.
+
+CSV and Parquet are counted by the engine. Files of other kinds are read, whose length their programs bound.
+"""
+
+import functools
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from privnb.microdata import engine, expect, long_tables, reading
+from privnb.microdata.long_tables import TIMES, File
+from privnb.microdata.schema import SchemaError
+
+# What the engine tells apart as its texts are: of others, as 0.0 and -0.0, two texts may be equal.
+AS_TEXT = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+FEWER = "Name the quasi-identifiers, without columns of so many values, or allow more memory."
+SPACE = r"[\x{9}-\x{d}\x{1c}-\x{1f}\x{85}\p{Z}]*"  # what a blank cell is of, as Python and Arrow know it
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A table that nobody has described.
+
+    Parameters
+    ----------
+    names : list of str
+        Of its columns.
+    files : list of File
+        That the engine reads.
+    table : DataFrame, optional
+        Its records, where the engine does not read them.
+    """
+
+    names: list
+    files: list
+    table: pd.DataFrame | None = None
+
+    @classmethod
+    def of(cls, path):
+        """The table in a file, or in a folder of parts. Arguments and errors as of `reading.read_unknown`."""
+        paths = reading.parts(Path(expect.path("path", path)))
+        layouts = reading.layouts_of(paths)
+        if any(reading.kind(each) not in (reading.TEXT, reading.PARQUET) for each in paths):
+            table, _, _ = reading.read_unknown(path)
+            return cls([*table], [], table)
+        files = [File(each, layout) for each, layout in zip(paths, layouts, strict=True)]
+        return cls(long_tables.columns(files), files)
+
+    def counted(self, names, memory):
+        """The distinct combinations of the cells of some columns, and how many records have each.
+
+        Parameters
+        ----------
+        names : list of str
+        memory : Memory
+            That the whole may take.
+
+        Returns
+        -------
+        cells : DataFrame
+            See `reading.read`. Equal rows may stand more than once.
+        times : integer array, or None
+            How many records have each row; None: one.
+
+        Raises
+        ------
+        SchemaError
+            As of `reading.read`, for a file without a record, and for more combinations than fit into the memory.
+        """
+        if self.table is not None:
+            return self.table[names], None
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            long_tables.asked(self.files, self.names, {}, **memory.counting(folder)) as (connection, queries, check),
+        ):
+            parts = [connection.sql(f"select {_cells(connection.sql(query))} from {query}") for query in queries]
+            for file, part in zip(self.files, parts, strict=True):
+                if not part.filter(f"not ({_blank(part)})").limit(1).fetchall():
+                    check()
+                    raise SchemaError(reading.no_record(file.path))
+            whole = functools.reduce(lambda above, part: above.union(part), parts)
+            own = ", ".join(map(engine.name, map(long_tables.numbered(self.names).get, names)))
+            found = whole.aggregate(f"{own}, count(*)", own).limit(memory.combinations + 1).to_arrow_table()
+            check()
+            found = found.rename_columns([*names, TIMES])
+            memory.check(found, FEWER)
+            cells, times = reading.of_arrow(found.drop_columns([TIMES])), found.column(TIMES).to_numpy().copy()
+            some = np.logical_or.reduce([cells[name].cat.codes.to_numpy() >= 0 for name in names])
+            if not some.all() and set(names) < set(self.names):
+                [(records,)] = whole.filter(f"not ({_blank(whole)})").aggregate("count(*)").fetchall()
+                if others := records - times[some].sum():  # which have cells in other columns alone
+                    blank = some.argmin()
+                    some[blank], times[blank] = True, others
+        return cells[some], times[some]
+
+
+def _cells(relation):
+    """The columns of a relation, in SQL, so that cells are equal where their texts are."""
+    return ", ".join(
+        column if str(kind) in AS_TEXT else f"{column}::varchar as {column}"
+        for column, kind in zip(map(engine.name, relation.columns), relation.types, strict=True)
+    )
+
+
+def _blank(relation):
+    """Whether there is nothing in any column of a relation, in SQL."""
+    columns = map(engine.name, relation.columns)
+    return " and ".join(f"({c} is null or regexp_full_match({c}::varchar, {engine.quoted(SPACE)}))" for c in columns)
