@@ -1,4 +1,7 @@
-"""Grade a table by its equivalence classes: how alike its records are, and which level of each model it reaches."""
+"""Grade a table by its equivalence classes: how alike its records are, and which level of each model it reaches.
+
+One module: which models are graded, and how a level is found that depends on none of their bounds.
+"""
 
 from typing import NamedTuple
 
