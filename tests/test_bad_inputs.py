@@ -17,6 +17,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 from made_up import CLINIC
@@ -127,6 +128,8 @@ STEPS = pd.DataFrame([["KMember", "k=5", "KMember", "k=5"]], columns=["series", 
 PINS = Pins(Path(WORK.name, "kept.json"))
 TDS = TopDownSpecialization(KAnonymity(5), workload="diagnosis")
 FULL = FullDomain(KAnonymity(5))
+ENGINE = duckdb.connect()
+RELATION = ENGINE.read_csv(str(CLINIC.with_suffix(".csv")), all_varchar=True)
 SCENARIO = Scenario(GoodUtility("diagnosis", miners="majority"), AntiUtility("age", miners="majority"))
 
 
@@ -251,6 +254,8 @@ def of_one():
         "dataset.load_studies.name": str(CLINIC), "dataset.schema_of.name": str(CLINIC),
         "dataset.find.name": str(CLINIC), "grading.grade.table": dataset.table,
         "grading.known.columns": ["age", "diagnosis"],
+        "sanitizers.sanitize.table": RELATION, "sanitizers.sanitize.model": "k=5",
+        "sanitizers.sanitize.dataset": CLINIC,
         "privacy_models.TCloseness.t": 0.3, "privacy_models.JensenShannonCloseness.t": 0.3,
         "mechanisms.laplace.values": [1.0], "mechanisms.geometric.values": [1], "mechanisms.laplace.scale": 1,
         "mechanisms.geometric.scale": 1, "mechanisms.randomized_response.values": ["a"],

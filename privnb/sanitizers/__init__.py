@@ -1,6 +1,10 @@
-"""Sanitizers, one a file: each turns a Dataset into a Release of as many rows."""
+"""Sanitizers, one a file: each turns a Dataset into a Release of as many rows.
+
+`sanitize` makes a release of a table of any length.
+"""
 
 from privnb.sanitizers.anatomy import Anatomy
+from privnb.sanitizers.any_length import sanitize
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import Bucketize
 from privnb.sanitizers.full_domain import FullDomain
@@ -19,5 +23,5 @@ __all__ = [  # noqa: RUF022 - the order of every list of sanitizers
     "Bucketize", "Anatomy",
     "LaplaceNoise", "GeometricNoise", "RandomizedResponse",
     "Suppress", "Identity",
-    "SanitizationError", "Sanitizer",
+    "SanitizationError", "Sanitizer", "sanitize",
 ]  # fmt: skip

@@ -73,6 +73,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         For a file that cannot be read or written; nothing is left of it.
     """
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     out, given = writing.output(expect.path("out", out)), Memory.of(memory)
     with writing.staged(out) as folder:
         settings = given.engine(folder / "engine")

@@ -2,6 +2,7 @@
 
 import re
 
+from privnb.microdata import expect
 from privnb.microdata.names import meant
 from privnb.sanitizers.base import MODELS, USUAL, SanitizationError
 from privnb.sanitizers.catalogue import kinds
@@ -34,6 +35,7 @@ def asked(model, algorithm, schema):
     >>> asked("k=10, t=0.2", "local recoding", schema_of("adult"))
     LocalRecoding(KAnonymity(k=10), TCloseness(t=0.2, sensitive='salary', distance='equal'))
     """
+    expect.kind("algorithm", algorithm, str, instead='Give one such as "Mondrian".')
     kind, bounds, about = _kind(algorithm), {}, {}
     for letter, bound, sensitive in parsed(model):
         if letter in bounds:

@@ -1,0 +1,97 @@
+"""From frame to frame: a release of a table of any length as a lazy frame of the engine that has the table.
+
+The engine counts combinations, and the release is made of the counts, as from file to file. Where every published
+column is counted, the frame is made of the release alone: it reads no record again.
+"""
+
+from dataclasses import dataclass
+
+from privnb.microdata import expect, long_tables, reading, writing
+from privnb.microdata.dataset import Chosen, find
+from privnb.microdata.frames import LongFrame
+from privnb.microdata.memory import Memory
+from privnb.microdata.schema import SchemaError
+from privnb.sanitizers import of_counts, own_cells
+from privnb.sanitizers.base import Sanitizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Returned(of_counts.Made):
+    """What was made, and the `frame` of it, lazy and native."""
+
+    frame: object
+
+
+def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, memory="2GB"):
+    """Make a release of a lazy frame, in its engine.
+
+    Parameters
+    ----------
+    frame : duckdb.DuckDBPyRelation, polars.LazyFrame or pyspark.sql.DataFrame
+        One row per record.
+    model : str or Sanitizer
+        What its classes keep: letters with their bounds, `"k=10, t=0.2:salary"`, or a sanitizer.
+    dataset : str or path-like
+        The dataset whose description says what the columns are.
+    algorithm : str
+        The class of the sanitizer that keeps `model`, or its title.
+    study : str, optional
+        As of `load`.
+    memory : str
+        What this process may take at most, such as "2GB"; an engine elsewhere has its own.
+
+    Returns
+    -------
+    Returned
+        Its `frame` is a multiset: its order is made of what it holds. Where columns of many values are published record
+        by record, the records are read once more when it is read, and must be the same by then.
+
+    Raises
+    ------
+    SanitizationError
+        As of `Sanitizer.sanitize`.
+    SchemaError
+        For a frame that the description does not fit, or of more combinations than the memory holds; without a
+        `dataset`.
+    TypeError
+        For what is no lazy frame of a known engine.
+    """
+    expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
+    expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    memory = Memory.of(memory)
+    if dataset is None:
+        raise SchemaError(
+            "nobody has said what the columns of the frame are. Describe a part of it, saved as a file, with `privnb "
+            "app --new`, and name that dataset: dataset=..."
+        )
+    chosen = Chosen.of(find(dataset), study)
+    sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
+    names, others = of_counts.columns(chosen.schema)
+    table = LongFrame.of(frame, chosen.text.get("renamed", {})).having([*names, *others])
+    if chosen.dropped is not None:
+        table = table.complete([name for name in chosen.text["columns"] if name in table.own], chosen.dropped)
+    counts, release = of_counts.released(chosen, table, names, sanitizer, memory)
+    columns, times, place = release.counted_rows()
+    rows = _arrow_table(columns)
+    if others:
+        kept = counts.row >= 0
+        values = {name: _values(chosen, table, name, memory) for name in others}
+        made = table.released(counts.found.filter(kept), place[counts.row[kept]], rows, values)
+    else:
+        made = table.repeated(rows, times)
+    return Returned.of(release, sanitizer, others, frame=made)
+
+
+def _arrow_table(columns):
+    """Rows as `Release.counted_rows` gives them, as Arrow's."""
+    import pyarrow as pa
+
+    return pa.table({name: writing.arrow(values).take(pa.array(codes)) for name, (codes, values) in columns.items()})
+
+
+def _values(chosen, table, name, memory):
+    """The values of a column that is published record by record, and how each is published."""
+    found = table.counted([name], memory.combinations)
+    memory.check(found, "Round or group them in the frame first, give the column another role, or allow more memory.")
+    clean = chosen.cleaned(reading.of_arrow(found.drop_columns([long_tables.TIMES])), [name])
+    return found.take(clean.index.to_numpy()), own_cells.arrow(clean, chosen.schema)[0]
