@@ -33,9 +33,9 @@ ledger: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest
 
-# All but the tests that run whole notebooks or need a browser or Java; properties are tried on few made-up tables.
+# All but the tests that run whole notebooks or need a browser, Java or Spark; properties are tried on few tables.
 check: $(STAMP)
-	$(BIN)/python -m pytest -m 'not kernel and not browser and not java' --hypothesis-profile few
+	$(BIN)/python -m pytest -m 'not kernel and not browser and not java and not spark' --hypothesis-profile few
 
 lab: $(STAMP)
 	$(BIN)/privnb lab
@@ -61,7 +61,7 @@ lock: $(BIN)/uv
 $(STAMP): $(BIN)/uv requirements.lock pyproject.toml
 	@$(BIN)/python -c '$(FITS)' || { echo ".venv was made with `$(BIN)/python --version`. privnb needs Python 3.11 to 3.13:" \
 	  "remove .venv and try again."; exit 1; }
-	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements.lock
+	$(BIN)/uv pip sync --quiet --python $(BIN)/python --build-constraints requirements.lock requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 

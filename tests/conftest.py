@@ -1,4 +1,4 @@
-"""What several tests share: a browser without network, a JupyterLab, notebooks made up, Java; which tests need them;
+"""What several tests share: a browser without network, a JupyterLab, notebooks, Java, Spark; which tests need them;
 the slowest file first; what was skipped, in a line at the end."""
 
 import asyncio
@@ -63,7 +63,8 @@ collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run
 
 SLOWEST = [
     "test_notebooks_adult.py", "test_notebooks.py", "test_explorer_browser.py", "test_report.py", "test_payloads.py",
-    "test_own_tables.py", "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_wheel.py",
+    "test_own_tables.py", "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_spark.py",
+    "test_wheel.py",
     "test_places.py", "test_board.py",
     "test_family.py", "test_miners.py", "test_charts.py", "test_nearer_predictions.py", "test_brickell_shmatikov.py",
     "test_askari.py", "test_sramka.py", "test_keep.py", "test_your_table.py", "test_lab.py", "test_pages_live.py",
@@ -75,12 +76,12 @@ STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a te
 
 # `make check` leaves out the tests that ask for one of these fixtures, if only through another fixture. They are marked
 # with its name.
-MARKS = "kernel", "browser", "java"
+MARKS = "kernel", "browser", "java", "spark"
 # The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
 COMMANDS = {
     "privnb.reporting.execution": "kernel", "ipykernel_launcher": "kernel", "privnb.cli report": "kernel",
     "privnb.cli lab": "kernel", "privnb.cli app": "kernel", "jupyterlab": "kernel", "one_process.py": "kernel",
-    "playwright": "browser",
+    "playwright": "browser", "spark-submit": "spark",
 }  # fmt: skip
 _now = {"marks": MARKS}  # the marks of the test that runs, and the loop of a browser
 
@@ -112,6 +113,32 @@ def java():
         hidden = os.environ.get("CI") == "true" and shutil.which("java")
         pytest.fail(lacks) if hidden else pytest.skip(lacks)
     return weka.java.machine(weka.version())
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """A session of Spark in local mode, in a Java of its own that nothing from elsewhere can reach. Without Java the
+    test is skipped; in CI it fails."""
+    if not shutil.which("java"):
+        reason = "there is no Java: apt-get install default-jre-headless"
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
+    from pyspark.sql import SparkSession
+
+    folder = tmp_path_factory.mktemp("spark")
+    settings = {
+        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.driver.memory": "1g",
+        "spark.local.dir": folder / "local", "spark.sql.warehouse.dir": folder / "warehouse",
+        "spark.sql.shuffle.partitions": 3, "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = SparkSession.builder.master("local[2]")
+        for name, value in settings.items():
+            builder = builder.config(name, str(value))
+        session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
 
 
 @pytest.fixture
@@ -214,7 +241,7 @@ def skipped(reasons):
 
 @pytest.hookimpl(tryfirst=True)  # ahead of pytest's own, which leaves out by marks
 def pytest_collection_modifyitems(config, items):
-    """Mark what needs a kernel, a browser or Java; the slowest files first, so that no core waits at the end."""
+    """Mark what needs a kernel, a browser, Java or Spark; the slowest files first, so that no core waits at the end."""
     few = config.getoption("--hypothesis-profile") == "few"
     stated = {}
     for item in items:

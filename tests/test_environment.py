@@ -76,7 +76,7 @@ def test_what_installs_and_builds_the_project_is_one_version_with_its_hashes():
     installs = re.findall(r"pip (?:install|sync).*", makefile)
     assert len(installs) == 3
     assert "--require-hashes --requirement .venv/uv.txt" in installs[2], "of uv itself, whose hashes the lock has"
-    assert installs[0].endswith("requirements.lock")
+    assert installs[0].endswith("--build-constraints requirements.lock requirements.lock"), "what has no wheel is built"
     assert "--no-build-isolation" in installs[1], "or hatchling would be fetched without a hash"
 
 

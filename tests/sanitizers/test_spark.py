@@ -1,0 +1,90 @@
+"""From frame to frame in Spark, in local mode: the release that files have, row for row as a multiset."""
+
+import duckdb
+import framed
+import numpy as np
+import pytest
+from made_up import CLINIC
+
+import privnb
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import SchemaError
+from privnb.sanitizers import KMember, SanitizationError
+from privnb.sanitizers.in_words import asked
+
+
+@pytest.fixture(scope="module")
+def clinic(spark, tmp_path_factory):
+    path = tmp_path_factory.mktemp("clinic") / "clinic.csv"
+    load(CLINIC).table.assign(patient="x").to_csv(path, index=False)
+    return spark.read.csv(str(path), header=True)
+
+
+@pytest.mark.parametrize(("model", "algorithm"), [("k=5", "Mondrian"), ("k=3, t=0.4", "local recoding")])
+def test_a_frame_is_released_as_in_memory(clinic, model, algorithm):
+    dataset = load(CLINIC)
+    made = privnb.sanitize(clinic, model, dataset=CLINIC, algorithm=algorithm)
+    whole = asked(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
+    cells = whole.table.astype(object).where(whole.table.notna(), None)
+    assert type(made.frame) is type(clinic)
+    assert framed.rows(framed.read(made.frame)) == (
+        [*cells],
+        sorted(str(tuple(row)) for row in cells.to_numpy().tolist()),
+    )
+    assert made.provenance["columns"] == whole.provenance.public()["columns"]
+
+
+def test_it_is_written_as_a_frame_is(clinic, tmp_path):
+    made = privnb.sanitize(clinic, "k=5", dataset=CLINIC)
+    made.frame.write.parquet(str(tmp_path / "release"))
+    privnb.sanitize(CLINIC, "k=5", tmp_path / "out.parquet")
+    with duckdb.connect() as connection:
+        count = "select *, count(*) from read_parquet('{}') group by all order by all"
+        one, other = (connection.sql(count.format(tmp_path / each)) for each in ("release/*.parquet", "out.parquet"))
+        assert one.columns == other.columns
+        assert one.fetchall() == other.fetchall()
+
+
+@pytest.mark.parametrize("more", ["", 'records_with_missing = "drop"'])
+def test_columns_of_many_values_stay_with_their_records(spark, tmp_path, more):
+    table, path = framed.wide(), framed.described(tmp_path, more)
+    if more:
+        table = table.drop_columns(["nothing"])
+        path.write_text(path.read_text().partition("[columns.nothing]")[0])
+    made = privnb.sanitize(spark.createDataFrame(table), "k=5, l=1.2", dataset=path)
+    written, rows = framed.from_file(tmp_path, table, "k=5, l=1.2", path)
+    assert framed.rows(framed.read(made.frame)) == rows
+    assert made.provenance == written.provenance
+    assert made.records == len(rows[1])
+
+
+def test_the_order_is_one_of_what_the_rows_hold(spark, tmp_path):
+    """Without a sort the records would stand in the order of the table."""
+    table, path = framed.wide(), framed.described(tmp_path)
+    orders = np.arange(300), np.random.default_rng(1).permutation(300)
+    one, other = (
+        framed.in_order(privnb.sanitize(spark.createDataFrame(table.take(order)), "k=5", dataset=path).frame)
+        for order in orders
+    )
+    assert one == other
+
+
+def test_rows_that_stand_often_are_multiplied_in_the_engine(spark, tmp_path):
+    rows = spark.createDataFrame(framed.wide().drop_columns(["score", "a `word`", "nothing"])[:40])
+    many = rows.crossJoin(spark.range(5000).select())
+    path = framed.described(tmp_path)
+    path.write_text(path.read_text().partition("[columns.score]")[0])
+    made = privnb.sanitize(many, "k=5", dataset=path)
+    assert made.records == made.frame.count() == 200_000
+    assert made.frame.distinct().count() <= made.combinations
+
+
+def test_what_is_refused(clinic):
+    with pytest.raises(SchemaError, match=r"no column 'ward'"):
+        privnb.sanitize(clinic.drop("ward"), "k=5", dataset=CLINIC)
+    with pytest.raises(SchemaError, match="nobody has said what the columns"):
+        privnb.sanitize(clinic, "k=5")
+    with pytest.raises(SanitizationError, match="works record by record"):
+        privnb.sanitize(clinic, KMember(5), dataset=CLINIC)
+    with pytest.raises(SchemaError, match=r"'age'.*outside"):
+        privnb.sanitize(clinic.withColumn("age", clinic["age"] * 1000), "k=5", dataset=CLINIC)
