@@ -251,10 +251,11 @@ def _fault(path, encoding):
     known, done = codecs.getincrementaldecoder(encoding)(), 0
     for piece in _pieces(path):
         held = len(known.getstate()[0])
-        try:
-            known.decode(piece)
-        except UnicodeDecodeError as error:
-            return done - held + error.start
+        if held or encoding != "utf-8" or not piece.isascii():  # which is seen sooner
+            try:
+                known.decode(piece)
+            except UnicodeDecodeError as error:
+                return done - held + error.start
         done += len(piece)
     held = len(known.getstate()[0])
     try:

@@ -17,6 +17,7 @@ from privnb.microdata.schema import SchemaError
 
 # What the engine tells apart as its texts are: of others, as 0.0 and -0.0, two texts may be equal.
 AS_TEXT = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+FIRST = 2  # times as many records as combinations fit are counted before all
 FEWER = "Name the quasi-identifiers, without columns of so many values, or allow more memory."
 SPACE = r"[\x{9}-\x{d}\x{1c}-\x{1f}\x{85}\p{Z}]*"  # what a blank cell is of, as Python and Arrow know it
 
@@ -84,18 +85,22 @@ class Unknown:
                     raise SchemaError(reading.no_record(file.path))
             whole = functools.reduce(lambda above, part: above.union(part), parts)
             own = ", ".join(map(engine.name, map(long_tables.numbered(self.names).get, names)))
-            found = whole.aggregate(f"{own}, count(*)", own).limit(memory.combinations + 1).to_arrow_table()
-            check()
-            found = found.rename_columns([*names, TIMES])
-            memory.check(found, FEWER)
+            most = memory.combinations
+            for records in (whole.limit(FIRST * most), whole):  # too many values are mostly seen in the first records
+                found = records.aggregate(f"{own}, count(*)", own).limit(most + 1).to_arrow_table()
+                found = found.rename_columns([*names, TIMES])
+                check()
+                memory.check(found, FEWER)
+                if found.column(TIMES).to_numpy().sum() < FIRST * most:
+                    break
             cells, times = reading.of_arrow(found.drop_columns([TIMES])), found.column(TIMES).to_numpy().copy()
-            some = np.logical_or.reduce([cells[name].cat.codes.to_numpy() >= 0 for name in names])
-            if not some.all() and set(names) < set(self.names):
-                [(records,)] = whole.filter(f"not ({_blank(whole)})").aggregate("count(*)").fetchall()
-                if others := records - times[some].sum():  # which have cells in other columns alone
-                    blank = some.argmin()
-                    some[blank], times[blank] = True, others
-        return cells[some], times[some]
+            held = np.logical_or.reduce([cells[name].cat.codes.to_numpy() >= 0 for name in names])
+            if not held.all() and set(names) < set(self.names):
+                [(number,)] = whole.filter(f"not ({_blank(whole)})").aggregate("count(*)").fetchall()
+                if others := number - times[held].sum():  # which have cells in other columns alone
+                    blank = held.argmin()
+                    held[blank], times[blank] = True, others
+        return cells[held], times[held]
 
 
 def _cells(relation):
