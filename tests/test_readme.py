@@ -19,7 +19,7 @@ def test_what_it_shows_runs(monkeypatch):
     from privnb import load, microdata
 
     monkeypatch.setattr(microdata, "load", lambda name: load(name, records=800))
-    loop, owner = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    loop, owner, _ = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)  # the third in test_spark.py
     names = {}
     exec(compile(loop, "README.md", "exec"), names)
     assert {*names["risks"].measure} == {"reidentification_rate", "certainty_penalty"}

@@ -4,7 +4,7 @@ The engine counts combinations, and the release is made of the counts, as from f
 column is counted, the frame is made of the release alone: it reads no record again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from privnb.microdata import expect, long_tables, reading, writing
 from privnb.microdata.dataset import Chosen, find
@@ -19,7 +19,7 @@ from privnb.sanitizers.base import Sanitizer
 class Returned(of_counts.Made):
     """What was made, and the `frame` of it, lazy and native."""
 
-    frame: object
+    frame: object = field(repr=False)  # DuckDB's would be read
 
 
 def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, memory="2GB"):

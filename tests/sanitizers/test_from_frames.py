@@ -212,6 +212,7 @@ def test_what_does_not_fit_into_memory_is_refused(lent, monkeypatch, tmp_path, s
 
 def test_a_frame_is_sanitized_by_a_sanitizer_too(lent):
     made = sanitize(lent["duckdb"](clinic()), Mondrian(KAnonymity(5)), dataset=CLINIC)
+    assert "frame" not in repr(made)
     assert made.sanitizer == Mondrian(KAnonymity(5))
     with pytest.raises(SanitizationError):
         sanitize(lent["duckdb"](clinic()), KMember(5), dataset=CLINIC)

@@ -1,5 +1,9 @@
 """From frame to frame in Spark, in local mode: the release that files have, row for row as a multiset."""
 
+import json
+import re
+from pathlib import Path
+
 import duckdb
 import framed
 import numpy as np
@@ -7,6 +11,7 @@ import pytest
 from made_up import CLINIC
 
 import privnb
+from privnb.microdata import dataset
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import KMember, SanitizationError
@@ -22,9 +27,9 @@ def clinic(spark, tmp_path_factory):
 
 @pytest.mark.parametrize(("model", "algorithm"), [("k=5", "Mondrian"), ("k=3, t=0.4", "local recoding")])
 def test_a_frame_is_released_as_in_memory(clinic, model, algorithm):
-    dataset = load(CLINIC)
+    data = load(CLINIC)
     made = privnb.sanitize(clinic, model, dataset=CLINIC, algorithm=algorithm)
-    whole = asked(model, algorithm, dataset.schema).sanitize(dataset, rng=None)
+    whole = asked(model, algorithm, data.schema).sanitize(data, rng=None)
     cells = whole.table.astype(object).where(whole.table.notna(), None)
     assert type(made.frame) is type(clinic)
     assert framed.rows(framed.read(made.frame)) == (
@@ -43,6 +48,23 @@ def test_it_is_written_as_a_frame_is(clinic, tmp_path):
         one, other = (connection.sql(count.format(tmp_path / each)) for each in ("release/*.parquet", "out.parquet"))
         assert one.columns == other.columns
         assert one.fetchall() == other.fetchall()
+
+
+def test_what_the_readme_shows_runs(clinic, tmp_path, monkeypatch):
+    """As it stands there, but for where the table and its description are."""
+    monkeypatch.chdir(tmp_path)
+    text = (dataset.PROJECT / "README.md").read_text(encoding="utf-8")
+    _, _, code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    clinic.write.parquet("visits")
+    places = {"s3a://clinic/visits": "visits", "s3a://clinic/release": "release", "illness": "diagnosis"}
+    for there, here in {**places, "visits.toml": str(CLINIC), "k=10, t=0.2": "k=5, t=0.5"}.items():
+        assert there in code
+        code = code.replace(there, here)
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["spark"].read.parquet("release").count() == 300
+    facts = json.loads(Path("release.provenance.json").read_text())
+    assert facts == json.loads(json.dumps(names["made"].provenance))
 
 
 @pytest.mark.parametrize("more", ["", 'records_with_missing = "drop"'])
