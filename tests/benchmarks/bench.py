@@ -2,6 +2,7 @@
 
     make bench                                      # all that can be run here
     make bench WORKS='mondrian-* check-raw'         # some works; the others' rows stay
+    make bench WORKS='file-* grade-*'               # from file to file at 1, 10 and 100 million records, and a billion
     make bench PEERS='anonypy pycanon'              # some peers; PEERS=none for privnb alone
     make bench SLOW=1                               # the Mondrian peers at k = 2 too (about 9 minutes), not quoted
     make bench HIERARCHIES=FOLDER                   # ARX's adult_hierarchy_<attribute>.csv, for the works within them
@@ -10,6 +11,7 @@ Writes `reports/bench.csv`, one row a system and work, each as soon as it is mea
 
 - `seconds`: CPU seconds, user + system, of the work alone; imports and the reading of the input stand apart. privnb:
   warm, the median of three runs; peers: one run. Where a system is named "with its start", the whole process, once.
+- `wall`: seconds that pass. From file to file, `seconds` and `wall` are those of the whole process, its start included.
 - `peak_mb`: largest resident memory of the process, interpreter and input included.
 - `loss`: see `loss.penalty`, one measure for all; lower keeps more.
 - `ratio_to_privnb`: how many times privnb's seconds; above 1 privnb is faster. Empty for tools that do other work.
@@ -39,7 +41,8 @@ PEERS = "anonymity-api", "anonypy", "anonypyx", "anjana", "pycanon"
 
 def main():
     known = [work.name for work in works()]
-    chosen = choose(os.environ.get("WORKS"), known, "WORKS")
+    usual = [work.name for work in works() if not work.asked]
+    chosen = choose(os.environ["WORKS"], known, "WORKS") if os.environ.get("WORKS") else usual
     peers, notes = choose_peers()
     if os.environ.get("ARX_JAR"):
         notes.append("ARX: running its jar is not implemented; its quoted figures stand.")
@@ -60,7 +63,7 @@ def main():
 def own(work, notes):
     """privnb's rows of a work."""
     try:
-        keep(work, *child(sys.executable, HERE / "works.py", work.name)[0])
+        keep(work, *child(sys.executable, HERE / work.script, work.name)[0])
         if work.hierarchies:
             [row], seconds = child(sys.executable, HERE / "works.py", work.name, "once")
             keep(work, row | {"seconds": seconds})

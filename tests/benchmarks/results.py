@@ -5,9 +5,14 @@ import os
 import re
 from pathlib import Path
 
-COLUMNS = ["work", "size", "parameters", "system", "seconds", "peak_mb", "loss", "ratio_to_privnb"]
+COLUMNS = ["work", "size", "parameters", "system", "seconds", "wall", "peak_mb", "loss", "ratio_to_privnb"]
 OTHER_WORK = "anjana", "anonymity-api"  # they stand with their loss: what they do is not what privnb does
 QUOTED, START = " (quoted)", ", with its start"
+COMBINATIONS = {
+    "few": "few combinations",
+    "many": "many combinations",
+    "joined": "many combinations, a column of many values",
+}
 SHAPES = "circle", "square", "cross", "diamond", "triangle-down", "triangle-left", "triangle-right"
 
 
@@ -57,7 +62,7 @@ def draw(file, order):
     """Write the charts of a table of results beside it, the works in `order`. Returns their paths."""
     rows = [row for work in order for row in read(file) if row["work"] == work]
     paths = []
-    for chart, suffix in (_works(rows), ""), (_growth(rows), "-growth"):
+    for chart, suffix in (_works(rows), ""), (_growth(rows), "-growth"), (_files(rows), "-files"):
         if chart is not None:
             paths.append(Path(file).with_name(f"{Path(file).stem}{suffix}.svg"))
             chart.save(paths[-1])
@@ -66,7 +71,7 @@ def draw(file, order):
 
 def _works(rows):
     """CPU seconds by work and system, on a logarithmic scale."""
-    rows = [row for row in rows if not _is_growth(row)]
+    rows = [row for row in rows if not _is_growth(row) and not _is_file(row)]
     if not rows:
         return None
     # What is quoted ran on another machine, so the title does not boast of it.
@@ -156,18 +161,76 @@ def _growth(rows):
     return _titled(chart, title, "Labels: number of records. Seven quasi-identifiers of Adult.")
 
 
+def _files(rows):
+    """Seconds and memory from file to file by the number of records, all on logarithmic scales."""
+    rows = [row for row in rows if _is_file(row) and row["wall"]]
+    if not any(tool(row) == "privnb" for row in rows):
+        return None
+    import altair as alt
+    import pandas as pd
+
+    from privnb.reporting.charts import COLOURS
+
+    points = [
+        {
+            "records": int(row["size"]),
+            "work": _named(row["work"]) if tool(row) == "privnb" else row["system"].split(",")[0] + QUOTED,
+            "seconds": float(row["wall"]),
+            "memory": float(row["peak_mb"]),
+            "limit": float(limit[1])
+            if (limit := re.search(r"bytes read once=([\d.e-]+)", row["parameters"]))
+            else None,
+        }
+        for row in rows
+    ]
+    table = pd.DataFrame(points).sort_values(["work", "records"])
+    names = [*dict.fromkeys(each["work"] for each in points)]
+    most = max(
+        (each for each in points if each["work"] == _named("file-many-parquet-")), key=lambda each: each["records"]
+    )
+    title = (
+        f"{most['records']:,} records of nine columns go from file to file in {most['seconds']:.3g} seconds and "
+        f"{most['memory'] / 1000:.2g} GB"
+    )
+    colours, shapes = [*COLOURS, "#000000", "#666666"], [*SHAPES, "diamond"]
+    base = alt.Chart(table).encode(
+        x=alt.X("records:Q", scale=alt.Scale(type="log"), title="records, logarithmic"),
+        color=alt.Color("work:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), title=None),
+    )
+    shape = alt.Shape("work:N", scale=alt.Scale(domain=names, range=shapes[: len(names)]), title=None)
+    panels = []
+    for name, unit in ("seconds", "seconds (wall), logarithmic"), ("memory", "largest memory in MB, logarithmic"):
+        y = alt.Y(f"{name}:Q", scale=alt.Scale(type="log"), title=unit)
+        panels.append((base.mark_line() + base.mark_point(size=70).encode(shape=shape)).encode(y=y))
+    limit = alt.Chart(table[table["work"] == most["work"]]).encode(x="records:Q", y="limit:Q")
+    panels[0] += limit.mark_line(strokeDash=[4, 3], color="#000000")
+    explained = "k = 10; whole processes, compiled kernels, files in memory. Dashed: the Parquet file's bytes read once."
+    return _titled(alt.hconcat(*(panel.properties(width=330) for panel in panels)), title, explained, width=None)
+
+
+def _named(work):
+    """What a work from file to file is called: file-many-parquet-1000000."""
+    what, kind, ending, _ = work.split("-")
+    return f"{'graded' if what == 'grade' else 'released'}: {COMBINATIONS[kind]}, {ending}"
+
+
+def _is_file(row):
+    return row["work"].startswith(("file-", "grade-"))
+
+
 def _is_growth(row):
     return row["work"].startswith(("drawn-", "independent-"))
 
 
-def _titled(chart, title, explained):
+def _titled(chart, title, explained, width=560):
     import textwrap
 
     import altair as alt
 
     return (
         chart.properties(
-            width=560, title=alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(explained, 110), anchor="start")
+            **({"width": width} if width else {}),
+            title=alt.Title(textwrap.wrap(title, 86), subtitle=textwrap.wrap(explained, 110), anchor="start"),
         )
         .configure_view(stroke=None)
         .configure_legend(orient="bottom", columns=4, labelLimit=300)

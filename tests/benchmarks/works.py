@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import files
 from measure import peak, report, system, timed
 from results import START
 
@@ -23,7 +24,7 @@ class Work(NamedTuple):
 
     `does`: makes ready, and returns what is to be timed. `peers`: who does it too; `k`: what their scripts are given;
     `slow`: those that take minutes. `needs`: the input of the peers. `hierarchies`: whether it needs ARX's; such a work
-    is measured from cold too, beside ARX with its start.
+    is measured from cold too, beside ARX with its start. `script`: what does it; `asked`: only when asked by its name.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Work(NamedTuple):
     slow: tuple = ()
     needs: str = "adult"
     hierarchies: bool = False
+    script: str = "works.py"
+    asked: bool = False
 
 
 def works():
@@ -54,6 +57,8 @@ def works():
     for records in SIZES:
         for draw in "drawn", "independent":
             yield Work(f"{draw}-{records}", records, "k=10", partial(mondrian_drawn, records, draw))
+    for each in files.works():
+        yield Work(each.name, each.records, "k=10", None, script="files.py", asked=each.asked)
 
 
 class Ready(NamedTuple):
