@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from privnb.microdata import engine, reading, text_files
+from privnb.microdata import engine, progress, reading, text_files
 from privnb.microdata.reading import PARQUET, TEXT, kind
 from privnb.microdata.schema import SchemaError
 
@@ -31,12 +31,15 @@ class LongTable:
         dots, for more than a name.
     check : function without arguments, optional
         Raises SchemaError for what was wrong with the records that were read, after a question.
+    share : function without arguments, optional
+        How much of a question is answered, in percent; negative: unknown.
     """
 
     frame: object
     lent: Callable
     own: Mapping[str, str] = field(default_factory=dict)
     check: Callable = lambda: None
+    share: Callable = lambda: -1
 
     def record_count(self):
         """How many records there are: int."""
@@ -62,7 +65,8 @@ class LongTable:
 
         own = self.called(names)
         grouped = self.frame.select(own).group_by(own).agg(nw.len().alias(TIMES))
-        found = grouped.head(most + 1).collect(backend="pyarrow").to_native()
+        with progress.watched(self.share, "counting the combinations"):
+            found = grouped.head(most + 1).collect(backend="pyarrow").to_native()
         self.check()
         return found.rename_columns([*names, TIMES])
 
@@ -156,7 +160,7 @@ def opened(files, names, renamed, complete=None, **settings):
     with asked(files, names, renamed, complete, **settings) as (connection, queries, check):
         relation = connection.sql(" union all by name ".join(queries))
         lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
-        yield LongTable(nw.from_native(relation), lent, numbered(names), check)
+        yield LongTable(nw.from_native(relation), lent, numbered(names), check, connection.query_progress)
 
 
 @contextlib.contextmanager
@@ -193,6 +197,7 @@ def asked(files, names, renamed, complete=None, **settings):
         for file in files:
             queries.append(_query(file, names, renamed, complete, checks, stack))
         connection = stack.enter_context(engine.opened(**settings))
+        connection.execute("set enable_progress_bar = true; set enable_progress_bar_print = false")  # for its share
 
         def check():
             for each in checks:

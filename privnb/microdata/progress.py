@@ -5,6 +5,7 @@ import json
 import operator
 import os
 import sys
+import threading
 import time
 
 FILE = "PRIVNB_PROGRESS"  # the environment variable that names the file; set for the kernels of a report
@@ -34,6 +35,27 @@ def track(iterable, description, total=None):
     else:
         return iter(iterable)
     return iter(tqdm(iterable, desc=description, total=total, leave=False))
+
+
+@contextlib.contextmanager
+def watched(share, description):
+    """A bar as of `track` for what goes on inside. `share()`: how much of it is done, in percent; negative: unknown."""
+    ended = threading.Event()
+
+    def percents():
+        done = 0
+        while not ended.wait(SECONDS):
+            now = min(int(share()), 100)
+            yield from range(done, now)
+            done = max(done, now)
+
+    looking = threading.Thread(target=lambda: [*track(percents(), description, 100)], name="watch", daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        looking.join()
 
 
 def _noted(iterable, description, total):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from privnb.microdata import progress
 from privnb.microdata.schema import SchemaError, text
 
 PIECE = 2**20  # rows at a time
@@ -85,7 +86,7 @@ def finish(made, path, beside):
         os.rename(made, path)
 
 
-def write(made, columns, times, batches=None, more=None):
+def write(made, columns, times, batches=None, more=None, records=None):
     """Write rows to a file or folder.
 
     Parameters
@@ -97,17 +98,32 @@ def write(made, columns, times, batches=None, more=None):
     batches : iterable of (integer array, list of pyarrow.Array), optional
         Which row each published one is, and its cells in the columns `more`; None: each row as often as `times` says.
     more : dict of str to pyarrow.DataType
+    records : int, optional
+        How many rows there are in `batches`, for the bar that shows how many are written.
     """
-    form = {"parquet": _Parquet, "csv": _Csv}[KINDS[made.suffix]](columns, more or {})
+    records, written = records or int(times.sum()), 0
+
+    def rows():
+        nonlocal written
+        for each in batches or _repeated(times):
+            yield each
+            written += len(each[0])
+
+    with progress.watched(lambda: 100 * written / records, "writing the rows"):
+        _write(made, columns, more or {}, rows())
+
+
+def _write(made, columns, more, rows):
+    form = {"parquet": _Parquet, "csv": _Csv}[KINDS[made.suffix]](columns, more)
     if made.suffix:
         with form.opened(made) as file:
-            for place, cells in batches or _repeated(times):
+            for place, cells in rows:
                 form.add(file, place, cells)
         return
     made.mkdir()
     left, number, file = 0, 0, None
     with contextlib.ExitStack() as stack:
-        for place, cells in batches or _repeated(times):
+        for place, cells in rows:
             if left <= 0:
                 stack.close()
                 number, left = number + 1, PART

@@ -86,7 +86,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
             released = _in_parts if sanitizer.in_parts else _of_counts
             release, rows, more = released(chosen, table, (names, others), sanitizer, given, settings, folder)
             with writing.reported(out):
-                writing.write(made, *rows)
+                writing.write(made, *rows, **more)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
         written = Written.of(release, sanitizer, others, guessed, path=out, **more)

@@ -16,6 +16,7 @@ from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.treatment import Treatment
 from privnb.sanitizers import of_counts, own_cells
+from privnb.sanitizers.algorithms import told_of_compiling
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
 
@@ -57,6 +58,7 @@ def released(chosen, table, names, sanitizer, path):
     parts = progress.track(_parts(chosen, table, names, -(-total // number)), "parts of the table", number)
     columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
     with ExitStack() as stack:
+        stack.enter_context(told_of_compiling())
         for data in parts:
             release = sanitizer.sanitize(data, rng=None)
             cells = release.cells

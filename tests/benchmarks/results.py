@@ -204,7 +204,9 @@ def _files(rows):
         panels.append((base.mark_line() + base.mark_point(size=70).encode(shape=shape)).encode(y=y))
     limit = alt.Chart(table[table["work"] == most["work"]]).encode(x="records:Q", y="limit:Q")
     panels[0] += limit.mark_line(strokeDash=[4, 3], color="#000000")
-    explained = "k = 10; whole processes, compiled kernels, files in memory. Dashed: the Parquet file's bytes read once."
+    explained = (
+        "k = 10; whole processes, compiled kernels, files in memory. Dashed: the Parquet file's bytes read once."
+    )
     return _titled(alt.hconcat(*(panel.properties(width=330) for panel in panels)), title, explained, width=None)
 
 

@@ -1,6 +1,7 @@
 import io
 import json
 import sys
+import threading
 
 import pytest
 
@@ -171,3 +172,32 @@ def test_bars_of_a_terminal_show_cells_and_step():
     assert "01_a  25%" in file.getvalue()
     assert "1/4 cells, 0 s, sanitize 3/9, about 14 min left" in file.getvalue()
     assert "2/2 cells, done in 0 s" in file.getvalue()
+
+
+def test_what_cannot_be_counted_is_watched(quiet, monkeypatch, tmp_path):
+    monkeypatch.setenv(progress.FILE, str(tmp_path / "notes"))
+    monkeypatch.setattr(progress, "SECONDS", 0.001)
+    shares = iter([-1, 20, 15, 60.5, 300])
+    asked = threading.Event()
+
+    def share():
+        now = next(shares, 100)
+        if now == 100:
+            asked.set()
+        return now
+
+    with progress.watched(share, "counting"):
+        assert asked.wait(20)
+    lines = [json.loads(line) for line in (tmp_path / "notes").read_text(encoding="utf-8").splitlines()]
+    done = [line["done"] for line in lines if line["step"]]
+    assert done == sorted(done)
+    assert done[0] == 0
+    assert max(done) > 60
+    assert lines[0]["total"] == 100
+    assert lines[-1] == {"step": ""}
+
+
+def test_the_watch_ends_with_an_error_inside(quiet):
+    with pytest.raises(ZeroDivisionError), progress.watched(lambda: 0, "counting"):
+        1 / 0  # noqa: B018
+    assert not [each for each in threading.enumerate() if each is not threading.main_thread() and each.name == "watch"]

@@ -329,6 +329,7 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
     """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
     large enough. Returns the number of parts, 0 without such a cut, and its preference."""
     count, side, values = space.count, space.side, space.values
+    two = np.int64(2)  # numba compiles `_enough` once more for a literal
     distinct = _count(rows, b, e, a, low[a], high[a], count, values)
     if shape.kinds[a] == LINE:
         return _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, part)
@@ -338,7 +339,7 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
             if min(left, total - left) >= how.least:
                 for i in range(b, e):
                     part[i] = side[rows.codes[i, a]]
-                if _enough(rows, part, b, e, 2, how.least, space.last):
+                if _enough(rows, part, b, e, two, how.least, space.last):
                     return 2, way
         return 0, 0
     if preference > 0:
@@ -368,14 +369,27 @@ def _enough(rows, part, b, e, parts, least, seen):
     """Whether at least so many people have a record in each part; that records are so many was seen before."""
     if rows.persons == 0:
         return True
-    people = np.zeros(parts, np.int64)
+    begin = np.zeros(parts + 1, np.int64)
     for i in range(b, e):
+        begin[part[i] + 1] += 1
+    for p in range(parts):
+        begin[p + 1] += begin[p]
+    people = np.empty(e - b, np.int64)
+    for i in range(b, e):  # part by part; what began a part ends it then
+        people[begin[part[i]]] = rows.person[i]
+        begin[part[i]] += 1
         seen[rows.person[i]] = -1
-    for i in b + np.argsort(part[b:e], kind="mergesort"):  # part by part
-        if seen[rows.person[i]] != part[i]:
-            seen[rows.person[i]] = part[i]
-            people[part[i]] += 1
-    return people.min() >= least
+    at = 0
+    for p in range(parts):
+        found = 0
+        while at < begin[p]:
+            if seen[people[at]] != p:
+                seen[people[at]] = p
+                found += 1
+            at += 1
+        if found < least:
+            return False
+    return True
 
 
 @njit(cache=True)

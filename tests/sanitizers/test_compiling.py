@@ -1,0 +1,24 @@
+"""Whoever waits for a compiler is told so."""
+
+from numba import njit
+
+from privnb.microdata import progress
+from privnb.sanitizers.algorithms import told_of_compiling
+
+
+def test_people_are_told_of_compiling_once_and_of_nothing_else(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_said", set())
+    monkeypatch.delenv(progress.FILE, raising=False)
+    one, two = (njit(each) for each in (lambda x: x, lambda x: x + 1))
+    with told_of_compiling():
+        assert one(1) == 1
+    assert capsys.readouterr().err.startswith("Compiling: ")
+    with told_of_compiling():
+        assert (one(1), two(1)) == (1, 2)
+    assert capsys.readouterr().err == ""
+
+
+def test_outside_nobody_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_said", set())
+    assert njit(lambda x: x + 2)(1) == 3
+    assert capsys.readouterr().err == ""
