@@ -55,14 +55,15 @@ def test_what_the_readme_shows_runs(clinic, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (dataset.PROJECT / "README.md").read_text(encoding="utf-8")
     _, _, code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    clinic.write.parquet("visits")
-    places = {"s3a://clinic/visits": "visits", "s3a://clinic/release": "release", "illness": "diagnosis"}
-    for there, here in {**places, "visits.toml": str(CLINIC), "k=10, t=0.2": "k=5, t=0.5"}.items():
+    visits, release = str(tmp_path / "visits"), str(tmp_path / "release")  # Java has a current folder of its own
+    clinic.write.parquet(visits)
+    places = {"s3a://clinic/visits": visits, "s3a://clinic/release": release, '"visits.toml"': repr(str(CLINIC))}
+    for there, here in {**places, "illness": "diagnosis", "k=10, t=0.2": "k=5, t=0.5"}.items():
         assert there in code
         code = code.replace(there, here)
     names = {}
     exec(compile(code, "README.md", "exec"), names)
-    assert names["spark"].read.parquet("release").count() == 300
+    assert names["spark"].read.parquet(release).count() == 300
     facts = json.loads(Path("release.provenance.json").read_text())
     assert facts == json.loads(json.dumps(names["made"].provenance))
 
