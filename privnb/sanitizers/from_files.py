@@ -9,6 +9,7 @@ import json
 import os
 import secrets
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -76,17 +77,16 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     out, given = writing.output(expect.path("out", out)), Memory.of(memory)
     with writing.staged(out) as folder:
-        settings = given.engine(folder / "engine")
-        chosen, files, guessed = _described(source, model, dataset, study, folder, settings)
+        chosen, files, guessed = _described(source, model, dataset, study, folder, given)
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
         names, others = of_counts.columns(chosen.schema)
         before = [_fingerprint(file.path) for file in files]
         renamed, made = chosen.text.get("renamed", {}), folder / out.name
-        with long_tables.opened(files, [*names, *others], renamed, chosen.dropped, **settings) as table:
-            released = _in_parts if sanitizer.in_parts else _of_counts
-            release, rows, more = released(chosen, table, (names, others), sanitizer, given, settings, folder)
-            with writing.reported(out):
-                writing.write(made, *rows, **more)
+        opened = partial(long_tables.opened, files, [*names, *others], renamed, chosen.dropped)
+        released = _in_parts if sanitizer.in_parts else _of_counts
+        release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
+        with writing.reported(out):
+            writing.write(made, *rows, **more)
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
         written = Written.of(release, sanitizer, others, guessed, path=out, **more)
@@ -97,26 +97,29 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     return written
 
 
-def _of_counts(chosen, table, columns, sanitizer, given, settings, folder):
+def _of_counts(chosen, opened, columns, sanitizer, given, folder):
     """A release of counts, its rows as `writing.write` takes them, and what else is known of it."""
     names, others = columns
-    counts, release = of_counts.released(chosen, table, names, sanitizer, given)
+    with opened(**given.counting(folder / "engine")) as table:
+        found = of_counts.counted(table, names, sanitizer, given)
+    counts, release = of_counts.released(chosen, found, names, sanitizer)
     rows, times, place = release.counted_rows()
-    batches = _beside(chosen, table, counts, place, others) if others else None
+    batches = _beside(chosen, opened(**given.engine(folder / "engine")), counts, place, others) if others else None
     types = {name: own_cells.arrow_type(chosen.schema[name]) for name in others}
     return release, (rows, times, batches, types), {}
 
 
-def _in_parts(chosen, table, columns, sanitizer, given, settings, folder):
+def _in_parts(chosen, opened, columns, sanitizer, given, folder):
     """The same of a release in parts."""
-    path = folder / "parts.parquet"
-    release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path)
+    path, settings = folder / "parts.parquet", given.engine(folder / "engine")
+    with opened(**settings) as table:
+        release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path)
     release = in_parts.graded(release, path, given, **settings)
     types, batches = in_parts.types(path), in_parts.in_order(path, **settings)
     return release, ({}, None, batches, types), {"records": records}
 
 
-def _beside(chosen, table, counts, place, names):
+def _beside(chosen, opened, counts, place, names):
     """The rows of a release record by record, with the columns of many values: which row each is, and these cells.
 
     Sorted by the row, and among its records by a number that nobody can repeat.
@@ -124,16 +127,17 @@ def _beside(chosen, table, counts, place, names):
     import pyarrow as pa
 
     row = pa.array(np.append(place, -1)[counts.row], pa.int32())
-    joined = table.joined(counts.found, pa.table({ROW: row}), names).to_native()
-    own = table.called(names)
-    cells = ", ".join(map(engine.name, own))
-    order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
-    for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
-        kept, cells = own_cells.published(chosen, batch.select(own).rename_columns(names))
-        yield batch.column(ROW).to_numpy()[kept], cells
+    with opened as table:
+        joined = table.joined(counts.found, pa.table({ROW: row}), names).to_native()
+        own = table.called(names)
+        cells = ", ".join(map(engine.name, own))
+        order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
+        for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
+            kept, cells = own_cells.published(chosen, batch.select(own).rename_columns(names))
+            yield batch.column(ROW).to_numpy()[kept], cells
 
 
-def _described(source, model, dataset, study, folder, settings):
+def _described(source, model, dataset, study, folder, given):
     """The description of a source, its files, and what was guessed where nobody has described it, sentences."""
     expect.path("source", source)
     if "://" in str(source):
@@ -160,7 +164,7 @@ def _described(source, model, dataset, study, folder, settings):
             'for a model in words, such as "k=10, t=0.2:salary".'
         )
     names, secret = long_tables.columns(files), dict.fromkeys(each[2] for each in parsed(model) if each[2])
-    with long_tables.opened(files, names, {}, **settings) as table:
+    with long_tables.opened(files, names, {}, **given.counting(folder / "engine")) as table:
         toml, said = undescribed.described(folder / "description", draft.named(path), files, table, names, [*secret])
     return Chosen.of(toml, None), files, said
 

@@ -128,18 +128,44 @@ class Counts(NamedTuple):
     row: np.ndarray
 
 
-def released(chosen, table, names, sanitizer, memory):
-    """The release of a long table's combinations.
+def counted(table, names, sanitizer, memory):
+    """The combinations of a long table, as `LongTable.counted` gives them.
 
     Parameters
     ----------
-    chosen : Chosen
-        What the columns are.
     table : LongTable
     names : list of str
         The columns that are counted.
     sanitizer : Sanitizer
     memory : Memory
+
+    Raises
+    ------
+    SanitizationError
+        For a sanitizer that works record by record.
+    SchemaError
+        For more combinations than the memory holds.
+    """
+    if not sanitizer.by_combinations:
+        raise SanitizationError(
+            f"{sanitizer!r} works record by record, and this table is counted. Choose one of {', '.join(able())}."
+        )
+    found = table.counted(names, memory.combinations)
+    memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
+    return found
+
+
+def released(chosen, found, names, sanitizer):
+    """The release of combinations.
+
+    Parameters
+    ----------
+    chosen : Chosen
+        What the columns are.
+    found : pyarrow.Table
+        As of `counted`.
+    names : list of str
+    sanitizer : Sanitizer
 
     Returns
     -------
@@ -149,17 +175,10 @@ def released(chosen, table, names, sanitizer, memory):
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, for one that works record by record, and for a release in which a record
-        stands alone.
+        As of `Sanitizer.sanitize`, and for a release in which a record stands alone.
     SchemaError
-        For more combinations than the memory holds, and for values outside their domains.
+        For values outside their domains.
     """
-    if not sanitizer.by_combinations:
-        raise SanitizationError(
-            f"{sanitizer!r} works record by record, and this table is counted. Choose one of {', '.join(able())}."
-        )
-    found = table.counted(names, memory.combinations)
-    memory.check(found, "Give such a column a coarser step, another role, or allow more memory.")
     cells = cleaned(chosen, found, names)
     times = found.column(long_tables.TIMES).to_numpy()[cells.index]
     data, place = Counted.of(chosen.made(Counted, cells, names, times=times))
