@@ -9,6 +9,8 @@ from importlib import import_module
 
 from privnb.microdata import expect, numerals
 from privnb.microdata.family import opening, source
+from privnb.microdata.rows import Counted
+from privnb.microdata.treatment import Unreadable
 
 KINDS = ("privacy", "utility")
 DIRECTIONS = ("lower", "higher")
@@ -47,6 +49,9 @@ class Measure:
     live : bool
         Whether the explorer and 10 ask each release for it: only what is counted in milliseconds. 10 shows those of
         which lower is better.
+    by_combinations : bool
+        Whether it asks only how many records have each combination: then `Counted` ones and a release of them will do,
+        which every other measure refuses.
     """
 
     name: str
@@ -64,6 +69,7 @@ class Measure:
     readings: dict = field(default_factory=dict, hash=False)
     axis: bool = True
     live: bool = False
+    by_combinations: bool = False
 
     def __post_init__(self):
         if not self.title:
@@ -130,7 +136,11 @@ def measure(*, kind, better, bounds, **facts):
         @wraps(function)
         def checked(*given, **named):
             arguments = dict(zip(takes, given, strict=False)) | named  # wrong ones the function refuses
-            expect.these(**{each: value for each, value in arguments.items() if each in expect.WORDS})
+            counts = {"dataset": arguments["dataset"]} if isinstance(arguments.get("dataset"), Counted) else {}
+            if counts or getattr(arguments.get("release"), "times", None) is not None:
+                _check_counts(checked.facts)
+            known = {each: value for each, value in arguments.items() if each in expect.WORDS and each not in counts}
+            expect.these(**known)
             return function(*given, **named)
 
         checked.facts = state(name, kind=kind, better=better, bounds=bounds, **facts)
@@ -139,6 +149,15 @@ def measure(*, kind, better, bounds, **facts):
         return checked
 
     return mark
+
+
+def _check_counts(facts):
+    """Raise Unreadable for a measure that reads records."""
+    if not facts.by_combinations:
+        raise Unreadable(
+            f"{facts.phrase} is measured of records, and here are combinations and how many records have each. Load "
+            "the table, or a sample of it, and sanitize that."
+        )
 
 
 # What the arguments are that many measures take.

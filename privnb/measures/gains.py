@@ -76,7 +76,7 @@ def class_counts(release, sensitive, knows=()):
     """
     expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
-    return class_value_counts(*_by_class(release, sensitive, knows))
+    return class_value_counts(*_by_class(release, sensitive, knows), _times(release))
 
 
 def knowledge_before(release, sensitive, knows=()):
@@ -99,10 +99,10 @@ def knowledge_before(release, sensitive, knows=()):
     expect.these(release=release)
     release.schema[sensitive]  # refuses a name that does not exist
     classes, values = _by_class(release, sensitive, knows)
-    apart = groups(release, knows)
+    apart = groups(release, knows) if release.buckets is None else np.zeros(len(classes), dtype=np.int64)
     of = np.zeros(classes.max() + 1, dtype=np.int64)
     of[classes] = apart
-    return posterior_knowledge(class_value_counts(apart, values))[of]
+    return posterior_knowledge(class_value_counts(apart, values, _times(release)))[of]
 
 
 def baseline_knowledge(counts):
@@ -360,6 +360,11 @@ def _by_class(release, sensitive, knows):
     classes = known_classes(release, knows)
     published, values = release.by_class(sensitive)
     return (published if release.buckets is not None else classes), values
+
+
+def _times(release):
+    """How many records each entry of `_by_class` is, or None; buckets are listed record by record."""
+    return release.times if release.buckets is None else None
 
 
 def groups(release, knows=()):

@@ -96,7 +96,7 @@ def bits(hierarchy, label, occurring):
     return float(np.log2(occurring.under(hierarchy, label)[1]))
 
 
-@measure(kind="utility", better="higher", bounds=(0, 1), unit="share")
+@measure(kind="utility", better="higher", bounds=(0, 1), unit="share", by_combinations=True)
 def precision(release):
     """How little the quasi-identifier cells climbed in their hierarchies: 1 untouched, 0 suppressed.
 
@@ -109,7 +109,14 @@ def precision(release):
     return 1 - _mean(release, height)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:%} of the domain")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    unit="share of the domain",
+    format="{:%} of the domain",
+    by_combinations=True,
+)
 def certainty_penalty(release):
     """Mean share of its attribute's values that a quasi-identifier cell may stand for: 0 exact, 1 suppressed. Exact
     cells of buckets cost nothing.
@@ -136,10 +143,17 @@ def penalty_by_attribute(release):
         Of each quasi-identifier, 0 exact to 1 suppressed.
     """
     expect.these(release=release)
-    return {name: float(total / len(release)) for name, total in _sums(release, _width).items()}
+    return {name: float(total / release.record_count) for name, total in _sums(release, _width).items()}
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the domain", format="{:%} of the domain")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    unit="share of the domain",
+    format="{:%} of the domain",
+    by_combinations=True,
+)
 def normalized_certainty_penalty(release):
     """As the certainty penalty, where a cell of categories costs its share of the leaves.
 
@@ -151,7 +165,14 @@ def normalized_certainty_penalty(release):
     return _mean(release, uncertainty)
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of the values", format="{:%} of the values")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    unit="share of the values",
+    format="{:%} of the values",
+    by_combinations=True,
+)
 def loss_metric(dataset, release):
     """Mean share of the values that occur which a quasi-identifier cell may stand for: 0 exact, 1 suppressed.
 
@@ -164,7 +185,13 @@ def loss_metric(dataset, release):
 
 
 @measure(
-    kind="utility", better="lower", bounds=(0, math.inf), title="Non-uniform entropy", unit="bits", format="{:g} bits"
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    title="Non-uniform entropy",
+    unit="bits",
+    format="{:g} bits",
+    by_combinations=True,
 )
 def non_uniform_entropy(dataset, release):
     """Bits that a quasi-identifier cell lost on average.
@@ -178,11 +205,11 @@ def non_uniform_entropy(dataset, release):
     """
     known = _occurring(dataset, release)
     records = [np.diff(occurring.through) for occurring in known.values()]
-    own = np.mean([each @ np.log2(each) for each in records]) / len(release)
+    own = np.mean([each @ np.log2(each) for each in records]) / release.record_count
     return max(_mean(release, bits, known) - float(own), 0.0)  # rounding must not fall below
 
 
-@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,} pairs")
+@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="pairs", format="{:,} pairs", by_combinations=True)
 def discernibility(release):
     """Ordered pairs of records that the release cannot tell apart, each record with itself among them.
 
@@ -199,7 +226,9 @@ def discernibility_of(sizes, suppressed=0):
     return int(sizes @ sizes) + int(suppressed) * (int(sizes.sum()) + int(suppressed))
 
 
-@measure(kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,} records")
+@measure(
+    kind="utility", better="lower", bounds=(1, math.inf), unit="records", format="{:,} records", by_combinations=True
+)
 def average_class_size(release):
     """Records per equivalence class.
 
@@ -217,7 +246,14 @@ def average_class_size_of(sizes, suppressed=0):
     return float((np.sum(sizes) + suppressed) / (len(sizes) + (suppressed > 0)))
 
 
-@measure(kind="utility", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    unit="share of records",
+    format="{:%} of records",
+    by_combinations=True,
+)
 def classification_metric(dataset, release, target):
     """Share of records whose value is not the commonest of their class.
 
@@ -240,7 +276,7 @@ def classification_metric(dataset, release, target):
     dataset = release.originals(dataset)
     suppressed = _stars(release)[1][release.equivalence_classes] == len(release.schema.quasi_identifiers)
     release.check_classes("the classification metric is")
-    counts = class_value_counts(release.classes, dataset.cells[dataset.schema[target].name])
+    counts = class_value_counts(release.classes, dataset.cells[dataset.schema[target].name], release.times)
     hidden = np.zeros(len(counts), dtype=bool)
     hidden[release.classes[suppressed]] = True
     return classification_metric_of(counts[~hidden], int(counts[hidden].sum()))
@@ -259,6 +295,7 @@ def classification_metric_of(counts, suppressed=0):
     title="Kullback-Leibler divergence",
     unit="bits",
     format="{:g} bits",
+    by_combinations=True,
 )
 def kl_divergence(dataset, release):
     """By how many bits the table differs from its rebuilding with each cell spread evenly over what it covers.
@@ -281,18 +318,29 @@ def kl_divergence(dataset, release):
     changed = [name for name in schema.published if release.columns[name].kind != "exact"]
     seen = _grouped(release.equivalence_classes, [release.cells[name] for name in others])
     whole = _grouped(seen, [dataset.cells[name] for name in changed])
-    gained = (_log_count(whole) - _log_count(seen)).mean() + _mean(release, _log_values) * len(names)
+    times = release.times
+    gained = np.average(_log_count(whole, times) - _log_count(seen, times), weights=times) + _mean(
+        release, _log_values
+    ) * len(names)
     for name in (name for name in others if name in changed):  # such as a suppressed sensitive attribute
         hierarchy = release.hierarchies.get(name) or flat(schema[name])
         codes, labels = release.coded(name)
-        gained += np.bincount(codes) @ [_log_values(hierarchy, label) for label in labels] / len(release)
+        gained += np.bincount(codes, times) @ [_log_values(hierarchy, label) for label in labels] / release.record_count
     for name in (name for name in changed if name not in release.cells):
         shared = _grouped(release.classes, [dataset.cells[name]])
-        gained += (_log_count(release.classes) - _log_count(shared)).mean()
+        gained += np.average(_log_count(release.classes, times) - _log_count(shared, times), weights=times)
     return max(float(gained), 0.0)  # rounding must not fall below
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
+@measure(
+    kind="utility",
+    better="lower",
+    bounds=(0, math.inf),
+    unit="people",
+    format="{:,} people",
+    counts_people=True,
+    by_combinations=True,
+)
 def suppressed_records(release):
     """People whose quasi-identifiers are all *.
 
@@ -303,7 +351,7 @@ def suppressed_records(release):
     return _sizes(release)[1]
 
 
-@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,} cells")
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="cells", format="{:,} cells", by_combinations=True)
 def suppressed_cells(release):
     """Quasi-identifier cells that are *, those of suppressed records among them.
 
@@ -413,7 +461,7 @@ def _labels(release):
     `Release.labels_alike`.
     """
     _quasi_identifiers(release)  # refuses what has no labels
-    return np.bincount(release.equivalence_classes), release.labels_alike
+    return np.bincount(release.equivalence_classes, release.times).astype(np.int64), release.labels_alike
 
 
 def _mean(release, price, *known):
@@ -422,7 +470,7 @@ def _mean(release, price, *known):
     `known`: what the price must know of each attribute besides, `{name: fact}`.
     """
     sums = _sums(release, price, *known)
-    return float(sum(sums.values(), 0.0) / len(release) / len(sums))
+    return float(sum(sums.values(), 0.0) / release.record_count / len(sums))
 
 
 def _sums(release, price, *known):
@@ -455,8 +503,8 @@ def _occurring(dataset, release):
         # The dataset knows where its values stand, but the release may be by other hierarchies.
         same = name in dataset.codes and dataset.hierarchies[name] == hierarchy
         codes = dataset.codes[name] if same else hierarchy.codes(dataset.marked(name))
-        positions, records = np.unique(codes, return_counts=True)
-        found[name] = Occurring.of(positions, records)
+        positions, place = np.unique(codes, return_inverse=True)
+        found[name] = Occurring.of(positions, np.bincount(place, dataset.times).astype(np.int64))
     return found
 
 
@@ -469,9 +517,9 @@ def _log_values(hierarchy, label):
     return np.log2(np.sum(np.diff(hierarchy.runs(label)) + 1))
 
 
-def _log_count(codes):
-    """log2 of how many records share each record's number, float array (n,)."""
-    return np.log2(np.bincount(codes)[codes])
+def _log_count(codes, times):
+    """log2 of how many records share each row's number, float array (n,). `times`: how many records each row is."""
+    return np.log2(np.bincount(codes, times)[codes])
 
 
 def _grouped(codes, columns):

@@ -137,14 +137,14 @@ def distinct_codes(columns, widths):
     return first, index
 
 
-def class_value_counts(classes, values):
+def class_value_counts(classes, values, times=None):
     """How often each value stands in each class: integer array (classes, values), columns in sorted order of the
     values.
 
-    `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,).
+    `classes`: integer array (n,) with numbers 0..m-1; `values`: array (n,); `times`: how many records each is.
     """
     codes, distinct = coded(values)
-    return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)))
+    return tabulate(classes, codes, (int(np.max(classes)) + 1, len(distinct)), times)
 
 
 def tabulate(rows, columns, shape, weights=None):

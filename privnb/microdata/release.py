@@ -158,6 +158,11 @@ class Release:
             groups, weights = groups[first], most_of_people(weights, index)
         return np.bincount(groups, weights)
 
+    @property
+    def record_count(self):
+        """How many records the rows are of: int."""
+        return len(self) if self.times is None else int(self.times.sum())
+
     @cached_property
     def headcount(self):
         """How many people the rows are of: int."""
