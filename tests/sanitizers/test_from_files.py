@@ -19,8 +19,8 @@ from privnb import cli
 from privnb.microdata import long_tables, writing
 from privnb.microdata.dataset import Chosen, load
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, own_cells
+from privnb.privacy_models import KAnonymity, achieved
+from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, of_counts, own_cells
 from privnb.sanitizers.from_files import sanitize
 from privnb.sanitizers.in_words import asked
 
@@ -77,7 +77,13 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     assert sorted(rows) == rows_of(whole)
     assert (made.records, made.smallest) == (len(dataset), whole.people_alike.min())
     facts = json.loads((here / f"out{ending}.provenance.json").read_text())
-    assert facts == json.loads(json.dumps(whole.provenance.public()))
+    measured = facts.pop("measured")
+    assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
+    assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
+    assert measured.pop("records") == len(dataset)
+    assert measured == {each.facts.name: pytest.approx(each(whole)) for each in of_counts.COSTS}
+    alone = whole.table.astype(str).drop(columns=dataset.schema.sensitive).value_counts().min() == 1
+    assert ("somebody's record stands alone" in facts["note"]) == alone
     assert IDENTIFIER not in str(rows)
     assert sorted(each.name for each in here.iterdir()) == [f"out{ending}", f"out{ending}.provenance.json"]
 
