@@ -6,7 +6,7 @@ files, or another engine's, of a cluster.
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from privnb.microdata import engine, progress, reading, text_files
 from privnb.microdata.reading import PARQUET, TEXT, kind
@@ -73,6 +73,23 @@ class LongTable:
     def called(self, names):
         """What columns are called in the frame: a list."""
         return [self.own.get(name, name) for name in names]
+
+    def replaced(self, pairs):
+        """The same table, in which some values are others: a LongTable.
+
+        Parameters
+        ----------
+        pairs : dict of str to pyarrow.Table
+            By column its values and what stands in their place, two columns; other values stay.
+        """
+        import narwhals as nw
+
+        frame, names = self.frame, self.frame.collect_schema().names()
+        for own, pair in zip(self.called(pairs), pairs.values(), strict=True):
+            pair = self.lent(pair.rename_columns([PLACE, MISSING]))
+            frame = frame.join(pair, left_on=own, right_on=PLACE, how="left")
+            frame = frame.with_columns(nw.coalesce(nw.col(MISSING), nw.col(own)).alias(own)).select(names)
+        return replace(self, frame=frame)
 
     def joined(self, combinations, labels, more=()):
         """The records with the labels of their combinations.

@@ -101,10 +101,12 @@ def _of_counts(chosen, opened, columns, sanitizer, given, folder):
     """A release of counts, its rows as `writing.write` takes them, and what else is known of it."""
     names, others = columns
     with opened(**given.counting(folder / "engine")) as table:
-        found = of_counts.counted(table, names, sanitizer, given)
+        pairs = of_counts.merged(chosen, table, names, given)
+        found = of_counts.counted(table.replaced(pairs), names, sanitizer, given)
     counts, release = of_counts.released(chosen, found, names, sanitizer)
     rows, times, place = release.counted_rows()
-    batches = _beside(chosen, opened(**given.engine(folder / "engine")), counts, place, others) if others else None
+    again = opened(**given.engine(folder / "engine"))
+    batches = _beside(chosen, again, pairs, counts, place, others) if others else None
     types = {name: own_cells.arrow_type(chosen.schema[name]) for name in others}
     return release, (rows, times, batches, types), {}
 
@@ -119,7 +121,7 @@ def _in_parts(chosen, opened, columns, sanitizer, given, folder):
     return release, ({}, None, batches, types), {"records": records}
 
 
-def _beside(chosen, opened, counts, place, names):
+def _beside(chosen, opened, pairs, counts, place, names):
     """The rows of a release record by record, with the columns of many values: which row each is, and these cells.
 
     Sorted by the row, and among its records by a number that nobody can repeat.
@@ -128,7 +130,7 @@ def _beside(chosen, opened, counts, place, names):
 
     row = pa.array(np.append(place, -1)[counts.row], pa.int32())
     with opened as table:
-        joined = table.joined(counts.found, pa.table({ROW: row}), names).to_native()
+        joined = table.replaced(pairs).joined(counts.found, pa.table({ROW: row}), names).to_native()
         own = table.called(names)
         cells = ", ".join(map(engine.name, own))
         order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"

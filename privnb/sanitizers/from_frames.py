@@ -70,6 +70,7 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     table = LongFrame.of(frame, chosen.text.get("renamed", {})).having([*names, *others])
     if chosen.dropped is not None:
         table = table.complete([name for name in chosen.text["columns"] if name in table.own], chosen.dropped)
+    table = table.replaced(of_counts.merged(chosen, table, names, memory))
     found = of_counts.counted(table, names, sanitizer, memory)
     counts, release = of_counts.released(chosen, found, names, sanitizer)
     columns, times, place = release.counted_rows()

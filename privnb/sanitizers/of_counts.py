@@ -12,11 +12,13 @@ import pandas as pd
 
 from privnb.measures.information_loss import average_class_size, certainty_penalty, discernibility
 from privnb.microdata import long_tables, reading
-from privnb.microdata.counts import distinct_codes, people_in
+from privnb.microdata.bands import Bands
+from privnb.microdata.columns import by_value
+from privnb.microdata.counts import coded, distinct_codes, people_in
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.release import by_content
 from privnb.microdata.rows import Counted
-from privnb.microdata.schema import PUBLISHED, Role
+from privnb.microdata.schema import PUBLISHED, Role, SchemaError
 from privnb.privacy_models import achieved
 from privnb.sanitizers.algorithms import told_of_compiling
 from privnb.sanitizers.base import SanitizationError, Sanitizer
@@ -157,6 +159,46 @@ class Counts(NamedTuple):
 
     found: object
     row: np.ndarray
+
+
+def merged(chosen, table, names, memory):
+    """Which values of counted columns are published as one, however they are written: numbers on a step of their
+    domain, and sensitive ones of a band. Without that, each of them is a combination by itself.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    table : LongTable
+    names : list of str
+    memory : Memory
+
+    Returns
+    -------
+    dict
+        What `LongTable.replaced` takes.
+    """
+    import pyarrow as pa
+
+    pairs = {}
+    for attribute in (chosen.schema[name] for name in names):
+        banded = attribute.role is Role.SENSITIVE
+        if not attribute.numeric or not (banded or attribute.domain.step != 1):
+            continue
+        found = table.counted([attribute.name], memory.combinations)
+        memory.check(found, "Round or group them in the file.")
+        try:
+            cells = cleaned(chosen, found, [attribute.name])[attribute.name]
+        except SchemaError:  # it is said of all records, later
+            continue
+        if banded:
+            cells = by_value(Bands.of(attribute.domain).labels, attribute.domain.marked(cells))
+        codes, values = coded(cells)
+        if len(values) < len(cells):
+            own = found.column(attribute.name).take(cells.index.to_numpy())
+            first = np.zeros(len(values), dtype=np.int64)
+            first[codes[::-1]] = np.arange(len(codes))[::-1]
+            pairs[attribute.name] = pa.table([own, own.take(first[codes])], ["old", "new"])
+    return pairs
 
 
 def counted(table, names, sanitizer, memory):

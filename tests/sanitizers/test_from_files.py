@@ -18,6 +18,8 @@ from made_up import CLINIC, IDENTIFIER
 from privnb import cli
 from privnb.microdata import long_tables, writing
 from privnb.microdata.dataset import Chosen, load
+from privnb.microdata.memory import Memory
+from privnb.microdata.rows import Counted
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, of_counts, own_cells
@@ -498,3 +500,64 @@ def test_what_needs_no_cleaning_is_what_cleaning_makes_of_it(here, monkeypatch, 
             except SchemaError as error:
                 found.append(str(error))
         assert found[0] == found[1]
+
+
+@pytest.fixture
+def paid(here):
+    """A described table whose sensitive number and whose weight in grams have nearly as many values as records."""
+    rng = np.random.default_rng(11)
+    table = people(600).drop(columns="income")
+    table["age"], table["zip"] = rng.choice(["30", "40"], 600), rng.choice(["01101", "01102"], 600)
+    table["grams"] = [f"{value:.3f}".replace(".", ",") for value in rng.integers(40_000, 99_000, 600) + rng.random(600)]
+    table["pay"] = [f"{value:.2f}".replace(".", ",") for value in rng.random(600) * 9000]
+    table.loc[::40, "pay"], table.loc[1::40, "grams"] = "?", "?"
+    table.to_csv("paid.csv", index=False, sep=";")
+    zips = json.dumps(sorted(set(table["zip"])))
+    Path("paid.toml").write_text(
+        f"""
+[dataset]
+name = "paid"
+[[files]]
+path = "paid.csv"
+[format]
+separator = ";"
+decimal = ","
+missing = "?"
+[columns.age]
+role = "quasi-identifier"
+domain = {{ low = 0, high = 99 }}
+[columns.zip]
+role = "quasi-identifier"
+domain = {zips}
+[columns.sex]
+role = "quasi-identifier"
+domain = ["F", "M", "?"]
+[columns.grams]
+role = "quasi-identifier"
+domain = {{ low = 40000, high = 100000, step = 20000, missing = "?" }}
+[columns.pay]
+role = "sensitive"
+domain = {{ low = 0, high = 9000, step = 0.01, missing = "?" }}
+"""
+    )
+    return load("paid.toml")
+
+
+def test_values_that_are_published_as_one_are_counted_as_one(paid, here, monkeypatch):
+    whole = asked("k=5, l=1.2", "mondrian", paid.schema).sanitize(paid, rng=None)
+    distinct = len(Counted.of(paid)[0])
+    seen = []
+    monkeypatch.setattr(Memory, "combinations", property(lambda _: 620))
+    counted = long_tables.LongTable.counted
+    monkeypatch.setattr(long_tables.LongTable, "counted", lambda *given: seen.append(counted(*given)) or seen[-1])
+    made = sanitize("paid.toml", "k=5, l=1.2", "out.csv")
+    assert sorted(read("out.csv")[1:]) == rows_of(whole)
+    assert len(seen) == 3, "the two numbers, then all together"
+    assert distinct == len(seen[-1]) == made.combinations < 400
+
+
+def test_a_number_outside_of_its_domain_is_said_of_all_records(paid, here):
+    text = Path("paid.csv").read_text()
+    Path("paid.csv").write_text(f"{text}30;01101;F;50000,0;12000,00\n")
+    with pytest.raises(SchemaError, match="pay"):
+        sanitize("paid.toml", "k=5", "out.csv")
