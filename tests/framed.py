@@ -29,6 +29,9 @@ domain = ["single", "married", "?"]
 [columns.age]
 role = "quasi-identifier"
 domain = { low = 0, high = 99, missing = "?" }
+[columns.kg]
+role = "quasi-identifier"
+domain = { low = 40, high = 100, step = 20, missing = "?" }
 [columns.ill]
 role = "sensitive"
 domain = ["flu", "a cold"]
@@ -58,6 +61,7 @@ def wide(rows=300, seed=0):
             "name": [f"Person Number{number}" for number in range(rows)],
             "marital/status": gaps(rng.choice(["single", "married"], rows), 20),
             "age": gaps(rng.integers(18, 91, rows), 30),
+            "kg": gaps(rng.choice([41.5, 47.0, 48.25], rows), 100),
             "ill": rng.choice(["flu", "a cold"], rows, p=[0.3, 0.7]),
             "score": gaps(rng.integers(0, 10**6, rows) / 1.0, 7),
             "a `word`": [f"word {number % 150}" for number in range(rows)],

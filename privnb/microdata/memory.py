@@ -54,6 +54,11 @@ class Memory(NamedTuple):
         if len(found) <= self.combinations:
             return
         counts = {name: len(found.column(name).unique()) for name in found.column_names if name != TIMES}
+        if len(counts) == 1:
+            raise SchemaError(
+                f"'{next(iter(counts))}' has more than {self.combinations:,} different values, which do not fit into "
+                f"{self.said}. {instead}"
+            )
         worst = sorted(counts, key=counts.get)[:-4:-1]
         said = ", ".join(f"{name} ({counts[name]:,})" for name in worst)
         raise SchemaError(

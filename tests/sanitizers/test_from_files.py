@@ -387,8 +387,8 @@ def test_files_of_other_kinds_are_refused(here, ending, content):
 
 
 def test_combinations_that_do_not_fit_are_refused_after_the_count(here, monkeypatch):
-    monkeypatch.setattr("privnb.microdata.memory.COMBINATION", 10)
-    with pytest.raises(SchemaError, match=r"more than 15 different combinations.*do not fit into 500MB.*weight \("):
+    monkeypatch.setattr("privnb.microdata.memory.COMBINATION", 150 / 290)
+    with pytest.raises(SchemaError, match=r"more than 290 different combinations.*do not fit into 500MB.*weight \("):
         sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
     assert not list(here.iterdir())
 
@@ -561,3 +561,12 @@ def test_a_number_outside_of_its_domain_is_said_of_all_records(paid, here):
     Path("paid.csv").write_text(f"{text}30;01101;F;50000,0;12000,00\n")
     with pytest.raises(SchemaError, match="pay"):
         sanitize("paid.toml", "k=5", "out.csv")
+
+
+def test_a_number_of_more_values_than_fit_is_refused_by_itself(here, monkeypatch):
+    monkeypatch.setattr("privnb.microdata.memory.COMBINATION", 10)
+    with pytest.raises(
+        SchemaError, match=r"'weight' has more than 15 different values.*Round or group them in the file"
+    ):
+        sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
+    assert not list(here.iterdir())
