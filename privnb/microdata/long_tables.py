@@ -2,6 +2,8 @@
 
 Only these three steps touch every record. They are written once, for any lazy frame that Narwhals knows: DuckDB's, of
 files, or another engine's, of a cluster.
+
+One module: what files are asked for, and what an engine makes of it, are read side by side.
 """
 
 import contextlib
