@@ -21,12 +21,13 @@ from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import in_parts, of_counts, own_cells
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.in_words import parsed
+from privnb.sanitizers.made import Made
 
 ROW = "row of the release"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written(of_counts.Made):
+class Written(Made):
     """What was written, to `path`."""
 
     path: Path

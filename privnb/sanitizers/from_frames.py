@@ -13,10 +13,11 @@ from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.made import Made
 
 
 @dataclass(frozen=True, kw_only=True)
-class Returned(of_counts.Made):
+class Returned(Made):
     """What was made, and the `frame` of it, lazy and native."""
 
     frame: object = field(repr=False)  # DuckDB's would be read

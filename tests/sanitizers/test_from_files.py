@@ -22,9 +22,10 @@ from privnb.microdata.memory import Memory
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity, achieved
-from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, of_counts, own_cells
+from privnb.sanitizers import Identity, Mondrian, SanitizationError, Suppress, own_cells
 from privnb.sanitizers.from_files import sanitize
 from privnb.sanitizers.in_words import asked
+from privnb.sanitizers.made import COSTS
 
 HEAD = "age,zip,sex,income"
 
@@ -83,7 +84,7 @@ def test_a_dataset_is_released_as_in_memory(here, ending, model, algorithm):
     assert facts == json.loads(json.dumps(whole.provenance.public() | {"note": facts["note"]}))
     assert measured.pop("claims") == {repr(each): achieved(each, whole) for each in whole.provenance.claims}
     assert measured.pop("records") == len(dataset)
-    assert measured == {each.facts.name: pytest.approx(each(whole)) for each in of_counts.COSTS}
+    assert measured == {each.facts.name: pytest.approx(each(whole)) for each in COSTS}
     alone = whole.table.astype(str).drop(columns=dataset.schema.sensitive).value_counts().min() == 1
     assert ("somebody's record stands alone" in facts["note"]) == alone
     assert IDENTIFIER not in str(rows)
@@ -423,6 +424,7 @@ DIES = """
 import os, signal, sys
 from privnb.microdata import writing
 from privnb.sanitizers.from_files import sanitize
+from privnb.sanitizers.made import COSTS
 write = writing.write
 def dies(made, *given):
     write(made, *given)

@@ -1,0 +1,125 @@
+"""What was made of a table of any length: in numbers, in sentences, and its provenance."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb.measures.information_loss import average_class_size, certainty_penalty, discernibility
+from privnb.microdata.counts import distinct_codes, people_in
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.release import by_content
+from privnb.microdata.schema import Role
+from privnb.privacy_models import achieved
+from privnb.sanitizers.base import Sanitizer
+
+COSTS = certainty_penalty, average_class_size, discernibility
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What was made.
+
+    Attributes
+    ----------
+    sanitizer : Sanitizer
+    records, combinations : int
+        How many were published, and how many different ones were counted; 0 where they were not.
+    classes, smallest : int
+        How many classes there are, and how many people the smallest has. In buckets these are the classes, and their
+        records are counted; of noise there are none, and both are 0.
+    suppressed : int
+        How many records have no quasi-identifier.
+    provenance : dict
+        How it was made, for who uses it.
+    buckets : DataFrame or None
+        The second table of a release in buckets.
+    notes : tuple of str
+        What whoever publishes it should know, sentences.
+    """
+
+    sanitizer: Sanitizer
+    records: int
+    combinations: int
+    classes: int
+    smallest: int
+    suppressed: int
+    provenance: dict
+    buckets: pd.DataFrame | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, release, sanitizer, others, guessed=(), **more):
+        """Of a release of counts with the columns `others` beside it. `guessed`: what nobody has said, sentences."""
+        notes, sizes = (*guessed, *_notes(release, others)), _sizes(release)
+        facts = release.provenance.public() | {"measured": _measured(release)}
+        counted = {} if release.times is None else {"records": int(release.times.sum()), "combinations": len(release)}
+        return cls(
+            sanitizer=sanitizer,
+            classes=len(sizes),
+            smallest=int(min(sizes, default=0)),
+            suppressed=release.suppressed,
+            provenance=facts | {"columns": facts["columns"] | dict.fromkeys(others, "exact"), "note": " ".join(notes)},
+            buckets=None if release.buckets is None else by_content(release.buckets),
+            notes=notes,
+            **{"combinations": 0} | counted | more,
+        )
+
+    @property
+    def said(self):
+        """The same in sentences: a list."""
+        records = "record" if self.records == 1 else "records"
+        sets = "classes" if self.buckets is None else "buckets"
+        sizes = f" in {self.classes:,} {sets}, the smallest of {self.smallest:,}," * bool(self.classes)
+        checked = " What it claims was checked again in the labels." * bool(self.provenance["claims"])
+        lines = [f"{self.records:,} {records}{sizes} by {self.sanitizer!r}.{checked}"]
+        if self.suppressed:
+            lines.append(f"{self.suppressed:,} of the records have {SUPPRESSED} for every quasi-identifier.")
+        if (cost := self.provenance["measured"].get("certainty_penalty")) is not None:
+            lines.append(f"On average a quasi-identifier's cell stands for {certainty_penalty.facts.written(cost)}.")
+        return [*lines, *self.notes]
+
+
+def _sizes(release):
+    """How many people are in each class, or records in each bucket: integer array; empty where there are none."""
+    if release.buckets is not None:
+        held = release.buckets
+        held = held[held["attribute"] == held["attribute"].iloc[0]]
+        return np.bincount(held["bucket"], held["count"]).astype(int)
+    return np.empty(0, dtype=int) if release.without_classes else release.people_alike
+
+
+def _measured(release):
+    """What the labels keep, of a release of counts: by name of a measure, and the level of each claim."""
+    if release.times is None or release.buckets is not None:
+        return {}
+    found = {repr(model): float(achieved(model, release)) for model in release.provenance.claims}
+    levels = {model: level if math.isfinite(level) else str(level) for model, level in found.items()}  # as JSON can
+    costs = {each.facts.name: each(release) for each in COSTS} if release.generalized else {}
+    return {"records": release.record_count, "claims": levels} | costs
+
+
+def _notes(release, others):
+    """What whoever publishes a release should know, sentences."""
+    if release.provenance.note:
+        yield release.provenance.note
+    neutral = [name for name in release.schema.names(Role.NEUTRAL) if name in release.treated("exact")]
+    if neutral and release.buckets is None and _fewest(release, neutral) == 1:
+        yield (
+            f"By its labels together with {', '.join(neutral)}, as in the table, somebody's record stands alone. "
+            "Nothing is promised of these columns."
+        )
+    if others:
+        yield (
+            f"{', '.join(others)} {'are' if others[1:] else 'is'} published record by record, as in the table: who "
+            "knows such a value may find its row by it."
+        )
+
+
+def _fewest(release, neutral):
+    """The fewest people who are alike in labels and neutral columns."""
+    groups = release.equivalence_classes
+    for codes, values in map(release.coded, neutral):
+        _, groups = distinct_codes([groups, codes], [groups.max() + 1, len(values)])
+    return people_in(groups, release.people, times=release.times).min()
