@@ -192,7 +192,7 @@ def _files(rows):
         f"{most['records']:,} records of nine columns go from file to file in {most['seconds']:.3g} seconds and "
         f"{most['memory'] / 1000:.2g} GB"
     )
-    colours, shapes = [*COLOURS, "#000000", "#666666"], [*SHAPES, "diamond"]
+    colours, shapes = [*COLOURS, "#000000", "#666666", "#8B4513"], [*SHAPES, "triangle-up", "M-1,-1L1,1M-1,1L1,-1"]
     base = alt.Chart(table).encode(
         x=alt.X("records:Q", scale=alt.Scale(type="log"), title="records, logarithmic"),
         color=alt.Color("work:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), title=None),
