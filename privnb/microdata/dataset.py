@@ -239,8 +239,16 @@ class Chosen(NamedTuple):
     @property
     def dropped(self):
         """The mark of a missing value, where records that have one are left out; else None."""
+        return self._mark_where("drop")
+
+    @property
+    def refused(self):
+        """The mark of a missing value, where a table with one is refused; else None."""
+        return self._mark_where("refuse")
+
+    def _mark_where(self, what):
         layout = self.text.get("format", {})
-        return layout.get("missing", "") if layout.get("records_with_missing") == "drop" else None
+        return layout.get("missing", "") if layout.get("records_with_missing") == what else None
 
     def cleaned(self, table, names=None):
         """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.

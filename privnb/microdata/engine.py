@@ -3,6 +3,9 @@
 import contextlib
 import re
 
+# What a blank cell is made of, as `reading` knows it: of SQL's own, spaces alone.
+BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
+
 
 @contextlib.contextmanager
 def opened(**settings):
@@ -45,6 +48,11 @@ def parquet(path):
 def name(text):
     """A column's name in SQL."""
     return '"' + text.replace('"', '""') + '"'
+
+
+def blank(column):
+    """Whether a cell is missing or blank, in SQL."""
+    return f"coalesce(trim({column}::varchar, {quoted(BLANK)}), '') = ''"
 
 
 def quoted(text):

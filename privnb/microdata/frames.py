@@ -7,13 +7,13 @@ rows, or sorted by what it holds: no order of the records reaches it.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from typing import NamedTuple
 
 import narwhals as nw
 import numpy as np
 
-from privnb.microdata import expect
+from privnb.microdata import engine, expect
 from privnb.microdata.long_tables import LongTable, numbered
 from privnb.microdata.names import meant
 from privnb.microdata.schema import SchemaError
@@ -91,12 +91,12 @@ class LongFrame(LongTable):
                 f"frame must be a lazy frame of DuckDB, Polars or Spark, got one of {known.implementation.value}. "
                 "Write it to Parquet files and give the path of their folder."
             )
-        names, frame, engine = [*known.columns], known.to_native(), ENGINES[known.implementation]
+        names, frame, lacking = [*known.columns], known.to_native(), ENGINES[known.implementation]
         names = [renamed.get(name, name) for name in names]
         if len(own := numbered(names)) < len(names):
             raise SchemaError(f"the frame has more than one column of a name: {', '.join(names)}. Rename one.")
-        lent = lambda table: nw.from_native(engine.lent(frame, table))  # noqa: E731
-        return cls(nw.from_native(engine.named(frame, [*own.values()])), lent, own, named=engine.named)
+        lent = lambda table: nw.from_native(lacking.lent(frame, table))  # noqa: E731
+        return cls(nw.from_native(lacking.named(frame, [*own.values()])), lent, own, named=lacking.named)
 
     def having(self, names):
         """Itself. Raises SchemaError unless it has all these columns."""
@@ -109,9 +109,14 @@ class LongFrame(LongTable):
 
     def complete(self, names, mark):
         """Those of its records that lack none of some columns. `mark`: how a missing value is written."""
-        cells = [nw.col(name).cast(nw.String).str.strip_chars() for name in self.called(names)]
-        lacking = [cell.is_in(["", mark]).fill_null(True) for cell in cells]
-        return replace(self, frame=self.frame.filter(~reduce(or_, lacking)))
+        cells = [nw.col(name).cast(nw.String) for name in self.called(names)]
+        marked = [(cell.str.replace_all("^ +", "") == mark).fill_null(True) for cell in cells]
+        return replace(self, frame=self.frame.filter(~reduce(or_, [*map(_blank, cells), *marked])))
+
+    def held(self):
+        """Those of its rows that have a cell in any column: others are no records."""
+        cells = [nw.col(name).cast(nw.String) for name in self.own.values()]
+        return replace(self, frame=self.frame.filter(~reduce(and_, map(_blank, cells))))
 
     def repeated(self, rows, times):
         """A frame of rows of ours, made of none of the records.
@@ -175,6 +180,11 @@ class LongFrame(LongTable):
         if cells:
             frame = frame.sort(ROW, *cells.values())
         return self.named(frame.select(*labels, *cells.values()).to_native(), [*rows.column_names, *cells])
+
+
+def _blank(cell):
+    """Whether a cell is missing or blank, an expression of Narwhals."""
+    return (cell.str.strip_chars(engine.BLANK) == "").fill_null(True)
 
 
 def powers(times):

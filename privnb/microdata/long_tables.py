@@ -134,6 +134,22 @@ class LongTable:
         return found.select(*(nw.col(name).alias(name.removeprefix(PLACE)) for name in beside), *map(nw.col, more))
 
 
+def has_blank(found, names):
+    """Whether a row of combinations, as `LongTable.counted` gives them, has nothing in the columns `names`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for name in names:
+        column = found.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        blank = column.is_null()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            blank = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(column), ""), True)
+        found = found.filter(blank)
+    return len(found) > 0
+
+
 def numbered(names):
     """Names that every engine takes, by columns' own: a dict."""
     return {name: f"column {number}" for number, name in enumerate(names)}
@@ -169,21 +185,21 @@ def _parquet(file):
 
 
 @contextlib.contextmanager
-def opened(files, names, renamed, complete=None, **settings):
+def opened(files, names, renamed, complete=None, held=False, **settings):
     """The records of files, as a `LongTable` of an engine of its own, which is closed at the end.
 
     Arguments and errors as of `asked`.
     """
     import narwhals as nw
 
-    with asked(files, names, renamed, complete, **settings) as (connection, queries, check):
+    with asked(files, names, renamed, complete, held, **settings) as (connection, queries, check):
         relation = connection.sql(" union all by name ".join(queries))
         lent = lambda table: nw.from_native(connection.from_arrow(table))  # noqa: E731
         yield LongTable(nw.from_native(relation), lent, numbered(names), check, connection.query_progress)
 
 
 @contextlib.contextmanager
-def asked(files, names, renamed, complete=None, **settings):
+def asked(files, names, renamed, complete=None, held=False, **settings):
     """An engine for the records of files, which is closed at the end, and what asks it for them.
 
     Parameters
@@ -195,6 +211,9 @@ def asked(files, names, renamed, complete=None, **settings):
         Names by those in the files.
     complete : str, optional
         The mark of a missing value, if records with one in any column are left out.
+    held : bool
+        Whether what has no cell in any column is left out: it is no record. All columns are read for that, so it is
+        asked where the columns `names` of something are blank.
     **settings
         Of the engine.
 
@@ -214,7 +233,7 @@ def asked(files, names, renamed, complete=None, **settings):
     with contextlib.ExitStack() as stack:
         queries, checks = [], []
         for file in files:
-            queries.append(_query(file, names, renamed, complete, checks, stack))
+            queries.append(_query(file, names, renamed, complete, held, checks, stack))
         connection = stack.enter_context(engine.opened(**settings))
         connection.execute("set enable_progress_bar = true; set enable_progress_bar_print = false")  # for its share
 
@@ -241,7 +260,7 @@ def _said():
         raise SchemaError(f"the files cannot be read: {str(error).splitlines()[0]} Save them anew.") from error
 
 
-def _query(file, names, renamed, complete, checks, stack):
+def _query(file, names, renamed, complete, held, checks, stack):
     """What asks for the columns `names` of a file, in SQL."""
     if kind(file.path) == TEXT:
         known, query, check = stack.enter_context(text_files.scanned(file.path, file.layout, file.header))
@@ -259,8 +278,10 @@ def _query(file, names, renamed, complete, checks, stack):
             f"{file.path.name} has no column {', '.join(map(repr, absent))}; it has {', '.join(columns)}."
         )
     wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
-    marks = f"('', {engine.quoted(complete or '')})"
-    looked = [] if complete is None else columns.values()
-    lacking = [f"coalesce(trim({column}::varchar), '') in {marks}" for column in looked]
-    where = f" where not ({' or '.join(lacking)})" if lacking else ""
-    return f"(select {wanted} from ({query}){where})"
+    unfit = "false"
+    if complete is not None:
+        mark = engine.quoted(complete)
+        unfit = " or ".join(f"{engine.blank(c)} or ltrim({c}::varchar, ' ') = {mark}" for c in columns.values())
+    elif held:
+        unfit = " and ".join(map(engine.blank, columns.values()))
+    return f"(select {wanted} from ({query}) where not ({unfit}))"

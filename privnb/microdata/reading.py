@@ -305,11 +305,12 @@ def of_arrow(found):
     """An Arrow table of any types as `read` gives a file's: a Categorical of texts per column, no record dropped."""
     import pyarrow as pa
 
+    names = found.column_names
     if not all(map(pa.types.is_string, found.schema.types)):
-        with engine.opened() as connection:
-            connection.register("found", found)
+        with engine.opened() as connection:  # which takes a and A for one name
+            connection.register("found", found.rename_columns([f"c{number}" for number in range(len(names))]))
             found = connection.sql("select columns(*)::varchar from found").to_arrow_table()
-    return pd.DataFrame({name: _texts(found.column(name), "") for name in found.column_names})
+    return pd.DataFrame({name: _texts(column, "") for name, column in zip(names, found.columns, strict=True)})
 
 
 def _whole(indices):

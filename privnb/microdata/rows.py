@@ -175,6 +175,7 @@ class Counted(Microdata):
     def __post_init__(self):
         super().__post_init__()
         object.__setattr__(self, "times", checked_times(self.times, len(self)))
+        self.schema.check_records(self.record_count)
 
     @classmethod
     def of(cls, data):

@@ -500,9 +500,14 @@ class Schema:
                 "Describe it in the schema (role 'unused' leaves it out) or drop it."
             )
         if len(table) < least:
-            raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {len(table)}.")
+            self.check_records(len(table))
         for attribute in self.attributes:
             self._check_column(attribute, table[attribute.name])
+
+    def check_records(self, number):
+        """Raise SchemaError unless there are at least 2 records."""
+        if number < 2:
+            raise SchemaError(f"dataset '{self.dataset}': a table needs at least 2 records, this one has {number}.")
 
     def _check_column(self, attribute, column):
         if attribute.role is Role.PERSON and (missing := column.isna()).any():

@@ -19,7 +19,6 @@ from privnb.microdata.schema import SchemaError
 AS_TEXT = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 FIRST = 2  # times as many records as combinations fit are counted before all
 FEWER = "Name the quasi-identifiers, without columns of so many values, or allow more memory."
-SPACE = r"[\x{9}-\x{d}\x{1c}-\x{1f}\x{85}\p{Z}]*"  # what a blank cell is of, as Python and Arrow know it
 
 
 @dataclass(frozen=True)
@@ -113,5 +112,4 @@ def _cells(relation):
 
 def _blank(relation):
     """Whether there is nothing in any column of a relation, in SQL."""
-    columns = map(engine.name, relation.columns)
-    return " and ".join(f"({c} is null or regexp_full_match({c}::varchar, {engine.quoted(SPACE)}))" for c in columns)
+    return " and ".join(map(engine.blank, map(engine.name, relation.columns)))

@@ -145,7 +145,8 @@ class _Parquet:
     def __init__(self, columns, more):
         import pyarrow as pa
 
-        self.columns = [(codes.astype(np.int32), arrow(values)) for codes, values in columns.values()]
+        # A missing value stands last, and in no dictionary.
+        self.columns = [(codes.astype(np.int32), arrow(values).drop_null()) for codes, values in columns.values()]
         types = (pa.dictionary(pa.int32(), values.type) for _, values in self.columns)
         self.schema = pa.schema([*zip(columns, types, strict=True), *more.items()])
 
@@ -158,7 +159,10 @@ class _Parquet:
     def add(self, file, place, cells):
         import pyarrow as pa
 
-        own = [pa.DictionaryArray.from_arrays(pa.array(codes[place]), values) for codes, values in self.columns]
+        own = []
+        for codes, values in self.columns:
+            some = codes[place]
+            own.append(pa.DictionaryArray.from_arrays(pa.array(some, mask=some == len(values)), values))
         file.write_batch(pa.record_batch([*own, *cells], schema=self.schema))
 
 

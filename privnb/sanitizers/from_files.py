@@ -19,7 +19,7 @@ from privnb.microdata.dataset import Chosen, find
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import in_parts, of_counts, own_cells
-from privnb.sanitizers.base import Sanitizer
+from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.in_words import parsed
 from privnb.sanitizers.made import Made
 
@@ -82,8 +82,10 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
         names, others = of_counts.columns(chosen.schema)
         before = [_fingerprint(file.path) for file in files]
-        renamed, made = chosen.text.get("renamed", {}), folder / out.name
-        opened = partial(long_tables.opened, files, [*names, *others], renamed, chosen.dropped)
+        renamed, made = chosen.text.get("renamed", {}), folder / "release" / out.name
+        made.parent.mkdir()  # of its own: whatever it is called, it is no file of the work
+        opened = partial(long_tables.opened, files, [*names, *others], renamed, complete=chosen.dropped)
+        _refuse_gaps(chosen, opened, given.counting(folder / "engine"))
         released = _in_parts if sanitizer.in_parts else _of_counts
         release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
         with writing.reported(out):
@@ -98,16 +100,30 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     return written
 
 
+def _refuse_gaps(chosen, opened, settings):
+    """Raise SchemaError for records with missing values in any column, where the description refuses them."""
+    if chosen.refused is not None:
+        numbers = []
+        for which in ({"held": True}, {"complete": chosen.refused}):
+            with opened(**settings | which) as table:
+                numbers.append(table.record_count())
+        of_counts.check_gaps(*numbers)
+
+
 def _of_counts(chosen, opened, columns, sanitizer, given, folder):
     """A release of counts, its rows as `writing.write` takes them, and what else is known of it."""
     names, others = columns
     with opened(**given.counting(folder / "engine")) as table:
         pairs = of_counts.merged(chosen, table, names, given)
         found = of_counts.counted(table.replaced(pairs), names, sanitizer, given)
+    if long_tables.has_blank(found, names):
+        opened = partial(opened, held=True)
+        with opened(**given.counting(folder / "engine")) as table:
+            found = of_counts.counted(table.replaced(pairs), names, sanitizer, given)
     counts, release = of_counts.released(chosen, found, names, sanitizer)
     rows, times, place = release.counted_rows()
     again = opened(**given.engine(folder / "engine"))
-    batches = _beside(chosen, again, pairs, counts, place, others) if others else None
+    batches = _beside(chosen, again, pairs, counts, place, times, others) if others else None
     types = {name: own_cells.arrow_type(chosen.schema[name]) for name in others}
     return release, (rows, times, batches, types), {}
 
@@ -115,21 +131,23 @@ def _of_counts(chosen, opened, columns, sanitizer, given, folder):
 def _in_parts(chosen, opened, columns, sanitizer, given, folder):
     """The same of a release in parts."""
     path, settings = folder / "parts.parquet", given.engine(folder / "engine")
-    with opened(**settings) as table:
+    with opened(**settings, held=True) as table:
         release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path)
     release = in_parts.graded(release, path, given, **settings)
     types, batches = in_parts.types(path), in_parts.in_order(path, **settings)
     return release, ({}, None, batches, types), {"records": records}
 
 
-def _beside(chosen, opened, pairs, counts, place, names):
+def _beside(chosen, opened, pairs, counts, place, times, names):
     """The rows of a release record by record, with the columns of many values: which row each is, and these cells.
 
-    Sorted by the row, and among its records by a number that nobody can repeat.
+    Sorted by the row, and among its records by a number that nobody can repeat. Raises SanitizationError, at the end,
+    unless each row was given as often as `times` says.
     """
     import pyarrow as pa
 
     row = pa.array(np.append(place, -1)[counts.row], pa.int32())
+    given = np.zeros_like(times)
     with opened as table:
         joined = table.replaced(pairs).joined(counts.found, pa.table({ROW: row}), names).to_native()
         own = table.called(names)
@@ -137,7 +155,14 @@ def _beside(chosen, opened, pairs, counts, place, names):
         order = f"{engine.name(ROW)}, hash({engine.quoted(secrets.token_hex(16))}, {cells})"
         for batch in joined.filter(f"{engine.name(ROW)} >= 0").order(order).to_arrow_reader(writing.PIECE):
             kept, cells = own_cells.published(chosen, batch.select(own).rename_columns(names))
-            yield batch.column(ROW).to_numpy()[kept], cells
+            rows = batch.column(ROW).to_numpy()[kept]
+            given += np.bincount(rows, minlength=len(given))
+            yield rows, cells
+    if (given != times).any():
+        raise SanitizationError(
+            f"{given.sum():,} records have the columns {', '.join(names)}, and {times.sum():,} were counted. Nothing "
+            "is written, since classes may have lost records: leave these columns out."
+        )
 
 
 def _described(source, model, dataset, study, folder, given):

@@ -69,10 +69,17 @@ def sanitize(frame, model, *, dataset=None, algorithm="Mondrian", study=None, me
     sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
     names, others = of_counts.columns(chosen.schema)
     table = LongFrame.of(frame, chosen.text.get("renamed", {})).having([*names, *others])
+    described = [name for name in chosen.text["columns"] if name in table.own]
+    if chosen.refused is not None:
+        complete = table.complete(described, chosen.refused)
+        of_counts.check_gaps(table.held().record_count(), complete.record_count())
     if chosen.dropped is not None:
-        table = table.complete([name for name in chosen.text["columns"] if name in table.own], chosen.dropped)
+        table = table.complete(described, chosen.dropped)
     table = table.replaced(of_counts.merged(chosen, table, names, memory))
     found = of_counts.counted(table, names, sanitizer, memory)
+    if long_tables.has_blank(found, names):
+        table = table.held()
+        found = of_counts.counted(table, names, sanitizer, memory)
     counts, release = of_counts.released(chosen, found, names, sanitizer)
     columns, times, place = release.counted_rows()
     rows = _arrow_table(columns)

@@ -50,11 +50,13 @@ def released(chosen, table, names, sanitizer, path):
     ------
     SanitizationError
         As of `Sanitizer.sanitize`, and for a work of more than a day.
+    SchemaError
+        For values outside their domains, and for no record.
     """
     from pyarrow.parquet import ParquetWriter
 
-    total = table.record_count()
-    number = max(-(-total // SIZE), 1)
+    chosen.schema.check_records(total := table.record_count())
+    number = -(-total // SIZE)
     parts = progress.track(_parts(chosen, table, names, -(-total // number)), "parts of the table", number)
     columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
     with ExitStack() as stack:

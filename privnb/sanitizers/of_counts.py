@@ -85,6 +85,15 @@ def merged(chosen, table, names, memory):
     return pairs
 
 
+def check_gaps(records, complete):
+    """Raise SchemaError unless all records are complete ones. Both are how many there are."""
+    if lacking := records - complete:
+        raise SchemaError(
+            f'{lacking:,} of {records:,} records have missing values, and records_with_missing = "refuse". Fill them '
+            'in, or choose "keep" or "drop".'
+        )
+
+
 def counted(table, names, sanitizer, memory):
     """The combinations of a long table, as `LongTable.counted` gives them.
 
@@ -148,10 +157,8 @@ def released(chosen, found, names, sanitizer):
 
 
 def cleaned(chosen, found, names):
-    """The columns `names` of an engine's answer as the description says, without rows that are all missing."""
-    texts = reading.of_arrow(found.select(names))
-    blank = np.logical_and.reduce([texts[name].cat.codes.to_numpy() < 0 for name in texts])
-    return chosen.cleaned(texts[~blank], names)
+    """The columns `names` of an engine's answer as the description says."""
+    return chosen.cleaned(reading.of_arrow(found.select(names)), names)
 
 
 def check_rows(release):
