@@ -138,9 +138,13 @@ class Board(Session):
         self._pages[name].html = str(html)
 
     def _heard(self, page, content, __):
-        if content.get("name") == "shown":
+        # All of it, for the sender of a message hears nothing of what goes wrong.
+        self._try(self._said, page, content)
+
+    def _said(self, page, content):
+        if content["name"] == "shown":
             page.send_state("html")  # what was shown before anybody listened
-        self._try(self._act, content.get("name"), content.get("value"))
+        self._act(content["name"], content.get("value"))
 
     def _act(self, name, value):
         """Do what a control of the page asks for."""

@@ -46,6 +46,7 @@ STATE = Markup(
     '<div class="privnb-state privnb-saving" data-busy="false" data-working="false"><div class="privnb-status" '
     'role="status">{missing}<p>{publishes}</p>{said}</div>{save}</div>'
 )
+FAULT = "This is a fault of the page. The roles are as they were before; all else goes on."
 MASKED = (
     "Examples are values that ten people or more share, else patterns (A a capital, a a letter, 9 a digit), and of "
     "numbers the ends of their domain. These counts are for you: a report withholds those of few people."
@@ -118,13 +119,20 @@ class YourTable:
         return note("Not saved yet." * (self.roles != self.table.roles))
 
     def _heard(self, page, content, _):
-        if content.get("name") == "shown":
-            page.send_state("html")  # what was shown before anybody listened
-            return
+        before = self.roles
         try:
+            if content["name"] == "shown":
+                page.send_state("html")  # what was shown before anybody listened
+                return
             self.act(content["name"], content["value"])
+            self._draw()
         except (ValueError, OSError) as error:
-            self.said = trouble("", str(error))
+            self._wrong(str(error), self.roles)
+        except Exception as error:  # of a message of the page: its sender would hear nothing of it
+            self._wrong(f"{type(error).__name__}: {error}. {FAULT}", before)
+
+    def _wrong(self, text, roles):
+        self.roles, self.said = roles, trouble("", text)
         self._draw()
 
     def act(self, name, value):

@@ -174,6 +174,12 @@ def test_a_fault_is_said_and_the_board_goes_on(name, value, said, make):
     assert 'role="alert"' not in page(board, "state")
 
 
+def test_a_message_that_means_nothing_is_said_too(make):
+    board = make()
+    board._heard(board._pages["form"], {}, [])
+    assert "KeyError: 'name'. This is a fault of the explorer" in page(board, "state")
+
+
 def test_what_cannot_be_reached_is_said_in_the_panel(make, clinic):
     board = make()
     use(board, "k", 500)

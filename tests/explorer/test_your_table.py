@@ -76,6 +76,40 @@ def test_what_is_chosen_is_said_at_once(page):
     assert shown(page)[1]["Role of name"] == "person: whose row it is"
 
 
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"name": "role 99", "value": "neutral"}, "IndexError: list index out of range. This is a fault of the page."),
+        ({"name": "role 0"}, "KeyError: 'value'. This is a fault of the page."),
+        ({}, "KeyError: 'name'. This is a fault of the page."),
+        ({"name": "role 0", "value": "queen"}, "'queen' is not a valid Role"),
+    ],
+)
+def test_what_goes_wrong_is_said_and_changes_nothing(message, said, page):
+    ask(page, "sensitive", "3")
+    before = page.roles
+    page._heard(page._page, message, None)
+    assert page.roles == before
+    assert said in shown(page)[0]
+    ask(page, "sensitive", "1")
+    assert said not in shown(page)[0]
+
+
+def test_roles_that_cannot_be_shown_are_not_taken(page, monkeypatch):
+    """A fault while the page is drawn was logged where nobody looks, and the page stood still."""
+    before, seen = page.roles, type(page.table).seen
+
+    def broken(table, roles):
+        if roles != before:
+            raise RuntimeError("no ink")
+        return seen(table, roles)
+
+    monkeypatch.setattr(type(page.table), "seen", broken)
+    ask(page, "sensitive", "3")
+    assert page.roles == before
+    assert "RuntimeError: no ink. This is a fault of the page." in shown(page)[0]
+
+
 def test_saving_says_what_came_of_it(page):
     ask(page, "save", "")
     assert "Saved in people.toml, which stays a draft. No column is sensitive yet" in shown(page)[0]
