@@ -19,7 +19,7 @@ from privnb.explorer.saving import Terms, terms
 from privnb.explorer.setting import Setting, attacked, called, checked, exposed, of_roles, sanitizer, unmined
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.microdata.treatment import TRUE
+from privnb.microdata.treatment import TRUE, Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
@@ -186,7 +186,9 @@ def _read(dataset, setting, fewest):
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
         return Reading(setting, tidy([]), refused=str(error))
     names = exposed(setting, dataset)
-    shown = "No rows are shown: each is one person's own record, as it is or with noise."
+    shown = "No rows are shown: each is one person's own record, as it is or changed."
+    if release.provenance.rows is Rows.NOBODY:
+        shown = "No rows are shown: they are nobody's, and may still be like somebody's own record."
     if setting.sensitive in names:
         shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
     elif not release.has_unprotected_rows:

@@ -178,7 +178,7 @@ def unmined(setting, dataset):
         return {"user": why, "adversary": why}
     target = attacked(setting, dataset)
     if treatment == "exact":
-        reasons["adversary"] = "The original publishes every value exactly: no prediction can be nearer."
+        reasons["adversary"] = "Every value is published exactly: no prediction can be nearer."
     elif treatment not in TRUE and dataset.schema[target].numeric and not reference_set(setting.miner)[0].regressor:
         reasons["adversary"] = (
             f"{setting.sanitizer} publishes '{target}' as numbers, which {setting.miner} cannot guess. Choose another "

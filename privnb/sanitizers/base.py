@@ -114,6 +114,11 @@ class Sanitizer(ABC):
         return cls.at({"k": k.k}, sensitive) if "k" in cls.letters and type(k) is KAnonymity and not others else None
 
     @classmethod
+    def settings(cls, sensitive=None):
+        """One or two that lists of releases show of a kind that no letter varies: a list; others have their bounds."""
+        return [] if cls.letters or cls.reference else [cls.at({}, sensitive)]
+
+    @classmethod
     def examples(cls, schema):
         """A few that a small table of this schema can have, for the contract tests: a list."""
         sensitive = next(iter(schema.sensitive), None)

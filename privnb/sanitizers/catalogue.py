@@ -5,7 +5,19 @@ from privnb.microdata import expect
 from privnb.microdata.family import members
 from privnb.sanitizers.base import Sanitizer
 
-GROUPS = {"generalized": "generalization", "bucketized": "buckets", "noisy": "noise"}  # of kinds, by their treatment
+# Of kinds, by their treatment; a kind whose cells are exact publishes fewer records.
+GROUPS = {
+    "generalized": "generalization",
+    "bucketized": "buckets",
+    "noisy": "noise",
+    "perturbed": "perturbation",
+    "synthetic": "synthetic records",
+    "suppressed": "suppressed cells",
+    "exact": "a sample",
+}
+
+# What the papers compare: cells that are true, in buckets, or with noise of a known law.
+OF_PAPERS = ("generalized", "bucketized", "noisy")
 
 
 def kinds():
@@ -85,14 +97,18 @@ def ends():
     return [sanitizers.Identity(), sanitizers.Suppress()]
 
 
-def family(dataset, *, k=10, l=2, t=0.2, delta=1.0, epsilon=1.0):  # noqa: E741 - the field's letter
-    """One sanitizer of each kind, at its main bound; those that generalize stand first.
+def family(dataset, *, k=10, l=2, t=0.2, delta=1.0, epsilon=1.0, of=tuple(GROUPS)):  # noqa: E741 - the field's letter
+    """One sanitizer of each kind, at its main bound or the first of its settings; those that generalize stand first.
 
-    Kinds that need a sensitive attribute, a number or a category are left out where the dataset has none, those that
-    count records where it has a key of people, and the two ends.
+    Kinds of which the dataset lacks what they need are left out, a sensitive attribute, a number or a category, and
+    those that count records where it has a key of people; so are the two ends. `of`: the treatments asked for.
     """
     bounds = {"k": k, "l": l, "t": t, "delta": delta, "epsilon": epsilon}
-    return [kind.at({each: bounds[each] for each in kind.letters[:1]}, secret) for kind, secret in _fit(dataset)]
+    return [
+        next(iter(kind.settings(secret)), None) or kind.at({each: bounds[each] for each in kind.letters[:1]}, secret)
+        for kind, secret in _fit(dataset)
+        if kind.treatment in of
+    ]
 
 
 def generalizing(dataset, *models):
@@ -112,6 +128,11 @@ def varied(dataset, letter, value, *, sensitive, least):
         for kind in kinds().values()
         if letter in kind.letters and kind.accepts(letter, value) and fits(kind, sensitive=secret, keyed=keyed)
     ]
+
+
+def settled(dataset):
+    """Every sanitizer that no letter varies, but the two ends, at the settings that its class states: a list."""
+    return [each for kind, secret in _fit(dataset) for each in kind.settings(secret)]
 
 
 def _fit(dataset):

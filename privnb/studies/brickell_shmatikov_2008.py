@@ -209,11 +209,10 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
     """
     expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
     _check_neutral(sets, neutral, knows)
-    sets = sets[: profile_of(profile).others]
-    cases = [
-        _Case(s, s.targets[-1], {each: each for each in [*ends(), *possible(s.dataset, catalogue.family(s.dataset))]})
-        for s in sets
-    ]
+    cases = []
+    for each in sets[: profile_of(profile).others]:
+        made = possible(each.dataset, catalogue.family(each.dataset, of=catalogue.OF_PAPERS))
+        cases.append(_Case(each, each.targets[-1], {sanitizer: sanitizer for sanitizer in [*ends(), *made]}))
     return _compared(
         cases, [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)], store, neutral, knows
     )

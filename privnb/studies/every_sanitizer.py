@@ -51,7 +51,8 @@ MEASURES = {
 
 
 def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):  # noqa: E741 - the field's letters
-    """Every sanitizer of the package at each value of its parameter, between the two ends.
+    """Every sanitizer of the package at each value of its parameter, between the two ends; one without such a parameter
+    at the settings that its class states.
 
     The parameters are about the first sensitive attribute: no value belongs to more than one in l of a class
     (`FrequencyDiversity`), t is by equal distances, delta as in `DeltaDisclosure`; epsilon is spent on each attribute
@@ -79,13 +80,14 @@ def family(dataset, *, k="", l="", t="", delta="", epsilon="", profile="quick"):
         for letter in given
     }
     least = min(values["k"])
-    return ends() + [
+    varied = [
         sanitizer
         for letter in values
         for value in values[letter]
         for sanitizer in _at(dataset, letter, value, least)
         if letter == "k" or size["all"] or not sanitizer.slow
     ]
+    return ends() + varied + catalogue.settled(dataset)
 
 
 def _empty(text):

@@ -51,7 +51,12 @@ def channels(dataset, *, k="10", l="2", epsilon="1"):  # noqa: E741 - the field'
     values = numbers("K", k, int), numbers("L", l, int), numbers("EPSILON", epsilon, float)
     if not all(values):
         raise ValueError("K, L and EPSILON need one number or several each, separated by commas.")
-    lists = [catalogue.family(dataset, k=a, l=b, epsilon=c) for a in values[0] for b in values[1] for c in values[2]]
+    lists = [
+        catalogue.family(dataset, k=a, l=b, epsilon=c, of=catalogue.OF_PAPERS)
+        for a in values[0]
+        for b in values[1]
+        for c in values[2]
+    ]
     every = list(dict.fromkeys(sanitizer for found in lists for sanitizer in found))
     order = list(dict.fromkeys(map(type, every)))
     first, last = ends()
