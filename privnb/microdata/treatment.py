@@ -38,7 +38,14 @@ class Law:
 
     A subclass is a frozen dataclass of its parameters, states itself in `__str__`, and gives the closed forms that it
     has; measures that need another one are absent. Positions count steps of the public domain, or categories, from 0.
+
+    Attributes
+    ----------
+    together : Jointly, optional
+        The law of all columns that are drawn together with this one; None: the column is drawn by itself.
     """
+
+    together = None
 
     def vulnerability(self, prior, positions):
         """How likely the true value is guessed from a noisy cell: a number from `max(prior)` to `sum(prior)`.
@@ -51,9 +58,24 @@ class Law:
         """How many times more any adversary can gain from a cell of a domain of `size` values: 1 and more."""
         raise self._without("what a cell can tell at most")
 
-    def surprise(self, apart):
-        """-ln of the likelihood of a noisy cell that lies `apart` from the true position, up to a constant: array."""
+    def surprise(self, true, seen):
+        """-ln of how likely each cell is seen where each position is true, up to a constant: float array.
+
+        `true`: integer array; `seen`: array of the same shape, in steps from 0 or positions of categories.
+        """
         raise self._without("how likely a row is anybody's")
+
+    def transition(self, size):
+        """How likely each value is published for each true one: float array (size, size), rows add up to 1."""
+        raise self._without("how likely each value becomes each other one")
+
+    def amplification(self, size):
+        """Gamma: how many times likelier any cell is for one true value than for another, of `size` values; from 1."""
+        raise self._without("how much likelier one true value makes a cell than another does")
+
+    def cumulative(self, noise):
+        """How likely the noise is at most each of these numbers, in the attribute's unit: float array."""
+        raise self._without("how likely noise is at most a number")
 
     def found(self, groups):
         """How many people are found by their noisy cell, on average, among people of different values.
@@ -64,6 +86,33 @@ class Law:
 
     def _without(self, what):
         return Unreadable(f"{self} has no closed form of {what}. Give {type(self).__name__} one.")
+
+
+@dataclass(frozen=True)
+class Jointly:
+    """Several columns drawn together: one law over the combinations of their values.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns.
+    sizes : tuple of int
+        How many values each has. A combination's position counts the last column's values fastest.
+    law : Law
+        Over the positions of all combinations.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    law: Law
+
+    def positions(self, columns):
+        """The position of each combination, integer array (n,). `columns`: integer arrays (n,), one of each column.
+
+        >>> int(Jointly(("age", "sex"), (3, 2), Law()).positions([np.array([2]), np.array([1])])[0])
+        5
+        """
+        return np.ravel_multi_index([np.asarray(column) for column in columns], self.sizes)
 
 
 expect.word("law", Law, instead="A release has that of each noisy column: release.columns[name].law.")

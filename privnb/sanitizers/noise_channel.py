@@ -21,6 +21,7 @@ import pandas as pd
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.treatment import Law, Unreadable
+from privnb.sanitizers.matrix_laws import Symmetric, symmetric_vulnerability
 from privnb.sanitizers.mechanisms import check_epsilon, kept
 
 PAIRS = 2**18  # of released rows and persons who are compared at a time
@@ -49,8 +50,7 @@ def response_vulnerability(prior, epsilon):
     check_epsilon(epsilon)
     prior = np.asarray(expect.vector("prior", prior), dtype=float)
     true = kept(len(prior), epsilon)
-    other = (1 - true) / max(len(prior) - 1, 1)
-    return float(np.maximum(prior * true, prior.max() * other).sum())
+    return symmetric_vulnerability(prior, len(prior), true, (1 - true) / max(len(prior) - 1, 1))
 
 
 def geometric_vulnerability(prior, scale, steps=None):
@@ -133,8 +133,12 @@ class _OnNumbers(Law):
     def vulnerability(self, prior, positions):
         return self.closed(prior, self.in_steps, positions)
 
-    def surprise(self, apart):
-        return 1 / self.in_steps * np.abs(apart)
+    def surprise(self, true, seen):
+        return 1 / self.in_steps * np.abs(true - seen)
+
+    def amplification(self, size):
+        # The farthest two values differ by a factor e for each `scale` between them.
+        return float(np.exp((size - 1) / self.in_steps))
 
     def found(self, groups):
         # On one line the groups stand so far apart that noise leads from none to another. Whole numbers of any size.
@@ -158,6 +162,10 @@ class Laplace(_OnNumbers):
     name = "Laplace noise"
     closed = staticmethod(laplace_vulnerability)
 
+    def cumulative(self, noise):
+        tail = np.exp(-np.abs(noise) / self.scale) / 2
+        return np.where(np.asarray(noise) < 0, tail, 1 - tail)
+
     def capacity(self, size):
         return float(1 + (size - 1) * -np.expm1(-1 / (2 * self.in_steps)))
 
@@ -175,12 +183,16 @@ class Geometric(_OnNumbers):
     name = "geometric noise in whole steps"
     closed = staticmethod(geometric_vulnerability)
 
+    def cumulative(self, noise):
+        steps, decay = np.floor(np.asarray(noise) / self.step + 1e-9), np.exp(-1 / self.in_steps)
+        return np.where(steps < 0, decay ** np.abs(steps), 1 + decay - decay ** (steps + 1)) / (1 + decay)
+
     def capacity(self, size):
         return float(1 + (size - 1) * np.tanh(1 / (2 * self.in_steps)))
 
 
 @dataclass(frozen=True)
-class Response(Law):
+class Response(Symmetric):
     """Randomized response over `size` categories.
 
     Parameters
@@ -199,27 +211,11 @@ class Response(Law):
         expect.whole("size", self.size, 2)
 
     def __str__(self):
-        return f"randomized response, {self.size} values, each true one kept with {self._kept:.4g}"
+        return f"randomized response, {self.size} values, each true one kept with {self.true:.4g}"
 
     @property
-    def _kept(self):
+    def true(self):
         return kept(self.size, self.epsilon)
-
-    def vulnerability(self, prior, positions):
-        everybody = np.zeros(self.size)
-        everybody[positions] = prior
-        return response_vulnerability(everybody, self.epsilon)
-
-    def capacity(self, size):
-        return self.size * self._kept
-
-    def surprise(self, apart):
-        return self.epsilon * (apart != 0)
-
-    def found(self, groups):
-        people = sum(map(len, groups))
-        others = len(groups) * self.size - people
-        return people * self._kept + others * (1 - self._kept) / (self.size - 1)
 
 
 # Cells and rows.
@@ -324,14 +320,23 @@ def identification(dataset, release, *, rng, rows=2000):
         begins = np.cumsum(size) - size
         entry = np.arange(len(row)) + np.repeat(starts[some] - begins, size)
         distance = np.zeros(len(row))
-        for name in noisy:
-            distance += laws[name].surprise(true[name][entry] - seen[name][row])
+        for law, known, cells in _drawn_apart(laws, true, seen):
+            distance += law.surprise(known[entry], cells[row])
         # Each person's likelihood of a row falls by e for each unit of distance; the nearest one is guessed.
         nearest = np.repeat(np.minimum.reduceat(distance, begins), size)
         shares.append(1 / np.add.reduceat(people[entry] * np.exp(nearest - distance), begins))
     shares = np.concatenate(shares)
     share, half = np.mean(shares), 1.96 * np.std(shares) / np.sqrt(len(shares))
     return share, max(share - half, 1 / len(dataset)), min(share + half, 1)
+
+
+def _drawn_apart(laws, true, seen):
+    """Of columns that are drawn together one law and one position for all: tuples (law, true ones, those seen)."""
+    drawn = [(law, true[name], seen[name]) for name, law in laws.items() if law.together is None]
+    for joint in dict.fromkeys(law.together for law in laws.values() if law.together is not None):
+        both = (joint.positions([positions[name] for name in joint.names]) for positions in (true, seen))
+        drawn.append((joint.law, *both))
+    return drawn
 
 
 @lru_cache(maxsize=8)

@@ -98,8 +98,8 @@ class _Uniform(Law):
     def capacity(self, size):
         return (size + 2 * self.reach) / (2 * self.reach + 1)
 
-    def surprise(self, apart):
-        return np.where(np.abs(apart) <= self.reach, 0, np.inf)
+    def surprise(self, true, seen):
+        return np.where(np.abs(true - seen) <= self.reach, 0, np.inf)
 
 
 @dataclass(frozen=True)
