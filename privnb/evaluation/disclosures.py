@@ -26,6 +26,7 @@ from privnb.microdata.counts import class_value_counts, people_among
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
+from privnb.microdata.treatment import Unreadable
 from privnb.miners import able, weka
 from privnb.miners.encoding import encode
 from privnb.privacy_models import DeltaDisclosure, KAnonymity, RecursiveDiversity, TCloseness
@@ -270,8 +271,9 @@ def _of_classes(row, release, sensitive, known, fewest, *, rng):
 
 
 def _of_miners(row, case, release, sensitive, known, miners, fewest):
-    published, key = release._published(case.stream("publish"))
     dataset = case.dataset
+    _check_known(dataset, release)
+    published, key = release._published(case.stream("publish"))
     values, groups = published.table[sensitive].to_numpy(), counts.combinations(published.table[list(known)]).index
     people, n = None if release.people is None else release.people[key], release.headcount
     before = right_by_group(groups, values, people)
@@ -296,6 +298,16 @@ def _of_miners(row, case, release, sensitive, known, miners, fewest):
             gain, chance = (np.nan, np.nan) if hidden else (right - before, chance)
             rows.append(row("accuracy_gain", gain, miner=miner.name, baseline=chance))
     return rows
+
+
+def _check_known(dataset, release):
+    """Raise Unreadable where people have not what a miner would find their row by, or have no row."""
+    release.originals(dataset)
+    if made := [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]:
+        raise Unreadable(
+            f"a miner guesses for people by their quasi-identifiers, and {name_list(made)} are columns that "
+            f"{release.provenance.sanitizer} made, which nobody has. Attack it by what undoes it."
+        )
 
 
 def _information(given, values):

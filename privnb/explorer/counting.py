@@ -26,7 +26,7 @@ from privnb.measures.base import live, state
 from privnb.measures.information_loss import suppressed_cells
 from privnb.microdata import withholding
 from privnb.microdata.counts import people_in
-from privnb.microdata.treatment import Rows, Unreadable
+from privnb.microdata.treatment import Unreadable
 from privnb.reporting.charts.base import Aggregate, merge_small
 
 state(
@@ -91,10 +91,9 @@ def rows(dataset, setting, made, release, fewest=withholding.LIMIT):
 
 def _counted_rows(case, setting, fewest):
     release, sensitive = case.release, setting.sensitive
-    found = [row for row in _losses(sensitive, fewest).rows(case) if row["measure"] != "classes"]  # the costs have them
-    if release.provenance.rows is not Rows.NOBODY:
-        costs = [row for row in Costs(fewest).rows(case) if row["measure"] != "k_achieved"]  # the levels have it
-        found = costs + found
+    # The levels have the k, the costs have the classes.
+    found = [row for row in _asked(Costs(fewest), case) if row["measure"] != "k_achieved"]
+    found += [row for row in _asked(_losses(sensitive, fewest), case) if row["measure"] != "classes"]
     try:
         check_readable(release)
     except Unreadable:  # the note of a reading says why
@@ -109,6 +108,14 @@ def _counted_rows(case, setting, fewest):
         if np.isnan(found[-1]["value"]):  # what a cell loses on average may give the number of suppressed ones back
             found = [row | {"value": np.nan} if row["measure"] == "certainty_penalty" else row for row in found]
     return found + [row for row in leaks if row["measure"] in SHOWN]
+
+
+def _asked(question, case):
+    """Its rows; none where it cannot speak of such a release, of which the board shows what there is."""
+    try:
+        return question.rows(case)
+    except Unreadable:
+        return []
 
 
 def _leaks(case, release, sensitive, fewest):
