@@ -52,7 +52,25 @@ def name(text):
 
 def blank(column):
     """Whether a cell is missing or blank, in SQL."""
+    return _looked_at(column, "false", _bare(column))
+
+
+def lacking(column, mark):
+    """Whether a cell is missing, blank or `mark` after any spaces, in SQL."""
+    text = f"{column}::varchar"
+    return _looked_at(column, f"{text} = {quoted(mark)}", f"{_bare(column)} or ltrim({text}, ' ') = {quoted(mark)}")
+
+
+def _bare(column):
     return f"coalesce(trim({column}::varchar, {quoted(BLANK)}), '') = ''"
+
+
+def _looked_at(column, seen, other):
+    """What holds of a cell that begins with a visible letter of ASCII, as nearly all do, and what of any other: to take
+    blanks off is ten times as dear as to look at the first letter.
+    """
+    text = f"{column}::varchar"
+    return f"(case when {text} >= '!' and {text} < '\x7f' then {seen} else {other} end)"
 
 
 def quoted(text):

@@ -110,13 +110,14 @@ class LongFrame(LongTable):
     def complete(self, names, mark):
         """Those of its records that lack none of some columns. `mark`: how a missing value is written."""
         cells = [nw.col(name).cast(nw.String) for name in self.called(names)]
-        marked = [(cell.str.replace_all("^ +", "") == mark).fill_null(True) for cell in cells]
-        return replace(self, frame=self.frame.filter(~reduce(or_, [*map(_blank, cells), *marked])))
+        lacking = [_looked_at(cell, cell == mark, _bare(cell) | _marked(cell, mark)) for cell in cells]
+        return replace(self, frame=self.frame.filter(~reduce(or_, lacking)))
 
     def held(self):
         """Those of its rows that have a cell in any column: others are no records."""
         cells = [nw.col(name).cast(nw.String) for name in self.own.values()]
-        return replace(self, frame=self.frame.filter(~reduce(and_, map(_blank, cells))))
+        blank = [_looked_at(cell, nw.lit(False), _bare(cell)) for cell in cells]
+        return replace(self, frame=self.frame.filter(~reduce(and_, blank)))
 
     def repeated(self, rows, times):
         """A frame of rows of ours, made of none of the records.
@@ -182,9 +183,17 @@ class LongFrame(LongTable):
         return self.named(frame.select(*labels, *cells.values()).to_native(), [*rows.column_names, *cells])
 
 
-def _blank(cell):
-    """Whether a cell is missing or blank, an expression of Narwhals."""
+def _looked_at(cell, seen, other):
+    """As `engine.blank` looks at a cell, an expression of Narwhals."""
+    return nw.when((cell >= "!") & (cell < "\x7f")).then(seen).otherwise(other)
+
+
+def _bare(cell):
     return (cell.str.strip_chars(engine.BLANK) == "").fill_null(True)
+
+
+def _marked(cell, mark):
+    return (cell.str.replace_all("^ +", "") == mark).fill_null(True)
 
 
 def powers(times):

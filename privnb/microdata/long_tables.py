@@ -280,8 +280,7 @@ def _query(file, names, renamed, complete, held, checks, stack):
     wanted = ", ".join(f"{columns[name]} as {engine.name(own)}" for name, own in numbered(names).items())
     unfit = "false"
     if complete is not None:
-        mark = engine.quoted(complete)
-        unfit = " or ".join(f"{engine.blank(c)} or ltrim({c}::varchar, ' ') = {mark}" for c in columns.values())
+        unfit = " or ".join(engine.lacking(column, complete) for column in columns.values())
     elif held:
         unfit = " and ".join(map(engine.blank, columns.values()))
     return f"(select {wanted} from ({query}) where not ({unfit}))"

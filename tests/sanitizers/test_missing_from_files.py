@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 import privnb
-from privnb.microdata import engine, long_tables
+from privnb.microdata import engine, frames, long_tables
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity
@@ -197,12 +197,37 @@ def test_a_release_may_be_called_as_a_file_of_the_work(name, algorithm, monkeypa
     assert sanitize(path, "k=5", name, algorithm=algorithm).records == len(rows(name)) == 60
 
 
-def test_blank_cells_are_those_that_python_knows():
+def cells():
+    """Cells of all letters that may be blank, and beside each of them something, a space, the mark of gaps."""
     letters = [chr(number) for number in range(1, 0x3010)]
+    return [None, "", "?", "~", *letters, *(letter + end for letter in letters for end in (" ", "a", "?"))]
+
+
+def is_blank(cell):
+    return not (cell or "").strip()
+
+
+def test_blank_cells_are_those_that_python_knows():
     with engine.opened() as connection:
-        connection.register("found", pa.table({"c": letters}))
+        connection.register("found", pa.table({"c": cells()}))
         blank = connection.sql(f"select {engine.blank('c')} from found").fetchnumpy()
-    assert [*next(iter(blank.values()))] == [not letter.strip() for letter in letters]
+    assert [*next(iter(blank.values()))] == [*map(is_blank, cells())]
+
+
+@pytest.mark.parametrize("mark", ["?", "", "\x7f?", "\u2003a", "!a"])
+def test_cells_that_lack_a_value_are_those_that_python_knows(mark):
+    held = [cell for cell in cells() if not is_blank(cell)]
+    complete = [cell for cell in held if cell.lstrip(" ") != mark]
+    assert len(held) - len(complete) == (mark != "") + 2 * (mark == "?")  # "?" stands twice, and " ?"
+    table = pa.table({"c": cells()})
+    with engine.opened() as connection:
+        connection.register("found", table)
+        query = f"select c from found where not {engine.lacking('c', mark)}"
+        assert connection.sql(query).to_arrow_table()["c"].to_pylist() == complete
+        for frame in connection.table("found"), pl.from_arrow(table).lazy():
+            own = frames.LongFrame.of(frame, {})
+            for found, kept in (own.held(), held), (own.complete(["c"], mark), complete):
+                assert found.frame.collect("pyarrow").to_native().column(0).to_pylist() == kept
 
 
 @pytest.mark.parametrize(
