@@ -5,12 +5,13 @@ from privnb.evaluation.cases import Question, evaluate, reordered
 from privnb.evaluation.combinations import FLOOR, combinations
 from privnb.evaluation.good_utility import good_utility
 from privnb.evaluation.people import describe, groups, people_by, uniqueness
+from privnb.evaluation.recovered import Recovered
 from privnb.evaluation.releases import adversary_gains, costs, gains_at_the_ends, linked
 from privnb.evaluation.results import join
 from privnb.sanitizers.catalogue import ends
 
 __all__ = [
-    "FLOOR", "Question", "adversary_gains", "combinations", "costs", "describe", "ends", "evaluate",
+    "FLOOR", "Question", "Recovered", "adversary_gains", "combinations", "costs", "describe", "ends", "evaluate",
     "first_number", "gains_at_the_ends", "good_utility", "groups", "join", "linked", "people_by", "reordered",
     "sensitive_name", "uniqueness",
 ]  # fmt: skip

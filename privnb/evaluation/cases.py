@@ -9,7 +9,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial, singledispatch
 
 import numpy as np
 
@@ -110,7 +110,8 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
     sanitizers : list of Sanitizer
     attacks : list of Attack or Question
         Of each the share of people whom it guesses right, `guessed_right`, with Wilson's 95% interval; baseline: its
-        guess without the release. Of a `Linkage` the `reidentification_rate`.
+        guess without the release. Of a `Linkage` the `reidentification_rate`; of a `Recovery` how near its numbers
+        come, see `Recovered`.
     measures : list of functions or Question
         Functions marked with `@measure` that take `release`, `dataset` or `sensitive` (the first sensitive attribute)
         and nothing else: one number of a release, or (number, low, high).
@@ -308,4 +309,15 @@ def _of_attack(asked, fewest):
     if isinstance(asked, Question):
         return asked
     expect.kind("attacks", asked, Attack, instead="Give instances, such as Linkage().")
-    return (Linked if isinstance(asked, Linkage) else OfAttack)(asked, fewest)
+    return question_of(asked, fewest)
+
+
+@singledispatch
+def question_of(attack, fewest):
+    """What is asked of an attack, by its type: a kind of attack whose guesses are scored otherwise registers here."""
+    return OfAttack(attack, fewest)
+
+
+@question_of.register
+def _(attack: Linkage, fewest):
+    return Linked(attack, fewest)

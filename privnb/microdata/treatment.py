@@ -77,6 +77,15 @@ class Law:
         """How likely the noise is at most each of these numbers, in the attribute's unit: float array."""
         raise self._without("how likely noise is at most a number")
 
+    @property
+    def variance(self):
+        """The mean square of the noise, whose mean is 0, in the attribute's unit squared: float above 0."""
+        raise self._without("how far it moves a number")
+
+    def covariance(self, other):
+        """That of the noise in this column with the noise in the column `other`: 0 where it is drawn by itself."""
+        return 0.0
+
     def found(self, groups):
         """How many people are found by their noisy cell, on average, among people of different values.
 

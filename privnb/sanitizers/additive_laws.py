@@ -30,6 +30,10 @@ class _Added(Law):
     def in_steps(self):
         return self.deviation / self.step
 
+    @property
+    def variance(self):
+        return self.deviation**2
+
     def amplification(self, size):
         return np.inf
 

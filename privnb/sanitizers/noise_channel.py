@@ -166,6 +166,10 @@ class Laplace(_OnNumbers):
         tail = np.exp(-np.abs(noise) / self.scale) / 2
         return np.where(np.asarray(noise) < 0, tail, 1 - tail)
 
+    @property
+    def variance(self):
+        return 2 * self.scale**2
+
     def capacity(self, size):
         return float(1 + (size - 1) * -np.expm1(-1 / (2 * self.in_steps)))
 
@@ -186,6 +190,11 @@ class Geometric(_OnNumbers):
     def cumulative(self, noise):
         steps, decay = np.floor(np.asarray(noise) / self.step + 1e-9), np.exp(-1 / self.in_steps)
         return np.where(steps < 0, decay ** np.abs(steps), 1 + decay - decay ** (steps + 1)) / (1 + decay)
+
+    @property
+    def variance(self):
+        decay = np.exp(-1 / self.in_steps)
+        return float(2 * decay / (1 - decay) ** 2) * self.step**2
 
     def capacity(self, size):
         return float(1 + (size - 1) * np.tanh(1 / (2 * self.in_steps)))

@@ -1,21 +1,33 @@
 """What every attack keeps, whatever it does; classes are found, not listed."""
 
 import inspect
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import privnb.attacks as family
+from privnb.attacks.knowledge import Pairs
+from privnb.attacks.recovery import Recovery
 from privnb.microdata.dataset import load
 from privnb.microdata.family import members
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.schema import Attribute, Numbers, Role, SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
-from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Suppress
+from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Sanitizer, Suppress
 
 SCHEMA = load("adult", records=2).schema
 INSTANCES = [each for kind in members(family.Attack) for each in kind.examples(SCHEMA)]
-every = pytest.mark.parametrize("attack", INSTANCES, ids=lambda attack: type(attack).__name__)
+RECOVERIES = [each for each in INSTANCES if isinstance(each, Recovery)]
+CELLS = [each for each in INSTANCES if not isinstance(each, Recovery)]  # their guesses are right or wrong
+NUMBERS = "age", "education-num"
+
+
+def marked(attacks):
+    return pytest.mark.parametrize("attack", attacks, ids=lambda attack: type(attack).__name__)
+
+
+every, every_cell, every_number = marked(INSTANCES), marked(CELLS), marked(RECOVERIES)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +44,15 @@ def right(attack, dataset, release, guess):
     return int((np.asarray(guess(fitted, known)) == truth).sum())
 
 
+def knowing(attack, dataset, published, key):
+    """An attack that recovers numbers, with what its adversary must know of the first rows; any other one as it is."""
+    if not isinstance(attack, Recovery) or attack.knows is None:
+        return attack
+    key = np.arange(len(published.table)) if key is None else key
+    originals, rows = dataset.table.iloc[key[: attack.people]], published.table.iloc[: attack.people]
+    return attack.given(attack.knows.of(originals, rows, 1))
+
+
 def test_no_attack_is_left_out():
     ours = {kind for kind in members(family.Attack) if not kind.__module__.startswith("test_")}
     assert {type(attack) for attack in INSTANCES} == ours
@@ -46,7 +67,7 @@ def test_no_argument_carries_the_truth(attack):
         assert set(inspect.signature(guess).parameters) <= {"known", "rng"}
 
 
-@every
+@every_cell
 def test_no_better_than_the_baseline_against_full_suppression(attack, adult):
     release = Suppress().sanitize(adult, rng=0)
     guessed = right(attack, adult, release, lambda fitted, known: fitted.baseline(known))
@@ -54,7 +75,7 @@ def test_no_better_than_the_baseline_against_full_suppression(attack, adult):
     assert right(attack, adult, release, lambda fitted, known: fitted.predict(known)) <= max(guessed, 8)
 
 
-@every
+@every_cell
 def test_better_than_the_baseline_where_nothing_is_hidden(attack, adult):
     """Else the test above would hold for an attack that cannot attack."""
     release = Identity().sanitize(adult, rng=0)
@@ -68,11 +89,14 @@ def test_reads_the_treatments_that_it_states_and_refuses_others(attack, adult, s
     published, _ = sanitizer.sanitize(adult, rng=0)._published(1)
     assert set(attack.supported_treatments) <= set(KINDS)
     unread = {each.kind for each in published.columns.values()} - set(attack.supported_treatments)
-    if unread:
+    if isinstance(attack, Recovery) and not published.treated(attack.undoes) and not unread:
+        with pytest.raises(Unreadable, match=rf"undoes {attack.undoes} numbers, and this release has none: .*Choose"):
+            attack.fit(published)
+    elif unread:
         with pytest.raises(Unreadable, match=rf"reads columns that are .*; this release has .*{unread.pop()}\. Choose"):
             attack.fit(published)
     else:
-        attack.fit(published)
+        knowing(attack, adult, published, None).fit(published)
 
 
 @every
@@ -103,6 +127,85 @@ def test_people_of_whom_something_is_missing_are_refused(name, adult):
     published, _ = Identity().sanitize(adult, rng=0)._published(3)
     known = adult.table[adult.schema.quasi_identifiers].astype(object)
     known.loc[5, name] = None
-    for attack in INSTANCES:
+    for attack in CELLS:
         with pytest.raises(SchemaError, match=f"missing values.*{name}|'{name}' has missing values"):
             attack.fit(published).predict(known)
+
+
+# Attacks that recover numbers.
+
+
+@dataclass(frozen=True)
+class _Pointless(Sanitizer):
+    """Numbers drawn by lot instead of two that are suppressed: nothing is left of these."""
+
+    def _sanitize(self, dataset, table, rng):
+        drawn = np.random.default_rng(rng).normal(size=(len(table), 2))
+        new = [Attribute(name, Role.QUASI_IDENTIFIER, Numbers(-100, 100, 0.001)) for name in ("one", "two")]
+        lots = {attribute.name: column for attribute, column in zip(new, drawn.T, strict=True)}
+        return table.assign(**dict.fromkeys(NUMBERS, "*"), **lots), {"new": tuple(new)}
+
+
+HIDDEN = {"noisy": LaplaceNoise(1e-3), "perturbed": _Pointless()}
+OPEN = {"noisy": LaplaceNoise(500.0)}
+
+
+def misses(attack, dataset, sanitizer):
+    """Root mean squares, in standard deviations, of the guesses and of the baseline, of all but known people."""
+    release = sanitizer.sanitize(dataset, rng=1)
+    published, key = release._published(3)
+    fitted = knowing(attack, dataset, published, key).fit(published)
+    rows, truth = published.table.iloc[attack.people :], fitted.truth(dataset)[key]
+    return [
+        np.sqrt(np.mean(((guess - truth[attack.people :]) / truth.std(axis=0)) ** 2))
+        for guess in (fitted.predict(rows), fitted.baseline(rows))
+    ]
+
+
+@every_number
+def test_numbers_are_recovered_no_better_than_by_the_mean_where_nothing_is_left_of_them(attack, adult):
+    guess, mean = misses(attack, adult, HIDDEN[attack.undoes])
+    assert guess > 0.99 * mean
+
+
+@every_number
+def test_numbers_are_recovered_better_than_by_the_mean_where_little_is_hidden(attack, adult):
+    guess, mean = misses(attack, adult, OPEN[attack.undoes])
+    assert guess < 0.9 * mean
+
+
+@every_number
+def test_rows_are_guessed_in_their_order_whatever_their_index(attack, adult):
+    published, key = OPEN[attack.undoes].sanitize(adult, rng=1)._published(3)
+    fitted = knowing(attack, adult, published, key).fit(published)
+    rows = published.table.iloc[:50]
+    guesses = fitted.predict(rows)
+    assert guesses.shape == fitted.baseline(rows).shape == (50, len(fitted.targets))
+    np.testing.assert_allclose(fitted.predict(rows.set_index(pd.Index([3] * 50))), guesses)
+    with pytest.raises(SchemaError, match="of released rows, and these have"):
+        fitted.predict(rows[["sex"]])
+
+
+@every_number
+def test_what_an_adversary_must_know_is_asked_for_and_nothing_else_is_taken(attack, adult):
+    published, _ = OPEN[attack.undoes].sanitize(adult, rng=1)._published(3)
+    if attack.knows is None:
+        with pytest.raises(TypeError, match="needs to know nothing beside the release"):
+            attack.given(Pairs(adult.table[:1], published.table[:1]))
+        return
+    with pytest.raises(Unreadable, match=r"needs to know .*, and was given nothing"):
+        attack.fit(published)
+    with pytest.raises(TypeError, match="knowledge must be a"):
+        attack.given(adult.table)
+    twice = pd.concat([adult.table] * 2)
+    many = attack.knows.of(twice, pd.concat([published.table] * 2), 1)
+    with pytest.raises(Unreadable, match=r"was given 1,200 known people, and the release has 600 rows"):
+        attack.given(many).fit(published)
+
+
+@every_number
+def test_what_is_known_is_not_shown(attack, adult):
+    """A notebook keeps what it shows."""
+    if attack.knows is not None:
+        shown = repr(attack.knows.of(adult.table[:5], adult.table[:5], 1))
+        assert shown == f"{attack.knows.__name__}(5 people)"

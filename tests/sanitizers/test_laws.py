@@ -43,6 +43,14 @@ def test_a_value_that_nobody_has_stands_under_no_bell():
 
 
 @pytest.mark.parametrize("law", [*ADDED, Laplace(2, 0.5), Geometric(2, 0.5)], ids=str)
+def test_the_variance_is_that_of_the_cumulative_probability(law):
+    ends = (np.arange(-40_001, 40_001) + 0.5) * 0.0025  # no end lies on a step of 0.5
+    square = np.diff(law.cumulative(ends)) @ ((ends[1:] + ends[:-1]) / 2) ** 2
+    assert law.variance == pytest.approx(square, rel=1e-3)
+    assert law.covariance("another column") == 0
+
+
+@pytest.mark.parametrize("law", [*ADDED, Laplace(2, 0.5), Geometric(2, 0.5)], ids=str)
 def test_noise_is_at_most_a_number_as_often_as_said(law):
     grid = np.arange(-200, 201) * 0.5
     share = law.cumulative(grid)

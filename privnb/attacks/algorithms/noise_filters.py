@@ -1,0 +1,180 @@
+"""Filters that take noise off again: each is one matrix, made of covariances alone.
+
+A released record y, float array (m,), becomes mean + (y - mean) @ filter. So a table of any length costs its covariance
+and one product. Filters that keep directions look at columns in units of their noise's standard deviation, in which
+noise that is drawn apart is alike in all directions.
+
+Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008, chapter 15.3; the papers stand at each.
+"""
+
+import numpy as np
+
+TINY = 1e-12  # of the largest eigenvalue: what is smaller is rounding
+
+
+def moments(released):
+    """The mean, float array (m,), and the sample covariance, (m, m), of n records, float array (n, m).
+
+    Raises ValueError for fewer than two records: one does not vary.
+    """
+    if len(released) < 2:
+        raise ValueError(f"a covariance needs two records or more, got {len(released)}.")
+    mean = released.mean(axis=0)
+    apart = released - mean
+    return mean, apart.T @ apart / (len(released) - 1)
+
+
+def noise_bounds(variance, ratio):
+    """Between which eigenvalues the covariance of a sample of pure noise lies, in the limit: (low, high).
+
+    Parameters
+    ----------
+    variance : float
+        Of the noise in each of m columns.
+    ratio : float
+        Records per column, n / m, at least 1.
+
+    Returns
+    -------
+    low, high : float
+
+    Source: Kargupta, Datta, Wang, Sivakumar, ICDM 2003 (the Marchenko-Pastur law). Erratum: section 15.3.2 of the book
+    lost the root of the ratio.
+
+    >>> noise_bounds(1, 4)
+    (0.25, 2.25)
+    """
+    return tuple(float(variance * (1 + sign / np.sqrt(ratio)) ** 2) for sign in (-1, 1))
+
+
+def spectral_filter(covariance, noise, records):
+    """Keep the directions that vary more than a sample of pure noise can.
+
+    Parameters
+    ----------
+    covariance : float array (m, m)
+        Of the released records.
+    noise : float array (m, m)
+        Covariance of the noise, of which only the variances are read: it is taken for drawn apart.
+    records : int
+        How many records were released; from m.
+
+    Returns
+    -------
+    float array (m, m)
+
+    Source: Kargupta, Datta, Wang, Sivakumar, "On the Privacy Preserving Properties of Random Data Perturbation
+    Techniques", ICDM 2003.
+    """
+    _, most = noise_bounds(1, max(records / len(covariance), 1))
+    return _projection(_scaled(covariance, noise), noise, lambda varies: varies > most)
+
+
+def svd_filter(covariance, noise):
+    """Keep the directions that vary at least twice as much as the noise: half of that or more is the originals'.
+
+    Parameters
+    ----------
+    covariance, noise : float array (m, m)
+        As of `spectral_filter`.
+
+    Returns
+    -------
+    float array (m, m)
+
+    Source: Guo and Wu, "On the Use of Spectral Filtering for Privacy Preserving Data Mining", SAC 2006.
+    """
+    return _projection(_scaled(covariance, noise), noise, lambda varies: varies >= 2)
+
+
+def pca_filter(covariance, noise, captured):
+    """Keep the fewest directions of the estimated original covariance that hold the share `captured` of its variance.
+
+    Parameters
+    ----------
+    covariance, noise : float array (m, m)
+        Of the released records, and of the noise: their difference estimates that of the originals.
+    captured : float
+        Above 0, at most 1.
+
+    Returns
+    -------
+    float array (m, m)
+
+    Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005, section 5.
+    """
+
+    def fewest(varies):
+        held = np.maximum(varies, 0)
+        before = held.cumsum() - held  # of the directions that vary more: they are sorted
+        return (held > TINY * held[:1]) & (before < captured * held.sum() - TINY)
+
+    return _projection(_scaled(covariance - noise, noise), noise, fewest)
+
+
+def gaussian_filter(covariance, noise):
+    """The likeliest original of each record, if records and noise are Gaussian; the mean, if they are not, of all
+    straight-line guesses the one of least squared error.
+
+    Parameters
+    ----------
+    covariance, noise : float array (m, m)
+        As of `pca_filter`. What would be a negative variance of the originals is taken for 0.
+
+    Returns
+    -------
+    float array (m, m)
+
+    Source: Huang, Du, Chen, SIGMOD 2005, section 6 (Bayes estimate).
+    """
+    scale = _scale(noise)
+    varies, directions = np.linalg.eigh(_scaled(covariance - noise, noise))
+    prior = (directions * np.maximum(varies, 0)) @ directions.T
+    return gaussian_posterior(prior * np.outer(scale, scale), noise)[0]
+
+
+def gaussian_posterior(prior, noise):
+    """What a Gaussian record with Gaussian noise tells of the record.
+
+    Parameters
+    ----------
+    prior, noise : float array (m, m)
+        Covariances of the originals and of the noise; either may be singular.
+
+    Returns
+    -------
+    filter : float array (m, m)
+    covariance : float array (m, m)
+        Of the original around the guess.
+
+    >>> filter, left = gaussian_posterior(np.array([[2.0, 1], [1, 2]]), np.eye(2))
+    >>> (np.array([3, 0]) @ filter).round(9).tolist(), left.round(9).tolist()
+    ([1.875, 0.375], [[0.625, 0.125], [0.125, 0.625]])
+    """
+    scale = _scale(prior + noise)
+    both = np.linalg.pinv((prior + noise) / np.outer(scale, scale), rcond=TINY, hermitian=True)
+    weights = (both / np.outer(scale, scale)) @ prior
+    return weights, prior - prior @ weights
+
+
+def _scale(covariance):
+    """The standard deviation of each column, 1 where it does not vary: float array (m,)."""
+    deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
+    return np.where(deviations > 0, deviations, 1.0)
+
+
+def _scaled(covariance, noise):
+    """A covariance in units of the noise's standard deviation."""
+    if (np.diag(noise) <= 0).any():
+        raise ValueError(
+            "the noise of a column has no variance, so there is nothing to take off. Leave the column out."
+        )
+    scale = _scale(noise)
+    return covariance / np.outer(scale, scale)
+
+
+def _projection(covariance, noise, kept):
+    """Onto the eigenvectors that `kept(falling eigenvalues)` names, boolean array (m,); back in the columns' units."""
+    varies, directions = np.linalg.eigh(covariance)
+    some, scale = directions[:, ::-1][:, kept(varies[::-1])], _scale(noise)
+    return (some @ some.T) / scale[:, None] * scale
