@@ -1,13 +1,27 @@
 """Attacks, one a file: each plays an adversary who has the release and knows something of people in it."""
 
 from privnb.attacks.base import Attack
+from privnb.attacks.distance_linkage import DistanceLinkage
 from privnb.attacks.gaussian_map import GaussianMap
+from privnb.attacks.likelihood_linkage import LikelihoodLinkage
 from privnb.attacks.linkage import Linkage
 from privnb.attacks.miner_inference import MinerInference
+from privnb.attacks.one_to_one import OneToOne
 from privnb.attacks.pca_removal import PcaRemoval
+from privnb.attacks.probabilistic_linkage import ProbabilisticLinkage
 from privnb.attacks.spectral_filtering import SpectralFiltering
 from privnb.attacks.svd_filtering import SvdFiltering
 
 __all__ = [
-    "Attack", "GaussianMap", "Linkage", "MinerInference", "PcaRemoval", "SpectralFiltering", "SvdFiltering",
-]  # fmt: skip
+    "Attack",
+    "DistanceLinkage",
+    "GaussianMap",
+    "LikelihoodLinkage",
+    "Linkage",
+    "MinerInference",
+    "OneToOne",
+    "PcaRemoval",
+    "ProbabilisticLinkage",
+    "SpectralFiltering",
+    "SvdFiltering",
+]

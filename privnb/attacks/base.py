@@ -24,6 +24,11 @@ class Attack(ABC):
 
     supported_treatments: tuple[str, ...]
 
+    @property
+    def called(self):
+        """What results call who guesses."""
+        return type(self).__name__
+
     @classmethod
     def examples(cls, schema):
         """A few that a table of this schema can be attacked by, for the contract tests: a list."""

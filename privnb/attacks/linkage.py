@@ -4,19 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.attacks.base import Attack
+from privnb.attacks.record_linkage import RecordLinkage, points
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.hierarchy import flat
-from privnb.microdata.names import name_list
-from privnb.microdata.schema import SchemaError, text
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.schema import text
 
 CHUNK = 256  # known combinations at a time: small enough for the processor's cache
 
 
 @dataclass(frozen=True)
-class Linkage(Attack):
+class Linkage(RecordLinkage):
     """A neighbour who knows some quasi-identifiers of a person, and that the person is in the release, wants their row.
 
     The candidates are the released rows of which every known cell covers the known value; the neighbour takes
@@ -43,28 +41,16 @@ class Linkage(Attack):
     """
 
     known: tuple[str, ...] | None = None
+    called = ""  # results' own number of a release
     supported_treatments = ("exact", "generalized", "suppressed", "bucketized", "noisy", "perturbed")
 
-    def __post_init__(self):
-        if self.known is not None:
-            if not expect.texts("known", self.known, "columns"):
-                raise ValueError(f"known must be None or a list of one or more columns, got {self.known!r}.")
-            object.__setattr__(self, "known", tuple(self.known))
-
     def _learn(self, published):
-        names = self.known or tuple(published.schema.quasi_identifiers)
-        if held := [name for name in names if name in published.treated("bucketized")]:
-            raise Unreadable(
-                f"{self!r} reads rows, and no row has {name_list(held)}: these are bucketized. Leave them out of "
-                "`known`, or choose another sanitizer."
-            )
-        if absent := [name for name in names if name not in published.table]:
-            raise SchemaError(f"{self!r}: the release has no column {absent}; it has {', '.join(published.table)}.")
+        names = self._known_names(published)
         noisy = published.treated("noisy", "perturbed")
         return {
             "_names": names,
             "_cells": {name: _cells(published, name, published.table[name]) for name in names if name not in noisy},
-            "_released": {name: _points(published, name, published.table[name]) for name in names if name in noisy},
+            "_released": {name: points(published, name, published.table[name]) for name in names if name in noisy},
         }
 
     def candidates(self, known):
@@ -114,22 +100,6 @@ class Linkage(Attack):
             chosen[people[some]] = word * 64 + bit
         return chosen
 
-    def baseline(self, known, *, rng=0):
-        """A row at random among all: what knowing that somebody is in the release is worth by itself."""
-        expect.these(known=known, rng=rng)
-        return np.random.default_rng(rng).integers(len(self.published.table), size=len(known))
-
-    def truth(self, dataset, key):
-        """The published row of each record that was released, in the dataset's order: integer array (rows,).
-
-        `key`: the record of each published row, as `Release.publish` gives it.
-        """
-        if len(key) != len(self.published.table) or np.max(key) >= len(dataset):
-            raise ValueError(
-                f"the key has {len(key)} rows, '{dataset.name}' {len(dataset)} records. Take its release's."
-            )
-        return np.argsort(key)
-
     def _fitting(self, known):
         """Yield `people` (positions in `known`), the `group` of each, and which rows are candidates of each group.
 
@@ -137,10 +107,7 @@ class Linkage(Attack):
         """
         n = len(self.published.table)
         self._check_known(self._names, known)
-        schema = self.published.schema
-        gaps = [name for name in self._names if schema[name].domain.missing is None and known[name].isna().any()]
-        if gaps:
-            raise SchemaError(f"{self!r}: known has missing values in {gaps}. Leave those people out, or write '*'.")
+        self._check_complete(self._names, known)
         alike = combinations(known[list(self._names)])
         order = np.argsort(alike.index, kind="stable")
         ends = np.cumsum(alike.multiplicities)
@@ -179,7 +146,7 @@ class Linkage(Attack):
         widths = [getattr(domain, "width", 1) for domain in domains]
         most = [np.inf if hasattr(domain, "width") else 1 for domain in domains]
         released = np.column_stack(list(self._released.values()))
-        known = np.column_stack([_points(self.published, name, values[name]) for name in noisy])
+        known = np.column_stack([points(self.published, name, values[name]) for name in noisy])
         for words, value in zip(fit, known, strict=True):
             some = np.flatnonzero(words)
             bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8)).view(bool))
@@ -208,11 +175,3 @@ def _cells(published, name, column):
     codes, cells = attribute.coded(column)
     labels = [c if isinstance(c, str) else text(attribute.domain.value(attribute.domain.codes(c))) for c in cells]
     return codes, [generalization.runs(label) for label in labels]
-
-
-def _points(published, name, column):
-    """Noisy cells as numbers, float array (n,): a number itself, a category's position."""
-    if published.schema[name].numeric:
-        domain = published.schema[name].domain
-        return domain.filled(domain.read(column).to_numpy(dtype=float))
-    return (published.hierarchies.get(name) or flat(published.schema[name])).codes(column).astype(float)

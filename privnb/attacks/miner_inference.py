@@ -50,6 +50,11 @@ class MinerInference(Attack):
         if self.known is not None and not expect.texts("known", self.known, "columns"):
             raise ValueError(f"known must be None or a list of one or more columns, got {self.known!r}.")
 
+    @property
+    def called(self):
+        """What results call who guesses: a miner says more than that it mines."""
+        return self.miner.name
+
     def _learn(self, published):
         names = list(self.known or (name for name in published.schema.published if name != self.target))
         if self.target in names:

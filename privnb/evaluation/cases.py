@@ -15,6 +15,7 @@ import numpy as np
 
 from privnb.attacks import Linkage
 from privnb.attacks.base import Attack
+from privnb.attacks.record_linkage import RecordLinkage, ScoredLinkage
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.predictions import stream
 from privnb.evaluation.results import guessed, join, row_builder, tidy, withheld
@@ -110,8 +111,8 @@ def evaluate(dataset, sanitizers, *, attacks=(), measures=(), seeds=1, fewest=wi
     sanitizers : list of Sanitizer
     attacks : list of Attack or Question
         Of each the share of people whom it guesses right, `guessed_right`, with Wilson's 95% interval; baseline: its
-        guess without the release. Of a `Linkage` the `reidentification_rate`; of a `Recovery` how near its numbers
-        come, see `Recovered`.
+        guess without the release. Of a `RecordLinkage` the `reidentification_rate`, and of one that scores rows the
+        `true_row_place`; of a `Recovery` how near its numbers come, see `Recovered`.
     measures : list of functions or Question
         Functions marked with `@measure` that take `release`, `dataset` or `sensitive` (the first sensitive attribute)
         and nothing else: one number of a release, or (number, low, high).
@@ -264,9 +265,7 @@ class OfAttack(Question):
     fewest: int = withholding.LIMIT
 
     def row(self, case):
-        name = type(self.attack).__name__
-        name = getattr(getattr(self.attack, "miner", None), "name", name)  # a miner says more than that it mines
-        return partial(case.row, "guessed_right", miner=name, target=getattr(self.attack, "target", ""))
+        return partial(case.row, "guessed_right", miner=self.attack.called, target=getattr(self.attack, "target", ""))
 
     def rows(self, case):
         dataset, n = case.dataset, case.dataset.headcount
@@ -284,9 +283,12 @@ class OfAttack(Question):
 class Linked(Question):
     """How often an adversary who knows quasi-identifiers links a person to the right released row."""
 
-    attack: Linkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
+    attack: RecordLinkage = Linkage()  # noqa: RUF009 - it is as fixed as a number
     fewest: int = withholding.LIMIT
     main = "reidentification_rate"
+
+    def row(self, case):
+        return partial(case.row, self.main, miner=self.attack.called)
 
     def rows(self, case):
         published, key = case.published
@@ -294,7 +296,12 @@ class Linked(Question):
         found, n = linkage.reidentification_rate(*asked), case.release.headcount
         without_few = withholding.found(found[0] * n, n, self.fewest)
         share, *bounds = without_few if np.isnan(without_few[0]) else found
-        return [self.row(case)(share, interval=bounds, baseline=linkage.found_at_random(*asked))]
+        rows = [self.row(case)(share, interval=bounds, baseline=linkage.found_at_random(*asked))]
+        if isinstance(self.attack, ScoredLinkage) and case.dataset.people is None:
+            place, *bounds = linkage.true_row_place(*asked)
+            among = (case.release.record_count + 1) / 2
+            rows.append(case.row("true_row_place", place, miner=self.attack.called, interval=bounds, baseline=among))
+        return rows
 
 
 def _of_measure(asked, fewest):
@@ -319,5 +326,5 @@ def question_of(attack, fewest):
 
 
 @question_of.register
-def _(attack: Linkage, fewest):
+def _(attack: RecordLinkage, fewest):
     return Linked(attack, fewest)

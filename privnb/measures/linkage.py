@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from privnb.attacks import Linkage
+from privnb.attacks.record_linkage import RecordLinkage
 from privnb.measures.base import measure
 from privnb.measures.intervals import wilson
 from privnb.microdata import expect
@@ -24,7 +24,7 @@ def reidentification_rate(attack, dataset, key):
 
     Parameters
     ----------
-    attack : Linkage
+    attack : RecordLinkage
         Fitted to the release that `key` belongs to.
     dataset : Dataset
     key : integer array (rows,)
@@ -69,7 +69,7 @@ def singled_out(attack, dataset, key):
 
     Parameters
     ----------
-    attack : Linkage
+    attack : RecordLinkage
     dataset : Dataset
     key : integer array (rows,)
         As of `reidentification_rate`.
@@ -81,6 +81,38 @@ def singled_out(attack, dataset, key):
     Source: Sweeney, IJUFKS 10(5), 2002.
     """
     return int((_chances(attack, dataset, key)[0] > 1 - 1e-9).sum())
+
+
+@measure(
+    kind="privacy", better="higher", bounds=(1, math.inf), title="Place of the true row", unit="places",
+    format="{:,} places",
+)  # fmt: skip
+def true_row_place(attack, dataset, key):
+    """At which place a person's own row stands among all, as an adversary ranks them: 1 is found, mean over people.
+
+    The baseline is the middle place, (rows + 1) / 2.
+
+    Parameters
+    ----------
+    attack : ScoredLinkage
+        Fitted to the release that `key` belongs to.
+    dataset : Dataset
+        One record per person.
+    key : integer array (rows,)
+        As of `reidentification_rate`.
+
+    Returns
+    -------
+    place, low, high : float
+        The 95% interval is of the mean, were these people a random sample of many; none below 1.
+
+    Source: Aggarwal, "On randomization, public information and the curse of dimensionality", ICDE 2007 (how many others
+    fit better).
+    """
+    _check(attack, key)
+    places = attack.ranks(dataset.table.iloc[np.sort(key)], attack.truth(dataset, key))
+    place, half = places.mean(), 1.96 * places.std() / np.sqrt(len(places))
+    return float(place), max(1.0, float(place - half)), float(place + half)
 
 
 def _chances(attack, dataset, key):
@@ -103,7 +135,7 @@ def _chances(attack, dataset, key):
 
 
 def _check(attack, key):
-    expect.kind("attack", attack, Linkage, instead="Give one fitted to the release: Linkage().fit(published).")
+    expect.kind("attack", attack, RecordLinkage, instead="Give one fitted to the release: Linkage().fit(published).")
     if key is None:
         raise Unreadable(
             "key is None: the rows of this release are nobody's, so no link is right. Choose another sanitizer."

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from privnb import measures
-from privnb.attacks import Linkage
+from privnb.attacks import DistanceLinkage, Linkage
 from privnb.evaluation import store
 from privnb.measures import channel, gains, information_loss, linkage, mining, queries, tradeoff, vulnerability
 from privnb.measures.attribute_utility import average_utility
@@ -45,6 +45,8 @@ def values():
     truth = adult.table.salary.to_numpy()
     asked = queries.CountQueries.of(adult, "salary", 2, 0.3, rng=0, number=50)
     groups = LargePopulations.of(adult, "salary")
+    exact, exact_key = Identity().sanitize(adult, rng=0)._published(1)
+    nearest = DistanceLinkage().fit(exact)
     values, taken = combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
     for sanitizer in (Identity(), KMember(2), KMember(50), Suppress()):
         release = sanitizer.sanitize(adult, rng=0)
@@ -76,6 +78,7 @@ def values():
             "largest_quotient": gains.largest_quotient(counts),
             "reidentification_rate": linkage.reidentification_rate(attack, adult, key)[0],
             "singled_out": linkage.singled_out(attack, adult, key),
+            "true_row_place": linkage.true_row_place(nearest, adult, exact_key)[0],
             "good_utility": people,
             "utility_decline": mining.utility_decline(500, people),
             "register_vulnerability": vulnerability.register_vulnerability(release.equivalence_classes, values),
