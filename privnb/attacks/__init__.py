@@ -2,6 +2,8 @@
 
 from privnb.attacks.base import Attack
 from privnb.attacks.distance_linkage import DistanceLinkage
+from privnb.attacks.distribution_analysis import DistributionAnalysis
+from privnb.attacks.empirical_map import EmpiricalMap
 from privnb.attacks.gaussian_map import GaussianMap
 from privnb.attacks.likelihood_linkage import LikelihoodLinkage
 from privnb.attacks.linkage import Linkage
@@ -13,15 +15,7 @@ from privnb.attacks.spectral_filtering import SpectralFiltering
 from privnb.attacks.svd_filtering import SvdFiltering
 
 __all__ = [
-    "Attack",
-    "DistanceLinkage",
-    "GaussianMap",
-    "LikelihoodLinkage",
-    "Linkage",
-    "MinerInference",
-    "OneToOne",
-    "PcaRemoval",
-    "ProbabilisticLinkage",
-    "SpectralFiltering",
+    "Attack", "DistanceLinkage", "DistributionAnalysis", "EmpiricalMap", "GaussianMap", "LikelihoodLinkage",
+    "Linkage", "MinerInference", "OneToOne", "PcaRemoval", "ProbabilisticLinkage", "SpectralFiltering",
     "SvdFiltering",
-]
+]  # fmt: skip
