@@ -146,7 +146,9 @@ class NoiseRemoval(Recovery):
         """As `_learned`; `laws`: `{name: Law}` of the columns."""
 
     def _expected(self):
-        return self._mean  # the noise has the mean 0
+        domains = [self.published.schema[name].domain for name in self._names]
+        # The noise has the mean 0, but that of few rows may be anywhere.
+        return np.clip(self._mean, [domain.low for domain in domains], [domain.high for domain in domains])
 
 
 class NoiseFilter(NoiseRemoval):

@@ -54,10 +54,10 @@ class Recovered(Question):
     """How near a `Recovery` comes to the numbers of each released row.
 
     Rows `recovery_error`: of all columns together, and of each, by `target`; and rows `recovered_within` of each. The
-    baseline is what the adversary guesses for everybody without anybody's row. Variant "taken literally": the released
-    numbers instead of the guesses, where there are any. Control "permuted": the guess of one row compared with the
-    record of another, which hits by chance alone. Group "outliers": the tenth of the records that lie furthest from the
-    mean, by the sum of squares in standard deviations; group "others": the rest.
+    baseline is the true mean of each column, guessed for everybody: what is known of no row. Variant "taken literally":
+    the released numbers instead of the guesses, where there are any. Control "permuted": the guess of one row compared
+    with the record of another, which hits by chance alone. Group "outliers": the tenth of the records that lie furthest
+    from the mean, by the sum of squares in standard deviations; group "others": the rest.
 
     The evaluator draws whom the adversary knows, as many as the attack says. They count nowhere, nor does a missing
     number. The interval is over records, or people, were they a random sample of many. A column in which all records
@@ -107,7 +107,7 @@ class Recovered(Question):
         rows, true = published.table.iloc[counted], true[key[counted]][:, varied]
         shown, order = _Shown(self, case, fitted, varied, key[counted]), np.random.default_rng(case.stream("permute"))
         guess = fitted.predict(rows, rng=case.stream("recover"))[:, varied]
-        shown.unit, shown.true, shown.base = unit[varied], true, fitted.baseline(rows)[:, varied]
+        shown.unit, shown.true, shown.mean = unit[varied], true, mean[varied]
         far = np.nansum(((true - mean[varied]) / unit[varied]) ** 2, axis=1)
         outliers = far > np.quantile(far, 1 - OUTLIERS)
         found = shown.rows(guess)
@@ -162,7 +162,7 @@ class _Shown:
         people = self.people[member]
         n = len(np.unique(people))
         miss = (guess - self.true)[member] / self.unit
-        plain = (self.base - self.true)[member] / self.unit
+        plain = (self.mean - self.true)[member] / self.unit
         many = n >= self.fewest
         found = [self._error(miss, plain, many, target="", **columns)]
         for place, name in enumerate(self.names):

@@ -151,7 +151,9 @@ OPEN = {"noisy": LaplaceNoise(500.0)}
 
 
 def misses(attack, dataset, sanitizer):
-    """Root mean squares, in standard deviations, of the guesses and of the baseline, of all but known people."""
+    """Root mean squares, in standard deviations, of the guesses and of the baseline, of all but known people: whoever
+    guessed the true mean would have 1.
+    """
     release = sanitizer.sanitize(dataset, rng=1)
     published, key = release._published(3)
     fitted = knowing(attack, dataset, published, key).fit(published)
@@ -165,13 +167,15 @@ def misses(attack, dataset, sanitizer):
 @every_number
 def test_numbers_are_recovered_no_better_than_by_the_mean_where_nothing_is_left_of_them(attack, adult):
     guess, mean = misses(attack, adult, HIDDEN[attack.undoes])
-    assert guess > 0.99 * mean
+    assert guess > 0.99
+    assert mean > 0.99
 
 
 @every_number
 def test_numbers_are_recovered_better_than_by_the_mean_where_little_is_hidden(attack, adult):
     guess, mean = misses(attack, adult, OPEN[attack.undoes])
-    assert guess < 0.9 * mean
+    assert guess < 0.9
+    assert mean < 3
 
 
 @every_number
