@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+import pytest
 from naming import naming
 
 from privnb.evaluation.content import READERS
@@ -12,8 +13,17 @@ ORDER = [
     "microdata", "privacy_models", "miners", "attacks", "measures", "sanitizers", "evaluation", "decision", "studies",
     "reporting", "explorer", "cli",
 ]  # fmt: skip
-TEXTS = {path.relative_to(PACKAGE): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {path: ast.parse(text) for path, text in TEXTS.items()}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """`{path: text}` of each module of the package."""
+    return {path.relative_to(PACKAGE): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def trees(texts):
+    return {path: ast.parse(text) for path, text in texts.items()}
 
 
 def module(path):
@@ -29,8 +39,8 @@ def imported(tree):
             yield from (a.name.split(".")[1] for a in node.names if a.name.startswith("privnb."))
 
 
-def test_imports_point_down():
-    for path, tree in TREES.items():
+def test_imports_point_down(trees):
+    for path, tree in trees.items():
         own = module(path)
         for other in imported(tree) if own != "__init__" else ():
             with naming(str(path)):
@@ -43,15 +53,15 @@ def test_what_only_reads_results_is_no_input_of_a_stored_one():
     assert tuple(ORDER[-len(READERS) :]) == READERS
 
 
-def test_every_module_has_its_place():
-    assert {module(path) for path in TREES} - {"__init__"} == set(ORDER)
+def test_every_module_has_its_place(trees):
+    assert {module(path) for path in trees} - {"__init__"} == set(ORDER)
 
 
-def test_no_module_hides_another_kind_of_code():
+def test_no_module_hides_another_kind_of_code(texts, trees):
     """No record table reaches a chart unaggregated, and nothing is printed from the package but by its command line."""
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         with naming(str(path)):
-            assert "disable_max_rows" not in TEXTS[path]
+            assert "disable_max_rows" not in texts[path]
             if path.stem not in ("cli", "report", "progress"):
                 calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
                 assert "print" not in [call.id for call in calls if isinstance(call, ast.Name)]
@@ -80,16 +90,16 @@ def test_a_column_that_is_taken_apart_is_seen():
     assert [name for _, name in parsed(ast.parse(told))] == ["parameters", "parameters", "miner", "target"]
 
 
-def test_what_a_number_is_stands_in_columns_and_not_in_names():
+def test_what_a_number_is_stands_in_columns_and_not_in_names(trees):
     """`results.COLUMNS` say which; the names of Weka's miners are read where they are made, in `miners.weka`."""
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         with naming(str(path)):
             assert list(parsed(tree)) == []
 
 
-def test_a_long_module_says_why_it_is_one():
-    for path, text in TEXTS.items():
+def test_a_long_module_says_why_it_is_one(texts, trees):
+    for path, text in texts.items():
         if text.count("\n") > 250:
-            said = ast.get_docstring(TREES[path]) or ""
+            said = ast.get_docstring(trees[path]) or ""
             with naming(str(path)):
                 assert "One module" in said or "Long, since" in said, "split it, or say in its docstring why it is one"

@@ -10,13 +10,13 @@ import pytest
 import privnb.attacks as family
 from privnb.attacks.knowledge import Pairs
 from privnb.attacks.recovery import Recovery
-from privnb.microdata.dataset import load
+from privnb.microdata.dataset import load, schema_of
 from privnb.microdata.family import members
 from privnb.microdata.schema import Attribute, Numbers, Role, SchemaError
 from privnb.microdata.treatment import KINDS, Unreadable
 from privnb.sanitizers import Bucketize, Identity, LaplaceNoise, Sanitizer, Suppress
 
-SCHEMA = load("adult", records=2).schema
+SCHEMA = schema_of("adult")
 INSTANCES = [each for kind in members(family.Attack) for each in kind.examples(SCHEMA)]
 RECOVERIES = [each for each in INSTANCES if isinstance(each, Recovery)]
 CELLS = [each for each in INSTANCES if not isinstance(each, Recovery)]  # their guesses are right or wrong

@@ -9,7 +9,15 @@ import pytest
 from privnb import studies
 from privnb.studies import full_profile, ledger
 
-COMPARED = ledger.compare(studies.hypertension())
+
+@pytest.fixture(scope="module")
+def whole():
+    return ledger.compare(studies.hypertension())
+
+
+@pytest.fixture
+def compared(whole):
+    return whole.copy()
 
 
 @pytest.fixture
@@ -24,23 +32,23 @@ def reports(folder, **tables):
     return [folder / name for name in tables]
 
 
-def test_what_reports_measured_is_written_and_read_again(tmp_path, committed):
-    half = COMPARED.copy()
+def test_what_reports_measured_is_written_and_read_again(tmp_path, committed, compared):
+    half = compared
     half.loc[half["item"].str.startswith("figure5.9/"), ["measured", "status"]] = [np.nan, "not run"]
-    other = COMPARED.assign(note="of the second report")
+    other = compared.assign(note="of the second report")
     written = full_profile.write(reports(tmp_path, first=half, second=other), tmp_path / "full.csv")
     again = full_profile.read(tmp_path / "full.csv")
     pd.testing.assert_frame_equal(again, written, check_dtype=False)
     assert list(again.columns) == [*full_profile.NAME, *full_profile.FOUND, *full_profile.WHEN]
-    assert again["item"].tolist() == COMPARED.loc[COMPARED["status"] == "exact", "item"].tolist()
+    assert again["item"].tolist() == compared.loc[compared["status"] == "exact", "item"].tolist()
     from_second = again["note"] == "of the second report"
     assert from_second.tolist() == again["item"].str.startswith("figure5.9/").tolist()
     assert set(again["commit"]) == {"0123456789ab"}
     assert again["date"].str.fullmatch(r"\d{4}-\d\d-\d\d").all()
 
 
-def test_reports_that_measured_nothing_are_refused(tmp_path, committed):
-    nothing = COMPARED.assign(measured=np.nan, status="not run")
+def test_reports_that_measured_nothing_are_refused(tmp_path, committed, compared):
+    nothing = compared.assign(measured=np.nan, status="not run")
     with pytest.raises(ValueError, match="measured no printed number"):
         full_profile.write(reports(tmp_path, nothing=nothing), tmp_path / "full.csv")
     assert not (tmp_path / "full.csv").exists()
@@ -60,11 +68,11 @@ def test_files_that_no_commit_holds_are_refused(tmp_path, monkeypatch):
         full_profile.commit()
 
 
-def test_a_shipped_number_stands_only_where_the_run_has_none(tmp_path, committed):
+def test_a_shipped_number_stands_only_where_the_run_has_none(tmp_path, committed, compared):
     shipped = full_profile.write(
-        reports(tmp_path, full=COMPARED.assign(measured=COMPARED["measured"] * 0 + 7)), tmp_path / "full.csv"
+        reports(tmp_path, full=compared.assign(measured=compared["measured"] * 0 + 7)), tmp_path / "full.csv"
     )
-    run = COMPARED.copy()
+    run = compared
     gone = run["item"].str.startswith("figure5.9/")
     run.loc[gone, ["measured", "difference", "status"]] = [np.nan, np.nan, "not run"]
     run.loc[run["item"] == "figure5.1/k", ["measured", "status"]] = [np.nan, "withheld"]
@@ -76,11 +84,11 @@ def test_a_shipped_number_stands_only_where_the_run_has_none(tmp_path, committed
     pd.testing.assert_frame_equal(beside.loc[~gone, list(run.columns)], run[~gone], check_dtype=False)
 
 
-def test_nothing_is_shipped_where_there_is_no_file(tmp_path):
+def test_nothing_is_shipped_where_there_is_no_file(tmp_path, compared):
     nothing = full_profile.read(tmp_path / "none.csv")
     assert list(nothing.columns) == [*full_profile.NAME, *full_profile.FOUND, *full_profile.WHEN]
-    beside = full_profile.beside(COMPARED, nothing)
-    pd.testing.assert_frame_equal(beside[list(COMPARED.columns)], COMPARED, check_dtype=False)
+    beside = full_profile.beside(compared, nothing)
+    pd.testing.assert_frame_equal(beside[list(compared.columns)], compared, check_dtype=False)
 
 
 def test_what_is_shipped_is_of_printed_numbers():
