@@ -49,7 +49,7 @@ def in_codes(column):
             return column
     texts = column.dtype == object or isinstance(column.dtype, pd.StringDtype)
     codes, values = factorized(column) if texts else pd.factorize(column.array)
-    return pd.Series(of_codes(codes, pd.Index(values, dtype=column.dtype)), column.index, name=column.name)
+    return pd.Series(of_codes(codes, pd.Index(values, dtype=column.dtype)), column.index, name=column.name, copy=False)
 
 
 def of_codes(codes, values):
@@ -63,10 +63,10 @@ def of_codes(codes, values):
     codes, values = np.asarray(codes), pd.Index(values)
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "iu" and codes.min(initial=0) < 0:
         values = values.astype(float)  # as a column with gaps is
-    number, distinct = pd.factorize(values)
-    if len(distinct) < len(values):
+    if values.hasnans or not values.is_unique:
+        number, values = pd.factorize(values)
         codes = np.append(number, -1)[codes]
-    return pd.Categorical.from_codes(codes, distinct)
+    return pd.Categorical.from_codes(codes, values)
 
 
 def by_value(function, column):
@@ -74,4 +74,4 @@ def by_value(function, column):
     if not is_coded(column.dtype):
         return function(column)
     codes, values = factorized(column)
-    return pd.Series(of_codes(codes, function(pd.Series(values))), column.index, name=column.name)
+    return pd.Series(of_codes(codes, function(pd.Series(values))), column.index, name=column.name, copy=False)

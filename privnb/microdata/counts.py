@@ -78,8 +78,11 @@ def factorized(values, **options):
 def _of_categories(codes, categories, options):
     """What `factorized` gives of codes: not every category need occur."""
     occurs = np.bincount(codes + np.int64(1), minlength=len(categories) + 1)[1:] > 0
-    number = np.full(len(categories) + 1, -1)  # the last is that of a missing value
-    number[:-1][occurs], distinct = pd.factorize(categories[occurs], **options)
+    number, distinct = np.full(len(categories) + 1, -1), categories[occurs]  # the last is that of a missing value
+    if options:
+        number[:-1][occurs], distinct = pd.factorize(distinct, **options)
+    else:  # no two categories are equal
+        number[:-1][occurs] = np.arange(len(distinct))
     return number[codes], distinct
 
 
@@ -94,7 +97,7 @@ def objects(values):
     return number, place
 
 
-FEW = 100  # cells that are written out to compare two columns, before all are
+FEW = 100  # cells of two columns that are compared before all are
 
 
 def same(first, second):
@@ -105,13 +108,27 @@ def same(first, second):
     (True, True, False)
     """
     if is_coded(first.dtype) and is_coded(second.dtype):
-        if first.cat.categories.equals(second.cat.categories):
-            return same(first.cat.codes, second.cat.codes)
-        if len(first) > FEW and not same(first[:FEW], second[:FEW]):  # as of nearly all that differ
-            return False
+        return _same_codes(first.array, second.array)
     first, second = (c.astype(c.cat.categories.dtype) if is_coded(c.dtype) else c for c in (first, second))
-    cells = [column.to_numpy() for column in (first, second)]
-    return cells[0].__array_interface__ == cells[1].__array_interface__ or first.equals(second)
+    return _same_cells(*(column.to_numpy() for column in (first, second))) or first.equals(second)
+
+
+def _same_cells(first, second):
+    return first.__array_interface__ == second.__array_interface__
+
+
+def _same_codes(first, second):
+    """The same of two Categoricals, of which no cell is written out."""
+    codes, others = first.codes, second.codes
+    if not first.categories.equals(second.categories):
+        if first.categories.dtype != second.categories.dtype:
+            return False
+        number = second.categories.get_indexer(first.categories)
+        number = np.append(np.where(number < 0, -2, number), -1)  # what the second has not; what is missing
+        if len(codes) > FEW and not np.array_equal(number[codes[:FEW]], others[:FEW]):  # as of nearly all that differ
+            return False
+        codes = number[codes]
+    return _same_cells(codes, others) or np.array_equal(codes, others)
 
 
 def distinct_codes(columns, widths):

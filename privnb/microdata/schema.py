@@ -97,7 +97,8 @@ class _Domain:
             index, distinct = factorized(column)  # each value is asked once
         except TypeError:  # a list in a cell, say: as text it is none of the domain's values
             index, distinct = factorized([cell if isinstance(cell, Hashable) else repr([cell]) for cell in column])
-        return plain(column[~np.append(self.has(distinct), self.missing is not None)[index]])  # of a missing one: -1
+        inside = np.append(self.has(distinct), self.missing is not None)  # the last: of a missing one, at -1
+        return column[:0] if inside[:-1].all() and index.min(initial=0) >= 0 else plain(column[~inside[index]])
 
 
 class Role(StrEnum):

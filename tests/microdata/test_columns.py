@@ -60,6 +60,22 @@ def test_columns_of_other_values_are_not_the_same():
     assert same(in_codes(many), pd.Series(pd.Categorical(many, ["b", "z", "a"])))
 
 
+def test_coded_columns_are_the_same_where_their_cells_are():
+    """Whatever the order of their categories, and whichever of these occur."""
+    rng, found = np.random.default_rng(4), set()
+    for kinds in (["a", "b", "c"], [0.5, 1.0, np.inf]):
+        for _ in range(30):
+            values = pd.Index(kinds)[rng.permutation(3)]
+            first = pd.Series(of_codes(rng.integers(-1, 2, 3), values[:2]))
+            shuffled = pd.Categorical(first, values[::-1])
+            changed = pd.Series(of_codes(np.r_[rng.integers(-1, 3), shuffled.codes[1:]], values[::-1]))
+            for second in (pd.Series(shuffled), changed):
+                equal = plain(first).equals(plain(second))
+                assert same(first, second) == same(second, first) == equal
+                found.add(equal)
+    assert found == {True, False}
+
+
 def test_what_loads_sanitizes_and_counts_writes_no_column_out(monkeypatch):
     lengths, made = [0], []
     for name in ("__array__", "astype"):
