@@ -11,7 +11,18 @@ import pytest
 from privnb import measures
 from privnb.attacks import DistanceLinkage, Linkage
 from privnb.evaluation import store
-from privnb.measures import channel, gains, information_loss, linkage, mining, queries, tradeoff, vulnerability
+from privnb.measures import (
+    channel,
+    gains,
+    information_loss,
+    linkage,
+    masking,
+    mining,
+    noise_privacy,
+    queries,
+    tradeoff,
+    vulnerability,
+)
 from privnb.measures.attribute_utility import average_utility
 from privnb.measures.populations import LargePopulations
 from privnb.microdata.counts import combinations
@@ -34,6 +45,10 @@ OF_RELEASES = (
     "precision", "certainty_penalty", "normalized_certainty_penalty", "discernibility", "average_class_size",
     "suppressed_records", "suppressed_cells",
 )  # fmt: skip
+OF_MASKED = (
+    "lost_variation", "masking_loss", "nearest_record_rate", "two_nearest_records_rate", "rank_interval_rate",
+)  # fmt: skip
+OF_NOISE = ("interval_privacy", "information_share_of_noise")
 OF_BOTH = ("loss_metric", "non_uniform_entropy", "kl_divergence")
 TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
 
@@ -46,7 +61,7 @@ def values():
     asked = queries.CountQueries.of(adult, "salary", 2, 0.3, rng=0, number=50)
     groups = LargePopulations.of(adult, "salary")
     exact, exact_key = Identity().sanitize(adult, rng=0)._published(1)
-    nearest = DistanceLinkage().fit(exact)
+    nearest, blurred = DistanceLinkage().fit(exact), LaplaceNoise(1).sanitize(adult, rng=0)
     values, taken = combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
     for sanitizer in (Identity(), KMember(2), KMember(50), Suppress()):
         release = sanitizer.sanitize(adult, rng=0)
@@ -62,6 +77,8 @@ def values():
             "classification_metric": information_loss.classification_metric(adult, release, "salary"),
             "mean_absolute_error": information_loss.mean_absolute_error(adult, LaplaceNoise(1).sanitize(adult, rng=0)),
             "change_rate": information_loss.change_rate(adult, RandomizedResponse(1).sanitize(adult, rng=0)),
+            **{name: getattr(masking, name)(adult, blurred) for name in OF_MASKED},
+            **{name: getattr(noise_privacy, name)(blurred, adult) for name in OF_NOISE},
             "error": channel.error(told, channel.guess(told)),
             "average_relative_error": queries.average_relative_error(asked, release),
             "median_relative_error": queries.median_relative_error(asked, release),

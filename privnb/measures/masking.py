@@ -1,0 +1,181 @@
+"""What masking costs numbers, and how often masked records are found again: the measures that the literature on masking
+compares its methods by. Each compares the masked numbers of a release with the records that its rows are of.
+"""
+
+import math
+
+import numpy as np
+
+from privnb.measures.base import measure
+from privnb.microdata.treatment import Unreadable
+
+MOST = 20_000  # records of which all are compared with all
+WINDOWS = np.arange(1, 11) / 100  # of ranks: the intervals of 1 to 10 per cent of the records
+NEAR = 1e-9  # distances that differ by less are equal
+
+
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="share", format="{:%} of the variation")
+def lost_variation(dataset, release):
+    """Which share of the variation of the numbers is lost: SSE / SST, 0 none, 1 as with the mean for all.
+
+    The squared errors of the masked numbers over their squared deviations from the mean, mean over attributes; noise
+    may exceed 1.
+
+    Source: Domingo-Ferrer and Mateo-Sanz, "Practical data-oriented microaggregation", IEEE TKDE 14(1), 2002, section 2
+    (of standardized attributes).
+    """
+    original, masked = _numbers(dataset, release)
+    return float(np.mean(((original - masked) ** 2).sum(axis=0) / _varying(original)))
+
+
+@measure(kind="utility", better="lower", bounds=(0, math.inf), unit="points", format="{:g} points")
+def masking_loss(dataset, release):
+    """How far masked numbers, their means, variances, covariances and correlations are from the originals, from 0.
+
+    Twenty times the sum of the five `masking_losses`; 100 where each of them is 1.
+
+    Source: Domingo-Ferrer and Torra, "A quantitative comparison of disclosure control methods for microdata", in
+    Confidentiality, Disclosure and Data Access, 2001; Aggarwal and Yu 2008, section 3.6.1.
+    """
+    return 20 * sum(masking_losses(dataset, release).values())
+
+
+def masking_losses(dataset, release):
+    """The five parts of `masking_loss`, each a mean of relative differences, or of absolute ones for correlations.
+
+    What is 0 in the original has no relative difference and is left out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    release : Release
+
+    Returns
+    -------
+    dict of str to float
+        "cells", "means", "covariances", "variances" and "correlations"; from 0, lower is better.
+
+    Raises
+    ------
+    Unreadable
+        Where no number is masked, and for rows that are nobody's.
+
+    Source: as of `masking_loss`. Its last sum is printed for i <= j over p (p - 1) / 2 pairs: the diagonal adds
+    nothing, and i < j is meant.
+    """
+    original, masked = _numbers(dataset, release)
+    _varying(original)
+    several = original.shape[1] > 1
+    covariances = [np.atleast_2d(np.cov(each, rowvar=False, bias=True)) for each in (original, masked)]
+    lower = np.tril_indices(original.shape[1])
+    below = np.tril_indices(original.shape[1], -1)
+    return {
+        "cells": _relative(original, masked),
+        "means": _relative(original.mean(axis=0), masked.mean(axis=0)),
+        "covariances": _relative(*(each[lower] for each in covariances)),
+        "variances": _relative(*map(np.diag, covariances)),
+        "correlations": float(np.mean(np.abs(np.subtract(*(_correlations(each)[below] for each in covariances)))))
+        if several
+        else 0.0,
+    }
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
+def nearest_record_rate(dataset, release):
+    """Share of masked records whose nearest original is their own, all masked numbers standardized: 0 to 1.
+
+    Of equally near originals each counts alike. Without the release one in n is guessed.
+
+    Source: Domingo-Ferrer and Torra 2001, distance-based record linkage; Aggarwal and Yu 2008, section 3.6.1, DLD.
+    """
+    return _linked(dataset, release, 1)
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of records", format="{:%} of records")
+def two_nearest_records_rate(dataset, release):
+    """Share of masked records whose own original is among the two nearest: 0 to 1. Two in n are so by chance.
+
+    Source: Aggarwal and Yu 2008, section 8.2.1 ("linked to 2nd nearest").
+    """
+    return _linked(dataset, release, 2)
+
+
+@measure(kind="privacy", better="lower", bounds=(0, 1), unit="share of numbers", format="{:%} of numbers")
+def rank_interval_rate(dataset, release):
+    """Share of original numbers within an interval of ranks around their masked one: 0 to 1.
+
+    The interval holds the originals whose rank differs by at most p per cent of the records from where the masked
+    number stands among them; mean over p = 1 to 10 and attributes. About a tenth is so by chance.
+
+    Source: Domingo-Ferrer and Torra 2001, rank-based interval disclosure; Aggarwal and Yu 2008, sections 3.6.1 (ID,
+    whose width is not fixed there) and 8.2.1.
+    """
+    original, masked = _numbers(dataset, release)
+    rates, n = [], len(original)
+    for own, seen in zip(original.T, masked.T, strict=True):
+        ordered = np.sort(own)
+        place = (np.searchsorted(ordered, seen) + np.searchsorted(ordered, seen, side="right")) // 2
+        for window in WINDOWS:
+            reach = int(window * n)
+            low, high = ordered[np.clip(place - reach, 0, n - 1)], ordered[np.clip(place + reach, 0, n - 1)]
+            rates.append(((low <= own) & (own <= high)).mean())
+    return float(np.mean(rates))
+
+
+def _linked(dataset, release, nearest):
+    """Share of masked records whose own original is among so many nearest; of equally near ones a part of each."""
+    original, masked = _numbers(dataset, release)
+    if len(original) > MOST:
+        raise Unreadable(
+            f"{len(original):,} masked records are compared with as many originals, and at most {MOST:,} are. Measure "
+            "the release of a random sample."
+        )
+    scale = np.where(np.ptp(original, axis=0) > 0, original.std(axis=0), 1)
+    original, masked = original / scale, masked / scale
+    found = 0.0
+    for start in range(0, len(masked), 256):
+        part = masked[start : start + 256]
+        far = sum((part[:, place, None] - original[:, place]) ** 2 for place in range(original.shape[1]))
+        own = far[np.arange(len(part)), np.arange(start, start + len(part))][:, None]
+        nearer, alike = (far < own - NEAR).sum(axis=1), (np.abs(far - own) <= NEAR).sum(axis=1)
+        found += np.clip((nearest - nearer) / alike, 0, 1).sum()
+    return found / len(masked)
+
+
+def _numbers(dataset, release):
+    """The original and the masked numbers, row by row: two float arrays (rows, attributes). Unreadable without any."""
+    original, schema = release.originals(dataset), dataset.schema
+    masked = [name for name in release.treated("noisy", "perturbed") if name in schema.published]
+    if names := [name for name in masked if schema[name].numeric]:
+        return tuple(
+            np.column_stack([schema[name].domain.filled(each.table[name].astype(float)) for name in names])
+            for each in (original, release)
+        )
+    ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
+    raise Unreadable(
+        f"{release.provenance.sanitizer} masks no number of '{dataset.name}': {ways}. What labels lose, "
+        "`certainty_penalty` says."
+    )
+
+
+def _varying(original):
+    """The squared deviations of each attribute from its mean, float array (attributes,), all above 0."""
+    squares = ((original - original.mean(axis=0)) ** 2).sum(axis=0)
+    if not squares.all():
+        raise Unreadable(
+            f"{int((squares == 0).sum())} of the masked numbers have one value in all records, so that no share of "
+            "their variation is lost. Leave them out."
+        )
+    return squares
+
+
+def _relative(before, after):
+    """The mean of the relative differences where `before` is not 0; 0 where it is everywhere."""
+    some = before != 0
+    return float(np.mean(np.abs((before - after)[some] / before[some]))) if some.any() else 0.0
+
+
+def _correlations(covariance):
+    spread = np.sqrt(np.diag(covariance))
+    spread = np.where(spread > 0, spread, 1)
+    return covariance / np.outer(spread, spread)
