@@ -11,13 +11,11 @@ import contextlib
 import csv
 import io
 import itertools
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from privnb.microdata import engine
+from privnb.microdata import engine, unfinished
 from privnb.microdata.schema import SchemaError
 
 SEPARATORS = ",;\t|"
@@ -184,8 +182,8 @@ def _utf8(path, encoding):
         yield path
         return
     _check(path, encoding)
-    with tempfile.TemporaryDirectory() as folder:
-        copy, known, held = Path(folder) / "text", codecs.getincrementaldecoder(encoding)(), ""
+    with unfinished.folder() as folder:
+        copy, known, held = folder / "text", codecs.getincrementaldecoder(encoding)(), ""
         with copy.open("w", encoding="utf-8", newline="") as file:
             for number, piece in enumerate(_pieces(path)):
                 text = held + known.decode(piece).removeprefix("" if number else "\ufeff")

@@ -4,14 +4,13 @@ CSV and Parquet are counted by the engine. Files of other kinds are read, whose 
 """
 
 import functools
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import engine, expect, long_tables, reading
+from privnb.microdata import engine, expect, long_tables, reading, unfinished
 from privnb.microdata.long_tables import TIMES, File
 from privnb.microdata.schema import SchemaError
 
@@ -74,7 +73,7 @@ class Unknown:
         if self.table is not None:
             return self.table[names], None
         with (
-            tempfile.TemporaryDirectory() as folder,
+            unfinished.folder() as folder,
             long_tables.asked(self.files, self.names, {}, **memory.counting(folder)) as (connection, queries, check),
         ):
             parts = [connection.sql(f"select {_cells(connection.sql(query))} from {query}") for query in queries]

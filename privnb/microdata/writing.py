@@ -5,15 +5,12 @@ Its rows are sorted by what they hold, so that their order tells nothing of the 
 
 import contextlib
 import errno
-import glob
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from privnb.microdata import progress
+from privnb.microdata import progress, unfinished
 from privnb.microdata.schema import SchemaError, text
 
 PIECE = 2**20  # rows at a time
@@ -44,24 +41,10 @@ def staged(path):
     """A folder beside `path`, for its owner alone, that is gone at the end, and with it all that is unfinished. What a
     process that was killed has left of the same name goes as well.
     """
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*-unfinished-*"):
-        if not _runs(left.name.rpartition("-unfinished-")[0].rpartition(".")[2]):
-            shutil.rmtree(left, ignore_errors=True)
-    with reported(path):
-        folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.{os.getpid()}-unfinished-")
-    with folder as place:
-        yield Path(place)
-
-
-def _runs(process):
-    """Whether a process of this number, a text, runs."""
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:  # somebody else's
-        pass
-    return True
+    with contextlib.ExitStack() as stack:
+        with reported(path):
+            place = stack.enter_context(unfinished.folder(path.parent, path.name))
+        yield place
 
 
 @contextlib.contextmanager

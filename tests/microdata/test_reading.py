@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privnb.microdata import draft, reading, text_files
+from privnb.microdata import draft, reading
 from privnb.microdata.dataset import load
 from privnb.microdata.memory import Memory
 from privnb.microdata.reading import read, read_unknown
@@ -231,7 +231,7 @@ def test_a_workbook_is_drafted_and_loaded(tmp_path):
 
 
 def test_the_copy_for_other_encodings_is_gone_afterwards(write, monkeypatch, tmp_path):
-    monkeypatch.setattr(text_files.tempfile, "tempdir", str(tmp_path / "here"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "here"))
     Path(tmp_path / "here").mkdir()
     read(write(TEXT.encode("cp1252")), Layout(encoding="cp1252"))
     assert list((tmp_path / "here").iterdir()) == []
