@@ -371,22 +371,33 @@ def cells(folder, text, table=None):
     layout = text.get("format", {})
     parts = []
     for entry in text["files"]:
-        file = description.inside(folder, entry["path"])
-        if not file.is_file():
-            raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
-        check_name("file", entry["path"])
+        file = data_file(folder, entry)
         found = description.checksum(file)
         progress.seen(file.resolve(), found)
-        if "sha256" in entry and found != entry["sha256"]:
-            raise SchemaError(
-                f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not "
-                f"{entry['sha256']}. Fetch the original, or correct the checksum if you changed the file on purpose."
-            )
+        check_sum(entry, found)
         if table is not None:
             continue
         part = reading.read(file, text_files.Layout.of(layout | entry), list(text["columns"]))
         parts.append(_renamed(entry, part, text.get("renamed", {})))
     return reading.together([folder / entry["path"] for entry in text["files"]], parts) if table is None else table
+
+
+def data_file(folder, entry):
+    """The path of the data file that an `entry` of a description names. Raises SchemaError and OSError as `load`."""
+    file = description.inside(folder, entry["path"])
+    if not file.is_file():
+        raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
+    check_name("file", entry["path"])
+    return file
+
+
+def check_sum(entry, found):
+    """Raise SchemaError for a file that is not the one described. `found`: its checksum."""
+    if "sha256" in entry and found != entry["sha256"]:
+        raise SchemaError(
+            f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not {entry['sha256']}. Fetch "
+            "the original, or correct the checksum if you changed the file on purpose."
+        )
 
 
 def _read_files(folder, text, table=None):

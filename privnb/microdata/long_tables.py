@@ -157,11 +157,12 @@ def numbered(names):
 
 @dataclass(frozen=True)
 class File:
-    """A file of a table. `names`: what its columns are called, by their names in the file, where these differ."""
+    """A file of a table."""
 
     path: object
     layout: text_files.Layout | None
     header: tuple = ()  # the columns of a text file without one
+    entry: Mapping = field(default_factory=dict)  # what a description says of it
 
 
 def columns(files):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from privnb.microdata import description, draft, engine, expect, long_tables, reading, text_files, undescribed, writing
-from privnb.microdata.dataset import Chosen, find
+from privnb.microdata.dataset import Chosen, check_sum, data_file, find
 from privnb.microdata.memory import Memory
 from privnb.microdata.schema import SchemaError
 from privnb.sanitizers import in_parts, of_counts, own_cells
@@ -82,6 +82,9 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         sanitizer = of_counts.sanitizer_of(model, algorithm, chosen.schema)
         names, others = of_counts.columns(chosen.schema)
         before = [_fingerprint(file.path) for file in files]
+        for file in files:
+            if "sha256" in file.entry:
+                check_sum(file.entry, description.checksum(file.path))
         renamed, made = chosen.text.get("renamed", {}), folder / "release" / out.name
         made.parent.mkdir()  # of its own: whatever it is called, it is no file of the work
         opened = partial(long_tables.opened, files, [*names, *others], renamed, complete=chosen.dropped)
@@ -173,17 +176,13 @@ def _described(source, model, dataset, study, folder, given):
     path = Path(source)
     if dataset is None and (path.suffix == ".toml" or not path.exists()):
         chosen = Chosen.of(find(source), study)
-        layout, named = chosen.text.get("format", {}), tuple(chosen.text["columns"])
-        return chosen, [
-            long_tables.File(
-                description.inside(chosen.path.parent, entry["path"]), text_files.Layout.of(layout | entry), named
-            )
-            for entry in chosen.text["files"]
-        ], ()  # fmt: skip
-    files = [
-        long_tables.File(each, reading.guessed(each) if reading.kind(each) == reading.TEXT else None)
-        for each in reading.parts(path)
-    ]
+        layout, named, files = chosen.text.get("format", {}), tuple(chosen.text["columns"]), []
+        for entry in chosen.text["files"]:
+            own = text_files.Layout.of(layout | entry)
+            files.append(long_tables.File(data_file(chosen.path.parent, entry), own, named, entry))
+        return chosen, files, ()
+    paths = reading.parts(path)
+    files = [long_tables.File(*each) for each in zip(paths, reading.layouts_of(paths), strict=True)]
     if dataset is not None:
         return Chosen.of(find(dataset), study), files, ()
     if isinstance(model, Sanitizer):

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -118,6 +119,35 @@ def test_parts_of_a_folder_are_one_table(here):
     for source, out in (("parts", "one.csv"), ("whole.csv", "two.csv")):
         assert sanitize(source, "k=5, l=1.5:income", out).records == 400
     assert read("one.csv") == read("two.csv")
+
+
+def test_parts_that_are_laid_out_differently_are_no_table(here):
+    os.mkdir("parts")
+    people()[:100].to_csv("parts/a.csv", index=False)
+    people()[100:].to_csv("parts/b.csv", index=False, sep=";")
+    with pytest.raises(SchemaError, match=r"b\.csv is laid out otherwise than a\.csv: .*separator=';'"):
+        sanitize("parts", "k=5", "out.csv")
+    people()[100:].to_parquet("parts/b.csv")
+    (here / "parts" / "b.csv").rename(here / "parts" / "b.parquet")
+    with pytest.raises(SchemaError, match=r"b\.parquet is laid out otherwise than a\.csv"):
+        sanitize("parts", "k=5", "out.csv")
+    assert [each.name for each in here.iterdir()] == ["parts"]
+
+
+def test_a_file_that_is_not_the_one_described_is_refused(here):
+    shutil.copytree(CLINIC.parent, "clinic")
+    path, file = here / "clinic" / "clinic.toml", here / "clinic" / "clinic.csv"
+    records = file.read_text(encoding="utf-8")
+    file.write_text(records + records.splitlines()[-1] + "\n", encoding="utf-8")
+    for reads in (load, lambda path: sanitize(path, "k=5", "out.csv")):
+        with pytest.raises(SchemaError, match=r"^clinic\.csv is not the file that is described: its SHA-256 is"):
+            reads(path)
+    file.unlink()
+    with pytest.raises(FileNotFoundError, match=r"^clinic\.csv is described and not there"):
+        sanitize(path, "k=5", "out.csv")
+    assert [each.name for each in here.iterdir()] == ["clinic"]
+    file.write_text(records, encoding="utf-8")
+    assert sanitize(path, "k=5", "out.csv").records == 300
 
 
 def test_what_a_person_has_several_records_of_counts_people(here):
