@@ -14,6 +14,7 @@ import pandas as pd
 from privnb.microdata import engine, long_tables, progress, reading, writing
 from privnb.microdata.counts import coded
 from privnb.microdata.dataset import Dataset
+from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Treatment
 from privnb.sanitizers import of_counts, own_cells
 from privnb.sanitizers.algorithms import told_of_compiling
@@ -162,7 +163,9 @@ def graded(release, path, memory, **settings):
         return release
     schema, noisy = release.schema, release.treated("noisy")
     exact = [name for name in schema.quasi_identifiers if name not in noisy]
-    names = exact if noisy else [*exact, *schema.sensitive]
+    few, _ = of_counts.columns(schema)
+    neutral = [name for name in few if schema[name].role is Role.NEUTRAL]  # with which somebody may stand alone
+    names = exact if noisy else [*exact, *schema.sensitive, *neutral]
     if not names:
         return release
     with long_tables.opened([long_tables.File(path, None)], names, {}, **settings) as table:

@@ -83,8 +83,22 @@ def test_rows_are_sorted_by_what_they_hold(visits):
 def test_a_part_is_the_table_where_that_is_no_longer(small, monkeypatch, capsys):
     monkeypatch.setattr(in_parts, "SIZE", 300)
     made = sanitize(CLINIC, "k=5", "out.csv", algorithm="KMember")
-    assert not made.notes
+    assert "parts" not in " ".join(made.notes)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_neutral_column_that_singles_somebody_out_is_named(visits, small, alone):
+    text = VISITS.replace("high = 1000000", "high = 9")
+    (small / "visits.toml").write_text(text, encoding="utf-8")
+    visits.assign(score=np.where(visits.index == 7, 9 if alone else 1, 1)).to_csv("visits.csv", index=False)
+    made = sanitize("visits.toml", "k=5", "out.csv", algorithm="KMember")
+    rows = pd.read_csv("out.csv", dtype=str)
+    fewest = [rows.groupby(names).size().min() for names in (["age", "sex"], ["age", "sex", "score"])]
+    assert fewest[0] == made.smallest >= 5
+    assert alone == (fewest[1] == 1)
+    said = "By its labels together with score, as in the table, somebody's record stands alone."
+    assert (said in facts(small / "out.csv")["note"]) == any(note.startswith(said) for note in made.notes) == alone
 
 
 def test_buckets_of_all_parts_have_numbers_of_their_own(small):
