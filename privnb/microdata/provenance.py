@@ -30,15 +30,27 @@ class Promise(NamedTuple):
         """
         total = math.fsum(budget.values())
         parts = " + ".join(f"{epsilon:g} ({name})" for name, epsilon in budget.items())
-        neighbours = f"two tables that differ in one record's {', '.join(budget)} and in nothing else"
+        return cls._of(total, f"{parts} = {total:g} a record (sequential composition)", budget, rest)
+
+    @classmethod
+    def together(cls, epsilon, columns, rest):
+        """Local differential privacy of columns that are drawn together, so that a record spends `epsilon` once.
+
+        `columns`: which; `rest`: those without noise.
+        """
+        return cls._of(epsilon, f"{epsilon:g} a record, {', '.join(columns)} together", columns, rest)
+
+    @classmethod
+    def _of(cls, epsilon, spent, columns, rest):
+        neighbours = f"two tables that differ in one record's {', '.join(columns)} and in nothing else"
         statement = (
-            f"Local differential privacy with epsilon {parts} = {total:g} a record (sequential composition). "
-            f"Neighbours are {neighbours}: no release is more than exp({total:g}) times as likely from one as from the "
-            "other. Each further noisy release of the same records adds its own epsilon."
+            f"Local differential privacy with epsilon {spent}. "
+            f"Neighbours are {neighbours}: no release is more than exp({epsilon:g}) times as likely from one as from "
+            "the other. Each further noisy release of the same records adds its own epsilon."
         )
         if rest:
             statement += f" Nothing is promised for {', '.join(rest)}, which are published as they are."
-        return cls(total, tuple(budget), neighbours, statement)
+        return cls(epsilon, tuple(columns), neighbours, statement)
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,27 @@
 `sanitize` makes a release of a table of any length.
 """
 
+from privnb.sanitizers.additive_noise import AdditiveNoise
 from privnb.sanitizers.anatomy import Anatomy
 from privnb.sanitizers.any_length import sanitize
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.bucketize import Bucketize
+from privnb.sanitizers.data_swapping import DataSwapping
 from privnb.sanitizers.full_domain import FullDomain
+from privnb.sanitizers.gamma_diagonal import GammaDiagonal
 from privnb.sanitizers.geometric_noise import GeometricNoise
 from privnb.sanitizers.identity import Identity
 from privnb.sanitizers.k_member import KMember
 from privnb.sanitizers.laplace_noise import LaplaceNoise
 from privnb.sanitizers.local_recoding import LocalRecoding
+from privnb.sanitizers.local_suppression import LocalSuppression
+from privnb.sanitizers.mask import Mask
 from privnb.sanitizers.mondrian import Mondrian
+from privnb.sanitizers.pram import Pram
 from privnb.sanitizers.randomized_response import RandomizedResponse
+from privnb.sanitizers.rare_categories import RareCategories
+from privnb.sanitizers.retention_replacement import RetentionReplacement
+from privnb.sanitizers.sampling import Sampling
 from privnb.sanitizers.suppress import Suppress
 from privnb.sanitizers.top_down_specialization import TopDownSpecialization
 
@@ -22,6 +31,8 @@ __all__ = [  # noqa: RUF022 - the order of every list of sanitizers
     "Mondrian", "LocalRecoding", "FullDomain", "TopDownSpecialization", "KMember",
     "Bucketize", "Anatomy",
     "LaplaceNoise", "GeometricNoise", "RandomizedResponse",
+    "GammaDiagonal", "Mask", "Pram", "RetentionReplacement", "AdditiveNoise", "DataSwapping",
+    "RareCategories", "LocalSuppression", "Sampling",
     "Suppress", "Identity",
     "SanitizationError", "Sanitizer", "sanitize",
 ]  # fmt: skip

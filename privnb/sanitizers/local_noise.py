@@ -12,22 +12,17 @@ from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.mechanisms import check_epsilon
 
 
-class LocalNoise(Sanitizer):
-    """A mechanism with a proven epsilon, run on each value by itself, in every column that it can change.
+class CellNoise(Sanitizer):
+    """Each value of each record changes by itself, by a law that everybody knows, in every column that it can change.
 
-    Epsilon is spent per attribute, locally: a record with two noisy values costs 2 epsilon, between neighbouring
-    tables that differ in one record's values. Only `rng=None` (OpenDP) may promise its epsilon.
+    A subclass gives the columns, what is drawn for one, and its law. Nothing is promised, unless `_promise` says it.
     """
 
     treatment = "noisy"
-    letters = requires = ("epsilon",)
     order_invariant = False
     randomized = True
     coded = True
     in_parts = True
-
-    def __post_init__(self):
-        check_epsilon(self.epsilon)
 
     def _sanitize(self, dataset, table, rng):
         noisy = self._noisy(dataset.schema)
@@ -35,11 +30,9 @@ class LocalNoise(Sanitizer):
         source = None if rng is None else np.random.default_rng(rng)
         for attribute in noisy:
             table[attribute.name] = self._draw(plain(table[attribute.name]), attribute, source)
-        names = [attribute.name for attribute in noisy]
         facts = {"noisy": {attribute.name: self._law(attribute) for attribute in noisy}}
-        if rng is None and all(self._proven(attribute) for attribute in noisy):
-            rest = [name for name in table if name not in names]
-            facts["promise"] = Promise.local(dict.fromkeys(names, self.epsilon), rest)
+        if rng is None and (promise := self._promise(noisy, table)):
+            facts["promise"] = promise
         return table, facts
 
     @abstractmethod
@@ -53,6 +46,29 @@ class LocalNoise(Sanitizer):
     @abstractmethod
     def _law(self, attribute):
         """The `Law` by which the noise of a column is drawn."""
+
+    def _promise(self, noisy, table):
+        """What is promised of noise that no seed can draw again; None: nothing."""
+
+
+class LocalNoise(CellNoise):
+    """A mechanism with a proven epsilon, run on each value by itself, in every column that it can change.
+
+    Epsilon is spent per attribute, locally: a record with two noisy values costs 2 epsilon, between neighbouring
+    tables that differ in one record's values. Only `rng=None` (OpenDP) may promise its epsilon.
+    """
+
+    letters = requires = ("epsilon",)
+
+    def __post_init__(self):
+        check_epsilon(self.epsilon)
+
+    def _promise(self, noisy, table):
+        names = [attribute.name for attribute in noisy]
+        if all(self._proven(attribute) for attribute in noisy):
+            rest = [name for name in table if name not in names]
+            return Promise.local(dict.fromkeys(names, self.epsilon), rest)
+        return None
 
     def _proven(self, attribute):
         """Whether the noise covers the whole public domain, as the promise says."""
@@ -81,13 +97,8 @@ class NumericNoise(LocalNoise):
                 expect.positive(f"sensitivity of {expect.found(name)}", number)
 
     def _noisy(self, schema):
-        noisy = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
+        noisy = numeric(self, schema)
         names = [attribute.name for attribute in noisy]
-        if not noisy:
-            raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
-                f"{', '.join(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
-            )
         unknown = sorted(set(self.sensitivity or ()) - set(names))
         if unknown:
             raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
@@ -102,3 +113,35 @@ class NumericNoise(LocalNoise):
 
     def _proven(self, attribute):
         return self._sensitivity(attribute) >= attribute.domain.width
+
+
+def numeric(sanitizer, schema):
+    """The numeric quasi-identifiers, in column order. Raises SanitizationError where there is none."""
+    found = [schema[name] for name in schema.quasi_identifiers if schema[name].numeric]
+    if not found:
+        raise SanitizationError(
+            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' is numeric; they are "
+            f"{', '.join(schema.quasi_identifiers)}. Choose a study with numbers, or another sanitizer."
+        )
+    return found
+
+
+def categorical(sanitizer, schema, names=()):
+    """The quasi-identifiers of two or more categories, or those of these names, in column order.
+
+    Raises SanitizationError where there is none, and for a name that is no such attribute.
+    """
+    attributes = [schema[name] for name in schema.quasi_identifiers]
+    found = [each for each in attributes if not each.numeric and len(each.domain.values) > 1]
+    if not found:
+        raise SanitizationError(
+            f"{sanitizer!r}: no quasi-identifier of '{schema.dataset}' has two or more categories; they are "
+            f"{', '.join(schema.quasi_identifiers)}. Choose a study with categories, or noise for numbers."
+        )
+    able = [each.name for each in found]
+    if unknown := [name for name in names if name not in able]:
+        raise SanitizationError(
+            f"{sanitizer!r}: {', '.join(map(repr, unknown))} is no quasi-identifier of '{schema.dataset}' with two or "
+            f"more categories; those are {', '.join(able)}."
+        )
+    return [each for each in found if not names or each.name in names]

@@ -15,6 +15,7 @@ from privnb.microdata import expect
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 
 MOST = 5000  # values of a domain whose matrix is written out
+ROOM = 2**40  # a draw is a whole number below
 
 
 def markov(name, matrix, size=None):
@@ -66,6 +67,29 @@ def symmetric_vulnerability(prior, size, true, other):
     """
     prior = np.asarray(prior, dtype=float)
     return float(np.maximum(prior * true, prior.max() * other).sum() + (size - len(prior)) * prior.max() * other)
+
+
+def drawn(positions, matrix, rng):
+    """The published position of each record, drawn from its row of a Markov matrix.
+
+    Parameters
+    ----------
+    positions : integer array (n,)
+        Of the true values.
+    matrix : float array (size, size)
+        As of `markov`.
+    rng : int, Generator or None
+
+    Returns
+    -------
+    integer array (n,)
+    """
+    # In whole numbers: sums of floats may differ in their last digit from one machine to another.
+    ends = np.rint(np.cumsum(matrix, axis=1) * ROOM).astype(np.int64)
+    ends[:, -1] = ROOM
+    starts = np.arange(len(matrix)) * ROOM
+    number = np.random.default_rng(rng).integers(0, ROOM, len(positions)) + starts[positions]
+    return np.searchsorted((ends + starts[:, np.newaxis]).ravel(), number, side="right") - positions * len(matrix)
 
 
 class Symmetric(Law):
@@ -173,7 +197,8 @@ class Transition(Law):
 
     def __str__(self):
         kept = np.diag(self._array)
-        return f"{self.name}, {len(kept)} values, each true one published with {kept.min():.4g} to {kept.max():.4g}"
+        shares = " to ".join(dict.fromkeys([f"{kept.min():.4g}", f"{kept.max():.4g}"]))
+        return f"{self.name}, {len(kept)} values, each true one published with {shares}"
 
     @cached_property
     def _array(self):

@@ -182,6 +182,29 @@ def randomized_response(values, categories, epsilon, *, rng):
     return domain.to_numpy()[noisy(codes, len(domain), epsilon, rng)].reshape(values.shape)
 
 
+def response(positions, size, epsilon, *, rng):
+    """As `randomized_response`, of positions in a domain that nobody has to list, such as that of all combinations.
+
+    Parameters
+    ----------
+    positions : integer array (n,)
+        From 0 to below `size`.
+    size : int
+        From 2.
+    epsilon : float
+    rng : int, Generator or None
+        As of `laplace`.
+
+    Returns
+    -------
+    integer array (n,)
+    """
+    if rng is not None:
+        return _seeded_response(positions, size, epsilon, rng)
+    # How far a position moves does not depend on it, so that one call serves all.
+    return (positions + _exact_response(np.zeros_like(positions), size, epsilon)) % size
+
+
 def _seeded_response(codes, size, epsilon, rng):
     generator = np.random.default_rng(rng)
     away = generator.integers(1, size, len(codes))

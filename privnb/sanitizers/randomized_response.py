@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from privnb.sanitizers.base import SanitizationError
-from privnb.sanitizers.local_noise import LocalNoise
+from privnb.sanitizers.local_noise import LocalNoise, categorical
 from privnb.sanitizers.mechanisms import randomized_response
 from privnb.sanitizers.noise_channel import Response
 
@@ -25,14 +24,7 @@ class RandomizedResponse(LocalNoise):
     changes = "categories"
 
     def _noisy(self, schema):
-        attributes = [schema[name] for name in schema.quasi_identifiers]
-        noisy = [a for a in attributes if not a.numeric and len(a.domain.values) > 1]
-        if not noisy:
-            raise SanitizationError(
-                f"{self!r}: no quasi-identifier of '{schema.dataset}' has two or more categories; they are "
-                f"{', '.join(schema.quasi_identifiers)}. Choose a study with categories, or noise for numbers."
-            )
-        return noisy
+        return categorical(self, schema)
 
     def _draw(self, values, attribute, rng):
         return randomized_response(values, attribute.domain.values, self.epsilon, rng=rng)

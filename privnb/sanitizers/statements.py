@@ -17,7 +17,8 @@ def stated(facts, rows, new):
     expect.kind("noisy", noisy, Mapping, instead="Give the law of each column's noise, or name it in `perturbed`.")
     expect.texts("perturbed", perturbed, "columns")
     stated = {name: Treatment("noisy", law) for name, law in noisy.items()}
-    return stated | dict.fromkeys([*perturbed, *new], Treatment("synthetic" if rows is Rows.NOBODY else "perturbed"))
+    other = dict.fromkeys([*perturbed, *new], Treatment("synthetic" if rows is Rows.NOBODY else "perturbed"))
+    return other | stated  # a new column may have noise of a known law
 
 
 def positions(rows, n):

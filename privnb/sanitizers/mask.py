@@ -1,0 +1,79 @@
+"""MASK: each category a column of zeros and ones, of which each is flipped by itself."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
+from privnb.microdata.hierarchy import SUPPRESSED
+from privnb.microdata.names import names_in, offered
+from privnb.microdata.provenance import Promise
+from privnb.microdata.schema import Attribute, Categories, Role
+from privnb.sanitizers.base import SanitizationError, Sanitizer
+from privnb.sanitizers.local_noise import categorical
+from privnb.sanitizers.mechanisms import check_epsilon, response
+from privnb.sanitizers.noise_channel import Response
+
+BITS = ("0", "1")
+
+
+@dataclass(frozen=True)
+class Mask(Sanitizer):
+    """Write each categorical quasi-identifier as one column of zeros and ones for each value of its public domain, and
+    keep each of these with the same probability, or flip it.
+
+    Two records of M attributes differ in at most 2 M of these columns, so that gamma = e^epsilon = (p / (1 - p))^(2 M)
+    for the probability p: epsilon is spent once per record. A published row may have several ones for an attribute, or
+    none. The attributes themselves are published as `*`. Only `rng=None` promises epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        Above 0; smaller flips more.
+    attributes : str
+        Which, with commas between; empty: all quasi-identifiers of two or more categories.
+
+    Source: Rizvi and Haritsa, "Maintaining Data Privacy in Association Rule Mining", VLDB 2002 (flips); Agrawal and
+    Haritsa, ICDE 2005 (p for a gamma); Aggarwal and Yu 2008, eq. 10.10. There p is the probability to keep, and in the
+    prose of 10.3 that to flip.
+    """
+
+    epsilon: float
+    attributes: str = ""
+    title = "MASK"
+    treatment = "noisy"
+    letters = requires = ("epsilon",)
+    changes = "categories"
+    order_invariant = False
+    randomized = True
+    coded = True
+    in_parts = True
+
+    def __post_init__(self):
+        check_epsilon(self.epsilon)
+        expect.kind("attributes", self.attributes, str, instead="Name them with commas between, or give ''.")
+
+    def _sanitize(self, dataset, table, rng):
+        attributes = categorical(self, dataset.schema, names_in(self.attributes))
+        each, new = self.epsilon / (2 * len(attributes)), []
+        source = None if rng is None else np.random.default_rng(rng)
+        columns = {}
+        for attribute in attributes:
+            codes = attribute.domain.codes(table[attribute.name])
+            for place, value in enumerate(attribute.domain.values):
+                name = offered(f"{attribute.name}={value}")
+                bits = response((codes == place).astype(np.int64), 2, each, rng=source)
+                new.append(Attribute(name, Role.QUASI_IDENTIFIER, Categories(BITS)))
+                columns[name] = of_codes(bits, BITS)
+            table[attribute.name] = of_codes(np.zeros(len(table), dtype=np.int8), [SUPPRESSED])
+        if len(columns) < len(new) or {*columns} & {*dataset.schema.names()}:
+            raise SanitizationError(
+                f"{self!r}: two columns would have one name, of {', '.join(columns)}. Rename a column or a value."
+            )
+        table = table.assign(**columns)
+        facts = {"new": tuple(new), "noisy": dict.fromkeys(columns, Response(each, 2))}
+        if rng is None:
+            rest = [name for name in dataset.schema.published if dataset.schema[name] not in attributes]
+            facts["promise"] = Promise.together(self.epsilon, list(columns), rest)
+        return table, facts
