@@ -11,39 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
+from privnb.measures.matrices import amplification_of, markov
 from privnb.microdata import expect
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 
 MOST = 5000  # values of a domain whose matrix is written out
 ROOM = 2**40  # a draw is a whole number below
-
-
-def markov(name, matrix, size=None):
-    """`matrix` as a float array (size, size) whose rows are probabilities. `name`: what it is called in errors.
-
-    Raises ValueError for another shape, an entry below 0, and a row that does not add up to 1.
-
-    >>> markov("matrix", [[0.75, 0.25], [0.5, 0.5]]).shape
-    (2, 2)
-    """
-    try:
-        found = np.array(matrix, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be rows of equally many numbers, got {expect.found(matrix)}.") from None
-    expect.array(name, found, 2)
-    wanted = f"of {size} rows and columns, one of each value of the domain" if size else "square"
-    if found.shape[0] != found.shape[1] or (size and len(found) != size):
-        raise ValueError(f"{name} must be {wanted}, got {found.shape[0]} x {found.shape[1]}.")
-    if (found < 0).any():
-        raise ValueError(f"{name} must hold probabilities, got {found.min():g}. Give none below 0.")
-    sums = found.sum(axis=1)
-    if (np.abs(sums - 1) > 1e-9).any():
-        row = int(np.abs(sums - 1).argmax())
-        raise ValueError(
-            f"each row of {name} must add up to 1, and row {row} adds up to {sums[row]:.10g}. A row is a true value "
-            "and says how likely each value is published for it; FRAPP's columns are rows here."
-        )
-    return found / sums[:, np.newaxis]
 
 
 def symmetric_vulnerability(prior, size, true, other):
@@ -232,19 +205,3 @@ class Part(Law):
 
     def __str__(self):
         return f"{self.together.law}, drawn together for {', '.join(self.together.names)}"
-
-
-def amplification_of(matrix):
-    """Gamma of a matrix: how many times likelier any value is published for one true value than for another; from 1.
-
-    A value that is never published does not count. One that some true values exclude makes it infinite.
-
-    Source: Evfimievski, Gehrke, Srikant, PODS 2003, definition 3; Aggarwal and Yu 2008, section 10.2.4.
-
-    >>> amplification_of([[0.9, 0.1], [0.1, 0.9]])
-    9.0
-    """
-    found = markov("matrix", matrix)
-    found = found[:, found.max(axis=0) > 0]
-    with np.errstate(divide="ignore"):
-        return float((found.max(axis=0) / found.min(axis=0)).max())

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from privnb.measures.matrices import markov
 from privnb.microdata import expect
 from privnb.microdata.columns import of_codes
 from privnb.microdata.names import names_in
 from privnb.microdata.treatment import Jointly
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.local_noise import CellNoise, categorical
-from privnb.sanitizers.matrix_laws import MOST, Part, Transition, drawn, markov
+from privnb.sanitizers.matrix_laws import MOST, Part, Transition, drawn
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
+from privnb.measures.matrices import amplification_of, markov
 from privnb.microdata.treatment import Jointly, Law, Unreadable
 from privnb.sanitizers.additive_laws import Gaussian, Uniform
-from privnb.sanitizers.matrix_laws import Diagonal, Part, Transition, amplification_of, markov
+from privnb.sanitizers.matrix_laws import Diagonal, Part, Transition
 from privnb.sanitizers.mechanisms import kept
 from privnb.sanitizers.noise_channel import Geometric, Laplace, Response
 

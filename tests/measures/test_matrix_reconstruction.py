@@ -1,0 +1,143 @@
+"""Counts behind a matrix: the book's numbers, and estimates that are right on average and rise in likelihood."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import hilbert
+
+from privnb.measures import matrices
+from privnb.measures.matrices import (
+    condition_number,
+    diagonal_condition,
+    error_bound,
+    inverted,
+    iterated,
+    markov,
+    retained_count,
+)
+from privnb.sanitizers.matrix_laws import Diagonal
+
+
+def bits(kept):
+    return np.array([[kept, 1 - kept], [1 - kept, kept]])
+
+
+def test_the_gamma_diagonal_matrix():
+    """Catalogue 10-20: n = 12 and gamma = 19 have x = 1/30, a diagonal of 19/30, and a condition of 5/3."""
+    matrix = Diagonal.of_gamma(19, 12).transition(12)
+    assert matrix[0, :2] == pytest.approx([19 / 30, 1 / 30])
+    assert condition_number(matrix) == pytest.approx(5 / 3) == pytest.approx(diagonal_condition(19, 12))
+    inverse = np.linalg.inv(matrix)
+    assert inverse[0, :2] == pytest.approx([1.611111, -0.055556], abs=1e-6)
+    assert diagonal_condition(19, 2000) == pytest.approx(112.111, abs=1e-3)
+    assert diagonal_condition(19, 7500) == pytest.approx(417.667, abs=1e-3)
+    assert condition_number(Diagonal.of_gamma(19, 2000).transition(2000)) == pytest.approx(112.111, abs=1e-3)
+
+
+def test_four_values_with_a_gamma_of_three():
+    """Catalogue 10-20: what is published on average, and what is estimated from one table of counts."""
+    matrix = Diagonal.of_gamma(3, 4).transition(4)
+    assert np.array([40, 30, 20, 10]) @ matrix == pytest.approx([30, 26.6667, 23.3333, 20], abs=1e-4)
+    assert inverted([30, 27, 25, 18], matrix) == pytest.approx([40, 31, 25, 4])
+    assert condition_number(matrix) == pytest.approx(3)
+
+
+def test_the_condition_of_the_hilbert_matrix():
+    """Aggarwal and Yu, section 10.2.3: "about 10^5"; it is 476,607. A Markov matrix is one divided by its row sums."""
+    assert np.linalg.cond(hilbert(5)) == pytest.approx(476_607, rel=1e-4)
+    scaled = hilbert(5) / hilbert(5).sum(axis=1, keepdims=True)
+    assert condition_number(scaled) == pytest.approx(np.linalg.cond(scaled))
+
+
+@pytest.mark.parametrize(("number", "condition"), [(1, 1.25), (2, 1.5625), (3, 1.953125), (4, 2.441406)])
+def test_the_condition_of_mask_grows_with_each_bit(number, condition):
+    """Catalogue 10-11: (2 p - 1)^-n, here for p = .9."""
+    matrix = bits(0.9)
+    for _ in range(number - 1):
+        matrix = np.kron(matrix, bits(0.9))
+    assert condition_number(matrix) == pytest.approx(condition, abs=1e-6) == pytest.approx(0.8**-number, abs=1e-6)
+
+
+def test_the_supports_of_mask():
+    """Catalogue 10-11: 26 ones of 100 are 20; two items that are published as 50.6, 15.4, 15.4 and 18.6."""
+    assert inverted([74, 26], bits(0.9)) == pytest.approx([80, 20])
+    both, true = np.kron(bits(0.9), bits(0.9)), np.array([60, 10, 10, 20])
+    assert true @ both == pytest.approx([50.6, 15.4, 15.4, 18.6])
+    assert inverted(true @ both, both) == pytest.approx(true)
+    assert iterated(true @ both, both, rise=1e-15).counts == pytest.approx(true, abs=0.01)
+
+
+@settings(max_examples=60, deadline=None)
+@given(size=st.integers(2, 6), seed=st.integers(0, 10**6))
+def test_estimates_of_any_matrix(size, seed):
+    """Without noise in the counts both ways give the true ones; the likelihood never falls, the sum stays."""
+    rng = np.random.default_rng(seed)
+    matrix = 0.6 * np.eye(size) + 0.4 * rng.dirichlet(np.ones(size), size)
+    true = rng.integers(1, 500, size)
+    seen = true @ matrix
+    assert inverted(seen, matrix) == pytest.approx(true)
+    found = iterated(seen, matrix, steps=400, rise=1e-14)
+    assert (np.diff(found.likelihoods) >= -1e-12).all()
+    assert len(found.likelihoods) == found.steps + 1
+    assert found.counts.sum() == pytest.approx(true.sum())
+    assert (found.counts >= 0).all()
+    drawn = rng.multinomial(2000, seen / seen.sum())
+    estimate = inverted(drawn, matrix)
+    error = np.linalg.norm(estimate - 2000 * true / true.sum()) / np.linalg.norm(2000 * true / true.sum())
+    assert error <= error_bound(matrix, drawn, 2000 * seen / seen.sum()) + 1e-9, "Agrawal and Haritsa, theorem 1"
+
+
+def test_the_inverse_may_fall_below_0_and_the_iteration_does_not():
+    matrix = Diagonal.of_gamma(3, 4).transition(4)
+    assert inverted([40, 40, 19, 1], matrix)[3] < 0
+    assert (iterated([40, 40, 19, 1], matrix).counts >= 0).all()
+
+
+def test_a_singular_matrix_is_refused_by_the_inverse_alone():
+    matrix = np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
+    assert condition_number(matrix) == np.inf
+    with pytest.raises(ValueError, match=r"the matrix is singular: .* `iterated`"):
+        inverted([5, 5, 10], matrix)
+    assert iterated([5, 5, 10], matrix).counts[2] == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: inverted([1, 2, 3], bits(0.9)), "must be of 3 rows and columns"),
+        (lambda: iterated([0, 0], bits(0.9)), "not all 0"),
+        (lambda: iterated([-1, 2], bits(0.9)), "counts from 0"),
+        (lambda: iterated([1, 2], bits(0.9), steps=0), "steps"),
+        (lambda: iterated([1, 2], bits(0.9), rise=0), "rise"),
+        (lambda: iterated([1, 2], [[1, 0], [1, 0]]), "cannot come from any value"),
+        (lambda: diagonal_condition(1, 4), "gamma"),
+        (lambda: retained_count(5, 10, 0, 0.5), "kept"),
+        (lambda: retained_count(5, 10, 0.5, 2), "share must be a probability"),
+        (lambda: markov("matrix", [[0.5, 0.2], [0.5, 0.5]]), "adds up to 0.7"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_range_of_retention_replacement_is_counted_without_bias():
+    """Agrawal, Srikant, Thomas 2005: n0 = (n_r - N (1 - p) b) / p, the first row of the inverse of its 2 x 2 matrix."""
+    kept, share, records, true = 0.3, 0.25, 1000, 600
+    matrix = np.array(
+        [[kept + (1 - kept) * share, (1 - kept) * (1 - share)], [(1 - kept) * share, kept + (1 - kept) * (1 - share)]]
+    )
+    seen = np.array([true, records - true]) @ matrix
+    assert retained_count(seen[0], records, kept, share) == pytest.approx(true)
+    assert inverted(seen, matrix)[0] == pytest.approx(true)
+    rng = np.random.default_rng(1)
+    drawn = [rng.binomial(true, matrix[0, 0]) + rng.binomial(records - true, matrix[1, 0]) for _ in range(400)]
+    estimates = [retained_count(each, records, kept, share) for each in drawn]
+    assert np.mean(estimates) == pytest.approx(true, abs=4 * np.std(estimates) / 20)
+
+
+def test_the_largest_step_of_an_iteration_is_stated():
+    assert matrices.STEPS == 1000
+    found = iterated([30, 27, 25, 18], Diagonal.of_gamma(1.1, 4).transition(4), steps=3, rise=1e-15)
+    assert found.steps == 3
