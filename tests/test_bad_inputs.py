@@ -456,7 +456,7 @@ ACCEPTED = {
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
     "sanitizers.*.attributes": {"text", "empty"}, "sanitizers.DataSwapping.within": {"text", "empty"},
     "sanitizers.AdditiveNoise.*": {"half", "huge", "dict"}, "sanitizers.GammaDiagonal.spread": {"zero"},
-    "mechanisms.response.size": {"huge"},
+    "mechanisms.response.size": {"huge"}, "sanitizers.Pram.invariant": {"true"},
     "workload": {"text"}, "prefix": {"text"}, "miner": {"text"}, "miner_set": {"text"}, "store": {"text"},
     "value": {"text", "empty", "below", "zero", "half", "huge"}, "sanitizers.*.target": {"text"},
     "disclosures.sanitizations.*": {"text"}, "adversary.scenarios.target": {"text"},

@@ -66,6 +66,8 @@ class Pram(CellNoise):
         expect.kind("invariant", self.invariant, bool)
         if self.matrices is not None:
             expect.kind("matrices", self.matrices, Mapping, instead='Give a matrix by attribute: {"sex": [[...], ...]}')
+            if not self.matrices:
+                raise ValueError("matrices must hold that of an attribute at least, got a dict of none. Leave it out.")
             for names, matrix in self.matrices.items():
                 markov(f"the matrix of {expect.found(names)}", matrix)
 

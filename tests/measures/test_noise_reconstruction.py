@@ -30,9 +30,7 @@ def loss(found, true):
 
 
 def mixture(records, seed=0):
-    """Aggarwal and Yu, example 6.4: half on [0, 1], half on [4, 5], with uniform noise on [-1, 1]. With 20 intervals an
-    end of the halves lies inside of one, which is always a little wrong.
-    """
+    """Aggarwal and Yu, example 6.4: half on [0, 1], half on [4, 5], with uniform noise on [-1, 1]."""
     rng = np.random.default_rng(seed)
     true = np.round(rng.random(records) + 4 * (rng.random(records) < 0.5), 2)
     return true, true + rng.uniform(-1, 1, records), Uniform(3**-0.5, 0.01)
@@ -48,8 +46,8 @@ def test_a_mixture_comes_back_the_better_the_more_records_there_are(way):
         assert (found.shares >= 0).all()
         losses.append(loss(found, true_distribution(true, UNIT, bins=20)))
     naive = loss(true_distribution(noisy, UNIT, bins=20), true_distribution(true, UNIT, bins=20))
-    assert losses[0] > losses[2]
-    assert losses[2] < 0.06 < naive / 3
+    assert losses[2] < losses[0] / 1.5
+    assert losses[2] < naive / 3
 
 
 def test_nothing_is_in_the_gap_that_noise_cannot_bridge():
