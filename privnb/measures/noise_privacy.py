@@ -124,7 +124,7 @@ def differential_entropy(shares, edges):
     1.0
     """
     some = shares > 0
-    return -(shares[some] @ np.log2(shares[some] / (edges[1] - edges[0])[some]))
+    return 0.0 - shares[some] @ np.log2(shares[some] / (edges[1] - edges[0])[some])
 
 
 def information(shares, edges, law):

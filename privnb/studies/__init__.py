@@ -4,7 +4,8 @@ An evaluation is one task of `store.run`: it is kept under the content of its in
 goes on where it stopped, and two notebooks that ask for the same number compute it once.
 """
 
-from privnb.studies.aggarwal_yu_2008 import hypertension
+from privnb.studies.aggarwal_yu_2008.hypertension import hypertension
+from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
 from privnb.studies.every_sanitizer import along, appraised, axes, family, few_conditions, left_out, settings_along
@@ -38,5 +39,5 @@ __all__ = [
     "data_sets", "decided", "default_k", "direct", "family", "few_conditions", "figures", "gains", "hypertension",
     "known_attributes", "leaked", "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon",
     "predicted", "priced", "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers",
-    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
+    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without", "worked_examples",
 ]  # fmt: skip

@@ -1,0 +1,86 @@
+"""Aggarwal and Yu 2008: the numbers that its chapters on randomization and on attacks work out on the page.
+
+Each is computed by the code that measures releases, from what the book states beside it. Nobody's data are in it.
+"""
+
+import numpy as np
+from scipy.linalg import hilbert
+
+from privnb.attacks.algorithms.deconvolution import left
+from privnb.evaluation.results import row, tidy
+from privnb.measures.base import state
+from privnb.measures.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
+from privnb.microdata.treatment import Jointly, Law
+
+ALL = 1 - 1e-12  # a confidence of 100 per cent, but for rounding
+
+for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
+    state(f"book_{_name}", axis=False)
+state("book_condition_number", format="{:,}", axis=False)
+state("record_index", format="{:,}", axis=False)
+
+
+class _Uniform(Law):
+    """Noise that is uniform on -half to half."""
+
+    def __init__(self, half):
+        self.half = half
+
+    def cumulative(self, noise):
+        return np.clip((np.asarray(noise, dtype=float) / self.half + 1) / 2, 0, 1)
+
+
+def worked_examples():
+    """What the book works out on the page: tidy results.
+
+    Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
+    10.2.1: at which place of the joint domain a record stands, from 1. Section 10.2.3: the condition number of the
+    Hilbert matrix. Section 15.3.6: between which numbers an original lies, before and after empty places are excluded.
+    """
+    rows = [*_example_2_1(), *_indices(), _row("section 10.2.3", "book_condition_number", np.linalg.cond(hilbert(5)))]
+    return tidy([*rows, *_excluded()])
+
+
+def _example_2_1():
+    shares, edges, noise = np.array([0.5, 0.5]), np.array([[0.0, 4.0], [1.0, 5.0]]), _Uniform(1)
+    one = differential_entropy(np.ones(1), np.array([[0.0], [1.0]]))
+    own, of_noise = differential_entropy(shares, edges), differential_entropy(np.ones(1), np.array([[-1.0], [1.0]]))
+    bits = information(shares, edges, noise)
+    yield _row("section 2.2.1", "book_entropy", one, target="uniform on 0 to 1")
+    for confidence in (0.5, 1):
+        width = interval_width(noise, min(confidence, ALL))
+        yield _row("section 2.2.1", "book_interval_length", width, target=f"confidence {confidence:.0%}")
+    yield _row("example 2.1", "book_entropy", own, target="X")
+    yield _row("example 2.1", "book_entropy_length", 2**own, target="X")
+    yield _row("example 2.1", "book_entropy", of_noise, target="Y")
+    yield _row("example 2.1", "book_interval_length", interval_width(noise, ALL), target="Y")
+    yield _row("example 2.1", "book_entropy", of_noise + bits, target="Z")
+    yield _row("example 2.1", "book_information", bits, target="X; Z")
+    yield _row("example 2.1", "book_loss_of_entropy", privacy_loss_share(bits), target="X | Z")
+    yield _row("example 2.1", "book_entropy_length", 2 ** (own - bits), target="X | Z")
+
+
+def _indices():
+    domain = {"age": ["Child", "Adult", "Senior"], "sex": ["Male", "Female"], "education": ["Elementary", "Graduate"]}
+    joint = Jointly(tuple(domain), tuple(map(len, domain.values())), Law())
+    named = ("Child-Male-Elementary", "Child-Male-Graduate", "Child-Female-Graduate", "Senior-Male-Elementary")
+    for record in named:
+        codes = [[values.index(value)] for values, value in zip(domain.values(), record.split("-"), strict=True)]
+        yield _row("section 10.2.1", "record_index", int(joint.positions(codes)[0]) + 1, group=record)
+
+
+def _excluded():
+    """Uniform noise on -1 to 1, and 1 is published; half of the originals are on 0 to 1, half on 5 to 6."""
+    edges = np.linspace(-1, 7, 81)
+    middle = (edges[1:] + edges[:-1]) / 2
+    reach = (np.abs(middle - 1) < 1).astype(float)[None]
+    anywhere = np.full(80, 1 / 80)
+    there = np.where((middle > 0) & (middle < 1) | (middle > 5) & (middle < 6), 1.0, 0.0)
+    for known, shares in (("the noise", anywhere), ("the noise and the distribution", there / there.sum())):
+        ends = left(reach, shares, edges, 0.1 / 80)
+        for end, number in zip(("from", "to"), ends, strict=True):
+            yield _row("section 15.3.6", "book_interval_end", float(number[0]), target=end, knows=known)
+
+
+def _row(dataset, measure, value, **columns):
+    return row(measure, value, dataset=dataset, sanitizer="worked by hand", **columns)
