@@ -10,12 +10,32 @@ from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import names_in, offered
 from privnb.microdata.provenance import Promise
 from privnb.microdata.schema import Attribute, Categories, Role
+from privnb.microdata.treatment import Jointly, Law
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.local_noise import categorical
-from privnb.sanitizers.mechanisms import check_epsilon, response
-from privnb.sanitizers.noise_channel import Response
+from privnb.sanitizers.matrix_laws import Diagonal
+from privnb.sanitizers.mechanisms import check_epsilon, kept, response
 
 BITS = ("0", "1")
+
+
+@dataclass(frozen=True)
+class OneHot(Law):
+    """The columns of one attribute: two records differ in two of them at most.
+
+    Parameters
+    ----------
+    epsilon : float
+        Of the attribute, twice that of a column.
+    """
+
+    epsilon: float
+
+    def __str__(self):
+        return f"flips of an attribute's zeros and ones, epsilon {self.epsilon:g}"
+
+    def amplification(self, size):
+        return float(np.exp(self.epsilon))
 
 
 @dataclass(frozen=True)
@@ -56,13 +76,15 @@ class Mask(Sanitizer):
 
     def _sanitize(self, dataset, table, rng):
         attributes = categorical(self, dataset.schema, names_in(self.attributes))
-        each, new = self.epsilon / (2 * len(attributes)), []
+        each, new, laws = self.epsilon / (2 * len(attributes)), [], {}
         source = None if rng is None else np.random.default_rng(rng)
         columns = {}
         for attribute in attributes:
-            codes = attribute.domain.codes(table[attribute.name])
-            for place, value in enumerate(attribute.domain.values):
-                name = offered(f"{attribute.name}={value}")
+            codes, values = attribute.domain.codes(table[attribute.name]), attribute.domain.values
+            names = tuple(offered(f"{attribute.name}={value}") for value in values)
+            joint = Jointly(names, (2,) * len(names), OneHot(2 * each))
+            laws |= dict.fromkeys(names, Diagonal(kept(2, each), 2, "MASK", joint))
+            for place, name in enumerate(names):
                 bits = response((codes == place).astype(np.int64), 2, each, rng=source)
                 new.append(Attribute(name, Role.QUASI_IDENTIFIER, Categories(BITS)))
                 columns[name] = of_codes(bits, BITS)
@@ -72,7 +94,7 @@ class Mask(Sanitizer):
                 f"{self!r}: two columns would have one name, of {', '.join(columns)}. Rename a column or a value."
             )
         table = table.assign(**columns)
-        facts = {"new": tuple(new), "noisy": dict.fromkeys(columns, Response(each, 2))}
+        facts = {"new": tuple(new), "noisy": laws}
         if rng is None:
             rest = [name for name in dataset.schema.published if dataset.schema[name] not in attributes]
             facts["promise"] = Promise.together(self.epsilon, list(columns), rest)

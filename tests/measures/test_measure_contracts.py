@@ -12,6 +12,7 @@ from privnb import measures
 from privnb.attacks import DistanceLinkage, Linkage
 from privnb.evaluation import store
 from privnb.measures import (
+    breaches,
     channel,
     gains,
     information_loss,
@@ -50,6 +51,7 @@ OF_MASKED = (
 )  # fmt: skip
 OF_NOISE = ("interval_privacy", "information_share_of_noise")
 OF_BOTH = ("loss_metric", "non_uniform_entropy", "kl_divergence")
+OF_BREACHES = ("upward_posterior", "mean_upward_posterior", "downward_posterior", "mean_downward_posterior")
 TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
 
 
@@ -62,6 +64,7 @@ def values():
     groups = LargePopulations.of(adult, "salary")
     exact, exact_key = Identity().sanitize(adult, rng=0)._published(1)
     nearest, blurred = DistanceLinkage().fit(exact), LaplaceNoise(1).sanitize(adult, rng=0)
+    answered = RandomizedResponse(1).sanitize(adult, rng=0)
     values, taken = combinations(adult.table[adult.schema.quasi_identifiers]).index, {name: [] for name in FOUND}
     for sanitizer in (Identity(), KMember(2), KMember(50), Suppress()):
         release = sanitizer.sanitize(adult, rng=0)
@@ -76,7 +79,9 @@ def values():
             **{name: getattr(information_loss, name)(adult, release) for name in OF_BOTH},
             "classification_metric": information_loss.classification_metric(adult, release, "salary"),
             "mean_absolute_error": information_loss.mean_absolute_error(adult, LaplaceNoise(1).sanitize(adult, rng=0)),
-            "change_rate": information_loss.change_rate(adult, RandomizedResponse(1).sanitize(adult, rng=0)),
+            "change_rate": information_loss.change_rate(adult, answered),
+            "amplification": breaches.amplification(answered),
+            **{name: getattr(breaches, name)(adult, answered) for name in OF_BREACHES},
             **{name: getattr(masking, name)(adult, blurred) for name in OF_MASKED},
             **{name: getattr(noise_privacy, name)(blurred, adult) for name in OF_NOISE},
             "error": channel.error(told, channel.guess(told)),
