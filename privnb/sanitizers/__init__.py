@@ -12,6 +12,7 @@ from privnb.sanitizers.data_swapping import DataSwapping
 from privnb.sanitizers.full_domain import FullDomain
 from privnb.sanitizers.gamma_diagonal import GammaDiagonal
 from privnb.sanitizers.geometric_noise import GeometricNoise
+from privnb.sanitizers.geometric_perturbation import GeometricPerturbation
 from privnb.sanitizers.identity import Identity
 from privnb.sanitizers.k_member import KMember
 from privnb.sanitizers.laplace_noise import LaplaceNoise
@@ -20,9 +21,11 @@ from privnb.sanitizers.local_suppression import LocalSuppression
 from privnb.sanitizers.mask import Mask
 from privnb.sanitizers.mondrian import Mondrian
 from privnb.sanitizers.pram import Pram
+from privnb.sanitizers.random_projection import RandomProjection
 from privnb.sanitizers.randomized_response import RandomizedResponse
 from privnb.sanitizers.rare_categories import RareCategories
 from privnb.sanitizers.retention_replacement import RetentionReplacement
+from privnb.sanitizers.rotation import Rotation
 from privnb.sanitizers.sampling import Sampling
 from privnb.sanitizers.suppress import Suppress
 from privnb.sanitizers.top_down_specialization import TopDownSpecialization
@@ -33,6 +36,7 @@ __all__ = [  # noqa: RUF022 - the order of every list of sanitizers
     "LaplaceNoise", "GeometricNoise", "RandomizedResponse",
     "GammaDiagonal", "Mask", "Pram", "RetentionReplacement", "AdditiveNoise", "DataSwapping",
     "RareCategories", "LocalSuppression", "Sampling",
+    "Rotation", "RandomProjection", "GeometricPerturbation",
     "Suppress", "Identity",
     "SanitizationError", "Sanitizer", "sanitize",
 ]  # fmt: skip

@@ -1,0 +1,40 @@
+"""Linear algebra that sanitizers of numbers share: orthogonal matrices, products, standard scores, roots."""
+
+import numpy as np
+
+
+def orthogonal(size, rng):
+    """An orthogonal matrix drawn from Haar measure: none is likelier than another; float array (size, size).
+
+    Source: Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54(5),
+    2007, section 5: the QR decomposition of a Gaussian matrix, with the signs of R's diagonal.
+    """
+    q, r = np.linalg.qr(rng.standard_normal((size, size)))
+    return q * np.sign(np.diag(r))
+
+
+def multiplied(matrix, points):
+    """The points with `matrix` (k, d) applied to each: float array (n, k).
+
+    Column by column, not by a library of matrices: a row is then the same wherever it stands.
+
+    >>> multiplied(np.array([[0, -1], [1, 0]]), np.array([[2.0, 5.0]])).tolist()
+    [[-5.0, 2.0]]
+    """
+    return sum(np.multiply.outer(numbers, weights) for numbers, weights in zip(points.T, matrix.T, strict=True))
+
+
+def standardized(points):
+    """Standard scores of the columns, each less its mean and in its standard deviations, float array (n, d); the means
+    and the deviations, float arrays (d,).
+
+    Raises ValueError for a column without variance.
+
+    >>> standardized(np.array([[1.0], [3.0]]))
+    (array([[-1.],
+           [ 1.]]), array([2.]), array([1.]))
+    """
+    means, deviations = points.mean(axis=0), points.std(axis=0)
+    if constant := np.flatnonzero(deviations <= 1e-12 * np.maximum(np.abs(means), 1)).tolist():
+        raise ValueError(f"columns {constant} have no variance: each holds one number.")
+    return (points - means) / deviations, means, deviations
