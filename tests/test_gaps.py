@@ -21,6 +21,7 @@ from privnb.microdata.bands import Bands
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import Intervals, LeveledRanges, RangedIntervals, Ranges, taxonomies
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema, SchemaError
+from privnb.microdata.treatment import UNTRUE
 from privnb.miners import cross_val_predictions, reference_set
 from privnb.miners.encoding import encode
 from privnb.privacy_models import KAnonymity, KMap
@@ -193,32 +194,33 @@ INSTANCES = [each for kind in kinds().values() for each in kind.examples(SCHEMA)
 
 @pytest.mark.parametrize("sanitizer", INSTANCES, ids=repr)
 def test_every_sanitizer_keeps_its_claims_on_tables_with_gaps(sanitizer):
-    done = 0
+    done = refused = 0
     for seed, way in enumerate([*WAYS, "ranges", "ranges"]):
         data = toy(12 + 4 * seed, seed, way, gaps=(0.1, 0.3, 0.6)[seed % 3])
         try:
             release = sanitizer.sanitize(data, rng=1)
-        except SanitizationError:  # such as one value too common for l
+        except SanitizationError as error:  # such as one value too common for l
+            refused += "missing" in str(error)
             continue
         done += 1
         for model in release.provenance.claims:
             assert keeps(model, **published(release, model))
         for name in ("age", "weight"):
             cells, attribute = release.table[name], SCHEMA[name]
-            if name in release.treated("noisy"):
+            if name in release.treated(*UNTRUE):
                 assert np.isfinite(cells).all()
             elif name in release.treated("exact"):
                 pd.testing.assert_series_equal(cells, data.table[name])
             else:
                 pairs = zip(cells.astype(str), data.table[name], strict=True)
                 assert all(stands_for(*pair, attribute.domain.missing) for pair in pairs)
-        if not release.treated("noisy"):
+        if not release.treated(*UNTRUE):
             losses = (information_loss.certainty_penalty(release), information_loss.loss_metric(data, release))
             losses += (information_loss.precision(release), information_loss.normalized_certainty_penalty(release))
             assert all(0 <= loss <= 1 for loss in losses)
             assert information_loss.kl_divergence(data, release) >= 0
             assert information_loss.non_uniform_entropy(data, release) >= 0
-    assert done >= 5
+    assert done >= 5 or refused >= 5, "it says that a number is missing, and does nothing"
 
 
 def test_who_is_like_whom_where_numbers_are_missing():

@@ -39,8 +39,8 @@ def test_every_kind_publishes_the_same_people(adult):
     page = gallery.side_by_side(adult, family)
     assert list(page.table) == ["made up", *(catalogue.title(type(s).__name__) for s in family)]
     assert len(page.table) == 3 * 9
-    assert len(set(page.table)) == 11
-    assert repr(page) == "3 made-up people under 10 sanitizers"
+    assert len(set(page.table)) == len(family) + 1 > 10
+    assert repr(page) == f"3 made-up people under {len(family)} sanitizers"
     exact, mondrian, buckets = (page.table[name] for name in ("made up", "Mondrian", "Buckets"))
     assert (mondrian != exact).any()
     assert (buckets == exact).sum() == 3 * 8
