@@ -53,7 +53,8 @@ class Sanitizer(ABC):
     requires : tuple of str
         Those of them that it cannot do without.
     changes : str
-        "numbers" or "categories", if it changes these quasi-identifiers alone and needs one.
+        "numbers" or "categories", if it changes these quasi-identifiers alone and needs one; "two numbers", if it needs
+        two.
     needs_sensitive : str
         "any" or "categories", if it needs a sensitive attribute, or one of categories.
     reference : bool

@@ -89,7 +89,8 @@ def fits(kind, *, sensitive, known=None, keyed=False):
 
 def _there(attributes):
     numeric = [attribute.numeric for attribute in attributes]
-    return {"": True, "any": bool(numeric), "numbers": any(numeric), "categories": not all(numeric)}
+    numbers = {"numbers": any(numeric), "two numbers": sum(numeric) > 1}
+    return {"": True, "any": bool(numeric), "categories": not all(numeric), **numbers}
 
 
 def ends():

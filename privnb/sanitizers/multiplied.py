@@ -27,7 +27,7 @@ class Multiplicative(Sanitizer):
     """
 
     treatment = "perturbed"
-    changes = "numbers"
+    changes = "two numbers"
     coded = True
     randomized = True
     word = ""  # what its columns are called, with a number from 1

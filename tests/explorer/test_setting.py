@@ -130,7 +130,7 @@ def test_a_table_offers_what_it_can_have():
     assert {"naive Bayes", "decision tree", "majority"} <= set(offered["miner"])
     assert not {"linear regression", "gradient boosting", "fusion: vote"} & set(offered["miner"])
     without = set(kinds()) - set(choices(TOWNS)["sanitizer"])
-    assert without == {name for name, kind in kinds().items() if kind.changes == "numbers"}, "it has no number"
+    assert without == {name for name, kind in kinds().items() if "numbers" in kind.changes}, "it has no number"
     with pytest.raises(ValueError, match="SANITIZER is one of"):
         checked(Setting("LaplaceNoise"), TOWNS)
 
