@@ -14,6 +14,7 @@ from privnb.evaluation import store
 from privnb.measures import (
     breaches,
     channel,
+    column_privacy,
     gains,
     information_loss,
     linkage,
@@ -50,6 +51,7 @@ OF_MASKED = (
     "lost_variation", "masking_loss", "nearest_record_rate", "two_nearest_records_rate", "rank_interval_rate",
 )  # fmt: skip
 OF_NOISE = ("interval_privacy", "information_share_of_noise")
+OF_COLUMNS = ("variance_of_difference", "scale_free_security", "least_column_privacy", "mean_column_privacy")
 OF_BOTH = ("loss_metric", "non_uniform_entropy", "kl_divergence")
 OF_BREACHES = ("upward_posterior", "mean_upward_posterior", "downward_posterior", "mean_downward_posterior")
 TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
@@ -59,7 +61,7 @@ TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, rec
 def values():
     """What each measure gives for the original, two clusterings, and full suppression: `{name: four numbers}`."""
     adult = load("adult", records=500)
-    truth = adult.table.salary.to_numpy()
+    truth, ages = adult.table.salary.to_numpy(), adult.table[["age"]].to_numpy(dtype=float)
     asked = queries.CountQueries.of(adult, "salary", 2, 0.3, rng=0, number=50)
     groups = LargePopulations.of(adult, "salary")
     exact, exact_key = Identity().sanitize(adult, rng=0)._published(1)
@@ -104,6 +106,9 @@ def values():
             "good_utility": people,
             "utility_decline": mining.utility_decline(500, people),
             "register_vulnerability": vulnerability.register_vulnerability(release.equivalence_classes, values),
+            **{name: getattr(column_privacy, name)(ages[:, 0] // 10, ages[:, 0]) for name in OF_COLUMNS[:2]},
+            **{name: getattr(column_privacy, name)(ages // 10, ages) for name in OF_COLUMNS[2:]},
+            "transformation_gap": column_privacy.transformation_gap(guessed, truth == ">50K", truth == ">50K"),
             "anti_utility": mining.anti_utility(guessed == (truth == ">50K")),
         }
         for name, value in one.items():
