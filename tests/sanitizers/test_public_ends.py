@@ -12,7 +12,6 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from plain_models import keeps, published
 
-from privnb.evaluation.cases import possible
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import Intervals, Ordered, Ranges, Sets, flat, with_exact_ends
@@ -271,9 +270,10 @@ def test_whoever_has_the_smallest_or_the_largest_number_hides_among_neighbours(l
         data, labelled = Dataset("ages", table, schema, {"age": hierarchy, "sex": flat(schema["sex"])}), set()
         known = [each for kind in catalogue.kinds().values() for each in kind.examples(schema)]
         for sanitizer in [*known, *catalogue.generalizing(data, KAnonymity(10))]:
-            if not possible(data, [sanitizer]):
-                continue  # it needs two numbers, say
-            release = sanitizer.sanitize(data, rng=1)
+            try:
+                release = sanitizer.sanitize(data, rng=1)
+            except SanitizationError:  # it needs two numbers, say
+                continue
             if "age" not in release.labelled:
                 continue  # exact or noisy, as it says
             labelled.add(type(sanitizer))
