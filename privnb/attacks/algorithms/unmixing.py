@@ -1,0 +1,217 @@
+"""Linear algebra that undoes a secret matrix: released rows are original rows times it, perhaps shifted.
+
+Rows are records. A map takes a released row y to origin + (y - centre) @ matrix.
+
+Source: Aggarwal and Yu 2008, sections 7.5 and 15.4; the papers stand at each function.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+EXACT = 1e-6  # relative to the known rows: what differs by less is rounding
+
+
+class Map(NamedTuple):
+    """From released rows to originals."""
+
+    centre: np.ndarray
+    origin: np.ndarray
+    matrix: np.ndarray
+
+    def __call__(self, rows):
+        """The originals of released rows, float array (n, k): float array (n, d)."""
+        return self.origin + (rows - self.centre) @ self.matrix
+
+
+def haar(size, rng):
+    """An orthogonal matrix, none likelier than another: float array (size, size).
+
+    Source: Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54(5),
+    2007, section 5.
+    """
+    turn, upper = np.linalg.qr(rng.standard_normal((size, size)))
+    return turn * np.sign(np.diag(upper))
+
+
+def shifted(originals, released):
+    """Whether rows were moved from the origin: some of these pairs are not as far from it as each other."""
+    before, after = np.linalg.norm(originals, axis=1), np.linalg.norm(released, axis=1)
+    return bool((np.abs(before - after) > EXACT * max(before.max(), after.max())).any())
+
+
+def spanned(rows):
+    """An orthonormal basis of what the rows span, as columns: float array (d, rank)."""
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    return directions[sizes > EXACT * max(sizes.max(initial=0), 1e-300)].T
+
+
+def turned_back(originals, released, rng):
+    """The map of an orthogonal matrix that takes known originals to their rows, drawn evenly among all such.
+
+    As many independent pairs as columns, one more of rows that are shifted, leave one alone, if it is exact; of noisy
+    pairs it is that of least squares (Procrustes).
+
+    Parameters
+    ----------
+    originals, released : float array (p, d)
+    rng : Generator
+
+    Returns
+    -------
+    Map
+
+    Source: Liu, Giannella, Kargupta, "An Attacker's View of Distance Preserving Maps for Privacy Preserving Data
+    Mining", PKDD 2006, section 3.
+    """
+    moved = shifted(originals, released)
+    origin, centre = (rows.mean(axis=0) * moved for rows in (originals, released))
+    left, _, right = np.linalg.svd((originals - origin).T @ (released - centre))
+    rank = spanned(originals - origin).shape[1]
+    left[:, rank:] = left[:, rank:] @ haar(len(left) - rank, rng)
+    return Map(centre, origin, right.T @ left.T)
+
+
+def breach_probability(norm, distance, free, epsilon):
+    """How likely a guess by `turned_back` comes within epsilon times its length of a record.
+
+    Parameters
+    ----------
+    norm : float array (n,)
+        Lengths of the records, or of their rows, which are as long.
+    distance : float array (n,)
+        How far each is from what the known ones span.
+    free : int
+        In how many directions the matrix is unknown: columns less independent known records.
+    epsilon : float
+
+    Returns
+    -------
+    float array (n,)
+        0 to 1; lower protects more. Of two free directions Eq. 15.6 of Aggarwal and Yu 2008: (2 / pi) arcsin(epsilon
+        norm / (2 distance)). The book states no such condition; of any other number the equation is wrong. Here the
+        share of the sphere around the free directions that a cap covers.
+
+    >>> [round(float(breach_probability(5, 4, free, 0.2)), 5) for free in (1, 2, 3)]
+    [0.5, 0.07979, 0.01562]
+    """
+    from scipy.special import betainc
+
+    norm, distance = np.asarray(norm, dtype=float), np.asarray(distance, dtype=float)
+    chord = epsilon * norm
+    sure = (chord >= 2 * distance) | (distance <= EXACT * norm)
+    if free < 2:
+        return np.where(sure | (free == 0), 1.0, 0.5)  # in one direction a record or its mirror image
+    angle = 2 * np.arcsin(np.minimum(chord / (2 * np.where(sure, 1, distance)), 1))
+    cap = betainc((free - 1) / 2, 0.5, np.sin(angle) ** 2) / 2
+    return np.where(sure, 1.0, np.where(angle <= np.pi / 2, cap, 1 - cap))
+
+
+def regressed(originals, released):
+    """The map by least squares over known pairs, with a shift where there are more pairs than columns.
+
+    Parameters
+    ----------
+    originals : float array (p, d)
+        At least d, which span everything.
+    released : float array (p, k)
+
+    Returns
+    -------
+    Map
+
+    Raises
+    ------
+    ValueError
+        For pairs that are too few or not independent.
+
+    Source: Chen, Sun, Liu, "Towards Attack-Resilient Geometric Data Perturbation", SDM 2007; Aggarwal and Yu 2008,
+    section 15.4.1.
+    """
+    moved = len(originals) > originals.shape[1]
+    origin, centre = (rows.mean(axis=0) * moved for rows in (originals, released))
+    if (rank := spanned(originals - origin).shape[1]) < originals.shape[1]:
+        raise ValueError(
+            f"{len(originals)} known records span {rank} of {originals.shape[1]} numbers, and a regression needs all."
+        )
+    forward = np.linalg.lstsq(originals - origin, released - centre)[0]
+    return Map(centre, origin, np.linalg.pinv(forward, rcond=EXACT))
+
+
+def likeliest(originals, released, rows, rng):
+    """The likeliest originals of rows that a Gaussian matrix made, of which known pairs tell: float array (n, d).
+
+    The part of a row that is a sum of known rows comes back exactly as the sum of their originals. Of the rest the
+    likelihood tells the length alone, in closed form: the residual's, over the root of the columns and the deviation of
+    the matrix's entries. All directions off the known originals are alike, and one is drawn.
+
+    Parameters
+    ----------
+    originals : float array (p, d)
+    released : float array (p, k)
+    rows : float array (n, k)
+    rng : Generator
+
+    Returns
+    -------
+    float array (n, d)
+
+    Source: Liu, "Multiplicative Data Perturbation for Privacy Preserving Data Mining", thesis, UMBC 2007; Aggarwal and
+    Yu 2008, section 15.4.1, Eq. 15.8, whose maximum is solved here instead of searched for.
+    """
+    basis = spanned(originals)
+    rank, width = basis.shape[1], released.shape[1]
+    if rank == originals.shape[1]:  # all of the matrix is known
+        return rows @ np.linalg.pinv(np.linalg.lstsq(originals, released)[0], rcond=EXACT)
+    inside = originals @ basis  # (p, rank)
+    images = np.linalg.lstsq(inside, released)[0]  # of the basis, (rank, k)
+    weights = rows @ np.linalg.pinv(images, rcond=EXACT)
+    rest = rows - weights @ images
+    deviation = np.sqrt(np.mean(images**2))  # of the matrix's entries, as its images of unit vectors show it
+    length = np.linalg.norm(rest, axis=1) / (np.sqrt(width) * deviation)
+    length[length <= EXACT * np.linalg.norm(rows, axis=1)] = 0
+    away = rng.standard_normal((len(rows), originals.shape[1]))
+    away -= away @ basis @ basis.T
+    return weights @ basis.T + length[:, None] * away / np.linalg.norm(away, axis=1, keepdims=True)
+
+
+def principal_axes(rows):
+    """The mean, and the eigenvectors of the covariance as columns, of falling eigenvalues: (d,), (d, d)."""
+    mean = rows.mean(axis=0)
+    directions = np.linalg.eigh((rows - mean).T @ (rows - mean))[1]
+    return mean, directions[:, ::-1]
+
+
+GRID = np.linspace(0.005, 0.995, 100)  # the quantiles by which distributions are compared
+
+
+def quantile_distance(one, other):
+    """The mean distance of the quantiles of two samples, as of `GRID`: 0 where they are alike; float."""
+    return float(np.abs(np.quantile(one, GRID) - np.quantile(other, GRID)).mean())
+
+
+def eigen_matched(sample, released):
+    """The map that takes the principal axes of the released rows to those of a sample of the originals' population.
+
+    The sign of each axis is the one under which the sample and the rows are more alike along it. An axis along which
+    records lie evenly on both sides cannot be told from its mirror image.
+
+    Parameters
+    ----------
+    sample : float array (p, d)
+    released : float array (n, d)
+
+    Returns
+    -------
+    Map
+
+    Source: Liu, Giannella, Kargupta, PKDD 2006, section 4. There all 2^d signs are tried together, by a test in d
+    dimensions; here each axis by itself.
+    """
+    (origin, own), (centre, theirs) = principal_axes(sample), principal_axes(released)
+    along, seen = (sample - origin) @ own, (released - centre) @ theirs
+    signs = [
+        1 if quantile_distance(one, other) <= quantile_distance(one, -other) else -1
+        for one, other in zip(along.T, seen.T, strict=True)
+    ]
+    return Map(centre, origin, theirs * signs @ own.T)
