@@ -135,19 +135,37 @@ def test_people_of_whom_something_is_missing_are_refused(name, adult):
 # Attacks that recover numbers.
 
 
-@dataclass(frozen=True)
-class _Pointless(Sanitizer):
-    """Numbers drawn by lot instead of two that are suppressed: nothing is left of these."""
+class _Moved(Sanitizer):
+    """Two columns of its own instead of two numbers, which are suppressed."""
 
     def _sanitize(self, dataset, table, rng):
-        drawn = np.random.default_rng(rng).normal(size=(len(table), 2))
+        domains = [dataset.schema[name].domain for name in NUMBERS]
+        places = [(table[name] - (of.low + of.high) / 2) / of.width for name, of in zip(NUMBERS, domains, strict=True)]
+        moved = self.moved(np.column_stack(places), np.random.default_rng(rng))
         new = [Attribute(name, Role.QUASI_IDENTIFIER, Numbers(-100, 100, 0.001)) for name in ("one", "two")]
-        lots = {attribute.name: column for attribute, column in zip(new, drawn.T, strict=True)}
-        return table.assign(**dict.fromkeys(NUMBERS, "*"), **lots), {"new": tuple(new)}
+        columns = {attribute.name: column for attribute, column in zip(new, moved.T, strict=True)}
+        return table.assign(**dict.fromkeys(NUMBERS, "*"), **columns), {"new": tuple(new)}
+
+
+@dataclass(frozen=True)
+class _Pointless(_Moved):
+    """Nothing is left of the numbers."""
+
+    def moved(self, places, rng):
+        return rng.normal(size=places.shape)
+
+
+@dataclass(frozen=True)
+class _Slight(_Moved):
+    """They are turned by ten degrees."""
+
+    def moved(self, places, rng):
+        cosine, sine = np.cos(np.pi / 18), np.sin(np.pi / 18)
+        return places @ np.array([[cosine, sine], [-sine, cosine]])
 
 
 HIDDEN = {"noisy": LaplaceNoise(1e-3), "perturbed": _Pointless()}
-OPEN = {"noisy": LaplaceNoise(500.0)}
+OPEN = {"noisy": LaplaceNoise(500.0), "perturbed": _Slight()}
 
 
 def misses(attack, dataset, sanitizer):

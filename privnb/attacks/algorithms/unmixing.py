@@ -24,13 +24,15 @@ class Map(NamedTuple):
         return self.origin + (rows - self.centre) @ self.matrix
 
 
-def haar(size, rng):
-    """An orthogonal matrix, none likelier than another: float array (size, size).
+def frame(basis, rng):
+    """An orthonormal basis of all that is orthogonal to the columns of another one, none likelier than another.
 
+    It is made of draws and of what `basis`, float array (d, r), spans, not of its columns: float array (d, d - r).
     Source: Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54(5),
     2007, section 5.
     """
-    turn, upper = np.linalg.qr(rng.standard_normal((size, size)))
+    drawn = rng.standard_normal((len(basis), len(basis) - basis.shape[1]))
+    turn, upper = np.linalg.qr(drawn - basis @ (basis.T @ drawn))
     return turn * np.sign(np.diag(upper))
 
 
@@ -68,8 +70,8 @@ def turned_back(originals, released, rng):
     origin, centre = (rows.mean(axis=0) * moved for rows in (originals, released))
     left, _, right = np.linalg.svd((originals - origin).T @ (released - centre))
     rank = spanned(originals - origin).shape[1]
-    left[:, rank:] = left[:, rank:] @ haar(len(left) - rank, rng)
-    return Map(centre, origin, right.T @ left.T)
+    before, after = left[:, :rank], right[:rank].T
+    return Map(centre, origin, after @ before.T + frame(after, rng) @ frame(before, rng).T)
 
 
 def breach_probability(norm, distance, free, epsilon):
@@ -161,8 +163,9 @@ def likeliest(originals, released, rows, rng):
     """
     basis = spanned(originals)
     rank, width = basis.shape[1], released.shape[1]
-    if rank == originals.shape[1]:  # all of the matrix is known
-        return rows @ np.linalg.pinv(np.linalg.lstsq(originals, released)[0], rcond=EXACT)
+    if rank == originals.shape[1]:  # all of the matrix is known; of several records the one next to the known is taken
+        matrix, mean = np.linalg.lstsq(originals, released)[0], originals.mean(axis=0)
+        return mean + (rows - mean @ matrix) @ np.linalg.pinv(matrix, rcond=EXACT)
     inside = originals @ basis  # (p, rank)
     images = np.linalg.lstsq(inside, released)[0]  # of the basis, (rank, k)
     weights = rows @ np.linalg.pinv(images, rcond=EXACT)
