@@ -19,7 +19,7 @@ import numpy as np
 
 from privnb.measures.base import measure
 from privnb.microdata import expect
-from privnb.microdata.counts import class_value_counts, coded, combinations, tabulate
+from privnb.microdata.counts import class_value_counts, coded, combinations, small, stable_order, tabulate
 
 
 def known_classes(release, knows=()):
@@ -315,7 +315,7 @@ def permuted_gains(release, sensitive, *, rng, repeats=None, knows=(), of=(accur
     generator, found, several = np.random.default_rng(rng), [], apart.any()
     for _ in range(repeats or deals(len(codes), 20)):
         # Of one group the values themselves are permuted, which is the same draw in half the time.
-        dealt = codes[permute(apart, generator)] if several else generator.permutation(codes)
+        dealt = codes[permute(apart, generator)] if several else generator.permutation(small(codes, shape[1]))
         counts = tabulate(classes, dealt, shape)
         found.append([gain(counts, before) for gain in of])
     return tuple(np.mean(found, axis=0))
@@ -351,7 +351,7 @@ def permute(groups, rng):
     order, permuted = rng.permutation(len(groups)), np.empty(len(groups), dtype=np.int64)
     if not groups.any():  # one group: sorting it would change nothing
         return order
-    permuted[np.argsort(groups, kind="stable")] = order[np.argsort(groups[order], kind="stable")]
+    permuted[stable_order(groups)] = order[stable_order(groups[order])]
     return permuted
 
 

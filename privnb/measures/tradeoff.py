@@ -13,7 +13,7 @@ import pandas as pd
 
 from privnb.measures.base import measure
 from privnb.microdata import expect
-from privnb.microdata.counts import once_each, tabulate
+from privnb.microdata.counts import once_each, small, tabulate
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models import JensenShannonCloseness, TCloseness, tally
 from privnb.privacy_models.closeness import jensen_shannon, relative_entropy, shares
@@ -125,7 +125,7 @@ def permuted_losses(release, sensitive, distance="Jensen-Shannon", *, rng):
     release.check_classes("the privacy loss is")
     model, (groups, values, people) = _model(sensitive, distance), release.of_people(sensitive)
     codes, width = tally(model, values, release.schema[sensitive])
-    generator = np.random.default_rng(rng)
+    generator, codes = np.random.default_rng(rng), small(codes, width)
     while True:
         dealt = generator.permutation(codes)
         once, everybody = once_each(people, groups, dealt), once_each(people, dealt)

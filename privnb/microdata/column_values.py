@@ -107,6 +107,8 @@ class Values:
         if texts.str.contains("[eE]").any():  # of a million texts without, this costs a tenth of what follows
             parts = texts.str.lower().str.partition("e")
             texts, powers = parts[0], pd.to_numeric(parts[2]).fillna(0)
+        elif not texts.str.contains(".", regex=False).any():
+            return 0
         decimals = texts.str.partition(".")[2].str.rstrip("0").str.len() - powers
         return max(int(decimals.max()), 0)
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.columns import Table, plain
-from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in
+from privnb.microdata.counts import coded, distinct_codes, most_of_people, people_among, people_in, stable_order
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.provenance import Provenance
 from privnb.microdata.schema import Schema
@@ -400,7 +400,7 @@ class Release:
             )
         public = self.widened(self.labelled)
         alike = public.equivalence_classes  # numbered as sorted by what they show
-        order = np.argsort(alike, kind="stable")
+        order = stable_order(alike)
         order = order[public.people_alike[alike[order]] >= fewest]
         shown = np.random.default_rng(rng).choice(len(order), min(rows, len(order)), replace=False)
         return _cells(public.cells[names].iloc[order[shown]])
@@ -416,7 +416,7 @@ def by_content(table):
     [1, 2]
     """
     cells = _cells(table)
-    return cells.iloc[np.argsort(_alike(cells), kind="stable")].reset_index(drop=True)
+    return cells.iloc[stable_order(_alike(cells))].reset_index(drop=True)
 
 
 def _alike(cells):

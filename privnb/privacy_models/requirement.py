@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.microdata.counts import coded, distinct_codes, people_in, tabulate
+from privnb.microdata.counts import coded, distinct_codes, people_in, stable_order, tabulate
 from privnb.microdata.withholding import tells
 from privnb.privacy_models import KAnonymity, PrivacyModel, tally
 from privnb.privacy_models.base import counted_once, whole_of
@@ -152,7 +152,7 @@ class Requirement:
         if number <= step:
             yield slice(None), [(t.model, self._counted(t, rows, classes, number)) for t in tallies]
             return
-        order = np.argsort(classes, kind="stable")
+        order = stable_order(classes)
         rows = np.arange(len(self.people))[rows][order]
         classes = classes[order]
         for begin in range(0, number, step):

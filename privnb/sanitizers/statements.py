@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import factorized, same
+from privnb.microdata.counts import distinct_codes, factorized, same
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Treatment
 
@@ -45,12 +44,14 @@ def _kind(before, cells):
     if same(cells, before):
         return "exact"
     index, labels = factorized(cells)
-    hidden = np.append(labels.astype(object) == SUPPRESSED, False)[index]  # the index of a missing cell is -1
+    hidden = np.append(labels.astype(object) == SUPPRESSED, False)  # the index of a missing cell is -1
     if not hidden.any():
         return "generalized"
+    hidden = hidden[index]
     if hidden.all():
         return "suppressed"
     own, values = factorized(before)
-    pairs = np.divmod(pd.unique((index * np.int64(len(values) + 1) + own + 1)[~hidden]), len(values) + 1)
-    now, then = np.append(labels.astype(object), None)[pairs[0]], np.append(values.astype(object), None)[pairs[1] - 1]
+    index, own = index[~hidden], own[~hidden]
+    pairs = distinct_codes([index + 1, own + 1], [len(labels) + 1, len(values) + 1])[0]
+    now, then = np.append(labels.astype(object), None)[index[pairs]], np.append(values.astype(object), None)[own[pairs]]
     return "suppressed" if (now == then).all() else "generalized"

@@ -2,10 +2,11 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privnb.microdata.counts import class_value_counts, combinations, factorized
+from privnb.microdata.counts import class_value_counts, combinations, distinct_codes, factorized, same, stable_order
 
 COLUMNS = {
     "number": st.sampled_from([1.0, 2.5, -3.0, np.nan]),
@@ -88,3 +89,35 @@ def test_class_value_counts(pairs):
     assert counts.shape == (classes.max() + 1, len(set(values)))
     for column, value in enumerate(sorted(set(values))):
         assert counts[:, column].tolist() == [pairs.count((c, value)) for c in range(classes.max() + 1)]
+
+
+@pytest.mark.parametrize("widths", [[3, 5], [400, 7], [2**40, 2**20], [2**31, 2**31, 2**31], [2**62]], ids=str)
+def test_rows_are_numbered_as_numpy_sorts_them_by_place_by_sorting_and_without_room_for_both(widths):
+    draws = np.random.default_rng(1)
+    pool = [draws.integers(0, width, 300) for width in widths]
+    some = draws.integers(0, 300, 2000)
+    columns = [own[some] for own in pool]
+    _, first, index = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
+    found = distinct_codes(columns, widths)
+    assert np.array_equal(found[0], first)
+    assert np.array_equal(found[1], index.ravel())
+
+
+@pytest.mark.parametrize("most", [1, 50, 2**50, 2**62])
+@pytest.mark.parametrize("size", [0, 1, 999, 1000, 5000])
+def test_a_stable_order_is_numpys(size, most):
+    numbers = np.random.default_rng(size).integers(0, most, size)
+    assert np.array_equal(stable_order(numbers), np.argsort(numbers, kind="stable"))
+
+
+def test_coded_columns_are_the_same_whatever_the_order_of_their_values():
+    cells = pd.Series(["a", "b", None, "a"] * 50)
+    one, other = (
+        cells.astype(pd.CategoricalDtype(pd.Index(names, dtype=object))) for names in (["a", "b"], list("cba"))
+    )
+    assert same(one, other)
+    assert same(other, one)
+    for changed in ("b", None):
+        unlike = cells.copy()
+        unlike.iloc[-1] = changed
+        assert not same(one, unlike.astype(other.dtype))

@@ -1,8 +1,10 @@
 """Trees of few branches: siblings are merged, so that one rare value does not forbid every cut of a node."""
 
-from collections import Counter
 from collections.abc import Mapping
-from itertools import chain, pairwise
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
 
 from privnb.microdata import expect
 from privnb.microdata.hierarchy.categories import Taxonomy
@@ -57,55 +59,71 @@ def merged(tree, counts, most=3, in_order=False, lowest=0):
     if not (expect.is_whole(lowest) and -tree.height <= lowest < tree.height):
         raise ValueError(f"lowest must be a level of the tree below *, 0 to {tree.height - 1}, got {lowest!r}.")
     rows = tree.rows
-    levels = [[row[0] for row in rows]]
-    for level, (lower, upper) in enumerate(pairwise(zip(*rows, strict=True))):
-        records = Counter()
-        for label, row in zip(lower, rows, strict=True):
-            records[label] += counts.get(row[0], 0)
-        families = {}
-        for child, parent in dict.fromkeys(zip(lower, upper, strict=True)):
-            families.setdefault(parent, []).append(child)
-        steps = [list(_steps(children, records, most, in_order)) for children in families.values()]
-        depth = max(map(len, steps)) if level >= lowest % tree.height else 0
+    levels = [np.array(level, dtype=object) for level in zip(*rows, strict=True)]
+    of_leaves, found = np.array([counts.get(leaf, 0) for leaf in levels[0]], dtype=np.int64), levels[:1]
+    for level, (lower, upper) in enumerate(pairwise(levels)):
+        codes, children = pd.factorize(lower)
+        records = np.bincount(codes, of_leaves).astype(np.int64)
+        parent = np.empty(len(children), dtype=np.intp)
+        parent[codes] = pd.factorize(upper)[0]
+        families = np.split(np.argsort(parent, kind="stable"), np.cumsum(np.bincount(parent))[:-1])
+        steps = [(own, [*_steps(children[own], records[own], most, in_order)]) for own in families]
+        depth = max(len(each) for _, each in steps) if level >= lowest % tree.height else 0
         for step in range(depth):
-            labels = {child: child for child in lower}
-            for own in steps:  # a family of fewer steps takes the last ones
-                labels |= own[step - depth] if len(own) >= depth - step else {}
-            levels.append([labels[child] for child in lower])
-        levels.append(upper)
-    found = {row[0]: row for row in zip(*levels, strict=True)}
+            labels = children.copy()
+            for own, each in steps:  # a family of fewer steps takes the last ones
+                if len(each) >= depth - step:
+                    labels[own] = each[step - depth]
+            found.append(labels[codes])
+        found.append(upper)
+    found = dict(zip(levels[0], zip(*(level.tolist() for level in found), strict=True), strict=True))
     return Taxonomy(tree.name, tuple(found[row[0]] for row in tree._as_given))
 
 
 def _steps(children, records, most, in_order):
-    """For each level in between, from the lowest up, the label of the group that holds each child."""
-    place = {child: number for number, child in enumerate(children)}
-    groups = [[child] for child in children]
-    while len(groups) > most:
-        groups = (_neighbours if in_order else _rarest)(groups, records, most)
-        labels = [_label(sorted(group, key=place.get), records, in_order) for group in groups]
-        yield {child: label for group, label in zip(groups, labels, strict=True) for child in group}
+    """For each level in between, from the lowest up, the label of the group that holds each child: object array.
+
+    `children`: object array (m,) of labels; `records`: of each, integer array (m,).
+    """
+    group, number = np.arange(len(children)), len(children)
+    while number > most:
+        joined = (_neighbours if in_order else _rarest)(np.bincount(group, records).astype(np.int64), most)
+        group = joined[group]
+        number = int(group.max()) + 1
+        yield _labels(children, records, group, in_order)[group]
 
 
-def _rarest(groups, records, most):
-    """Groups of `most` groups, of as many records as each other as far as that goes."""
-    ranked = sorted(groups, key=lambda group: sum(map(records.get, group)))
-    return [[*chain(*ranked[first : first + most])] for first in range(0, len(ranked), most)]
+def _rarest(sums, most):
+    """In which group each group of `sums` records is: `most` in one, which have as many as others as far as it goes."""
+    joined = np.empty(len(sums), dtype=np.intp)
+    joined[np.argsort(sums, kind="stable")] = np.arange(len(sums)) // most
+    return joined
 
 
-def _neighbours(groups, records, most):
-    """A `most`-th of as many groups, of neighbours with few records."""
-    found = [(sum(map(records.get, group)), 1, group) for group in groups]
-    while len(found) > -(-len(groups) // most):
+def _neighbours(sums, most):
+    """The same of neighbours with few records: a `most`-th of as many groups."""
+    found = [(records, 1) for records in sums.tolist()]
+    while len(found) > -(-len(sums) // most):
         pairs = [(a[0] + b[0], place) for place, (a, b) in enumerate(pairwise(found)) if a[1] + b[1] <= AT_ONCE]
         if not pairs:
             break
         place = min(pairs)[1]
         found[place : place + 2] = [tuple(a + b for a, b in zip(*found[place : place + 2], strict=True))]
-    return [group for *_, group in found]
+    return np.repeat(np.arange(len(found)), [groups for _, groups in found])
 
 
-def _label(group, records, in_order):
-    if len(group) <= LISTED:
-        return "|".join(group)
-    return f"{group[0]} to {group[-1]}" if in_order else f"{max(group, key=records.get)} and {len(group) - 1} others"
+def _labels(children, records, group, in_order):
+    """The label of each group: object array (groups,). `group`: of each child, integer array (m,)."""
+    sizes = np.bincount(group)
+    ends = np.cumsum(sizes)
+    members = children[np.argsort(group, kind="stable")]
+    commonest = children[np.lexsort([-records, group])[ends - sizes]]  # of equally common ones the first
+    found = np.empty(len(sizes), dtype=object)
+    for place, (size, end, most_of_them) in enumerate(zip(sizes.tolist(), ends.tolist(), commonest, strict=True)):
+        if size <= LISTED:
+            found[place] = "|".join(members[end - size : end])
+        elif in_order:
+            found[place] = f"{members[end - size]} to {members[end - 1]}"
+        else:
+            found[place] = f"{most_of_them} and {size - 1} others"
+    return found
