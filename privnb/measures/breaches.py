@@ -12,7 +12,7 @@ from privnb.measures.base import measure
 from privnb.measures.posteriors import RHO1, RHO2
 from privnb.microdata import expect
 from privnb.microdata.names import name_list
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.treatment import Unreadable, of_column
 
 CELLS = 2**22  # of a table of true values by published ones at a time
 
@@ -32,11 +32,13 @@ def amplification(release):
     for name in _noisy(release, release.columns):
         law = release.columns[name].law
         if law.together is None:
-            found.append(_of_law(name, law.amplification, _size(release.schema[name])))
+            with of_column(name):
+                found.append(law.amplification(_size(release.schema[name])))
         else:
             joint[law.together] = name
     for together, name in joint.items():
-        found.append(_of_law(name, together.law.amplification, math.prod(together.sizes)))
+        with of_column(name):
+            found.append(together.law.amplification(math.prod(together.sizes)))
     return math.prod(found)
 
 
@@ -156,7 +158,8 @@ def _of_cells(dataset, release, rho, *, rare):
         step = max(1, CELLS // len(true))
         parts = []
         for begin in range(0, len(cells), step):
-            surprise = _of_law(name, law.surprise, true[:, np.newaxis], cells[np.newaxis, begin : begin + step])
+            with of_column(name):
+                surprise = law.surprise(true[:, np.newaxis], cells[np.newaxis, begin : begin + step])
             joint = prior[:, np.newaxis] * np.exp(surprise.min(axis=0) - surprise)  # the likeliest as 1: no underflow
             after = joint[asked] / joint.sum(axis=0)
             parts.append(after.max(axis=0) if rare else after.min(axis=0))
@@ -165,14 +168,6 @@ def _of_cells(dataset, release, rho, *, rare):
         which = f"{'at most' if rare else 'at least'} {rho:g} of the records have"
         raise Unreadable(f"{name_list(names)}, which have noise, hold no value that {which}. Give another bound.")
     return found
-
-
-def _of_law(name, form, *given):
-    """What a closed form of a column's law gives; its refusal names the column."""
-    try:
-        return form(*given)
-    except Unreadable as error:
-        raise Unreadable(f"of the noise of '{name}' nothing is known here: {error}") from None
 
 
 def _noisy(release, names):

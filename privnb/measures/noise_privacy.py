@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from privnb.measures.base import measure
 from privnb.microdata import expect
 from privnb.microdata.names import name_list
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.treatment import Unreadable, of_column
 
 CELLS = 2**16  # of the line that a noisy number lies on
 TAIL = 1e-12  # so much of the noise lies beyond the ends of the line
@@ -30,8 +30,11 @@ def interval_privacy(release, dataset):
     Source: Agrawal and Srikant, "Privacy-preserving data mining", SIGMOD 2000, section 2; Aggarwal and Yu 2008, section
     2.2.1.
     """
-    laws = _laws(release, dataset, numeric=True)
-    return min(interval_width(law, CONFIDENCE) / dataset.schema[name].domain.width for name, law in laws.items())
+    found = []
+    for name, law in _laws(release, dataset, numeric=True).items():
+        with of_column(name):
+            found.append(interval_width(law, CONFIDENCE) / dataset.schema[name].domain.width)
+    return min(found)
 
 
 def interval_width(law, confidence):
@@ -75,11 +78,13 @@ def information_share_of_noise(release, dataset):
             codes = domain.codes(domain.filled(original.table[name]))
             places, people = np.unique(codes, return_counts=True)
             edges = domain.low + domain.step * (places + np.array([[-0.5], [0.5]]))
-            found.append(information(people / people.sum(), edges, law))
+            with of_column(name):
+                found.append(information(people / people.sum(), edges, law))
         else:
             codes = domain.codes(original.table[name])
             shares = np.bincount(codes, minlength=len(domain.values)) / len(codes)
-            joint = shares[:, None] * law.transition(len(shares))
+            with of_column(name):
+                joint = shares[:, None] * law.transition(len(shares))
             found.append(entropy(joint.sum(axis=0)) + entropy(shares) - entropy(joint.ravel()))
     return privacy_loss_share(max(found))
 
@@ -172,8 +177,7 @@ def _reach(law):
 
 def _laws(release, dataset, *, numeric=None):
     """The laws of the noisy attributes, of numbers alone if asked: `{name: Law}`; Unreadable where there is none."""
-    schema = dataset.schema
-    noisy = [name for name in release.treated("noisy") if numeric is None or schema[name].numeric == numeric]
+    noisy = [name for name in release.treated("noisy") if numeric is None or release.schema[name].numeric == numeric]
     if not noisy:
         ways = ", ".join(f"{name} is {treatment.kind}" for name, treatment in release.columns.items())
         what = "number" if numeric else "column"

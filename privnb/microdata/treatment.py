@@ -1,5 +1,6 @@
 """How a release treats each column, and whose its rows are: what attacks and measures ask before they read it."""
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -95,6 +96,15 @@ class Law:
 
     def _without(self, what):
         return Unreadable(f"{self} has no closed form of {what}. Give {type(self).__name__} one.")
+
+
+@contextmanager
+def of_column(name):
+    """What a law refuses inside names the column whose noise it is of."""
+    try:
+        yield
+    except Unreadable as error:
+        raise Unreadable(f"of the noise of '{name}' nothing is known here: {error}") from None
 
 
 @dataclass(frozen=True)
