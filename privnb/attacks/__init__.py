@@ -1,6 +1,7 @@
 """Attacks, one a file: each plays an adversary who has the release and knows something of people in it."""
 
 from privnb.attacks.base import Attack
+from privnb.attacks.distance_inference import DistanceInference
 from privnb.attacks.distance_linkage import DistanceLinkage
 from privnb.attacks.distribution_analysis import DistributionAnalysis
 from privnb.attacks.eigen_analysis import EigenAnalysis
@@ -23,8 +24,8 @@ from privnb.attacks.spectral_filtering import SpectralFiltering
 from privnb.attacks.svd_filtering import SvdFiltering
 
 __all__ = [
-    "Attack", "DistanceLinkage", "DistributionAnalysis", "EigenAnalysis", "EmpiricalMap", "EnhancedIca",
-    "GaussianMap", "Ica", "KnownProjection", "KnownRegression", "KnownRotation", "LikelihoodLinkage", "Linkage",
-    "MinerInference", "NaiveEstimate", "OneToOne", "PcaRemoval", "ProbabilisticLinkage", "SampleIca",
+    "Attack", "DistanceInference", "DistanceLinkage", "DistributionAnalysis", "EigenAnalysis", "EmpiricalMap",
+    "EnhancedIca", "GaussianMap", "Ica", "KnownProjection", "KnownRegression", "KnownRotation", "LikelihoodLinkage",
+    "Linkage", "MinerInference", "NaiveEstimate", "OneToOne", "PcaRemoval", "ProbabilisticLinkage", "SampleIca",
     "SpectralFiltering", "SvdFiltering",
 ]  # fmt: skip

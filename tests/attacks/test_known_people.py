@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 from scipy.stats import ortho_group
 
-from privnb.attacks import EigenAnalysis, KnownProjection, KnownRegression, KnownRotation, NaiveEstimate
+from privnb.attacks import (
+    DistanceInference,
+    EigenAnalysis,
+    KnownProjection,
+    KnownRegression,
+    KnownRotation,
+    NaiveEstimate,
+)
 from privnb.attacks.knowledge import Marginals, Pairs, Records, Sample
 from privnb.evaluation import evaluate
 from privnb.microdata.dataset import Dataset
@@ -121,6 +128,13 @@ def test_a_sample_gives_the_rotation_away_better_than_nothing_does():
     turn = _Turn()
     assert off(turn, EigenAnalysis(150)) < 0.6
     assert off(turn, NaiveEstimate()) > 1
+
+
+def test_whoever_knows_records_alone_finds_their_rows_where_distances_stay():
+    assert off(_Turn(), DistanceInference(4)) == pytest.approx(0, abs=1e-5)
+    assert off(_Turn(shift=0.7), DistanceInference(5)) == pytest.approx(0, abs=1e-5)
+    fitted, rows, _ = released(_Turn(noise=0.05), DistanceInference(5))
+    np.testing.assert_allclose(fitted.predict(rows), fitted.baseline(rows), atol=1e-6)
 
 
 def test_how_likely_each_row_is_recovered_is_seen_in_draws():
