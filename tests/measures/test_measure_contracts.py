@@ -22,6 +22,7 @@ from privnb.measures import (
     mining,
     noise_privacy,
     queries,
+    reconstructed_mining,
     tradeoff,
     vulnerability,
 )
@@ -53,6 +54,7 @@ OF_MASKED = (
 OF_NOISE = ("interval_privacy", "information_share_of_noise")
 OF_COLUMNS = ("variance_of_difference", "scale_free_security", "least_column_privacy", "mean_column_privacy")
 OF_BOTH = ("loss_metric", "non_uniform_entropy", "kl_divergence")
+OF_MINING = ("reconstructed_tree_accuracy", "reconstructed_bayes_accuracy")
 OF_BREACHES = ("upward_posterior", "mean_upward_posterior", "downward_posterior", "mean_downward_posterior")
 TABLES = Tables.every({"age": ("young", "old"), "disease": ("cold", "flu")}, records=2)
 
@@ -83,6 +85,7 @@ def values():
             "mean_absolute_error": information_loss.mean_absolute_error(adult, LaplaceNoise(1).sanitize(adult, rng=0)),
             "change_rate": information_loss.change_rate(adult, answered),
             "amplification": breaches.amplification(answered),
+            **{name: getattr(reconstructed_mining, name)(adult, answered, "salary") for name in OF_MINING},
             **{name: getattr(breaches, name)(adult, answered) for name in OF_BREACHES},
             **{name: getattr(masking, name)(adult, blurred) for name in OF_MASKED},
             **{name: getattr(noise_privacy, name)(blurred, adult) for name in OF_NOISE},
