@@ -1,0 +1,42 @@
+"""Random partners within a window of ranks."""
+
+import numpy as np
+from numba import njit
+
+
+def partners(window: int, draws: np.ndarray) -> np.ndarray:
+    """The rank that each of n ranks changes places with, at most `window` away: integer array (n,), its own inverse.
+
+    From the lowest rank on, each that has no partner takes one of those above it within the window that have none, all
+    alike likely; one that finds none keeps its place. draws: float array (n,), from 0 to below 1.
+
+    Source: Moore, "Controlled Data-Swapping Techniques for Masking Public Use Microdata Sets", U.S. Bureau of the
+    Census 1996, section 3.
+    """
+    return _partners(int(window), np.asarray(draws, dtype=float))
+
+
+@njit(cache=True)
+def _partners(window, draws):
+    n = len(draws)
+    found, pool, place, size = np.arange(n), np.empty(n, np.int64), np.full(n, -1), 0
+    for rank in range(n):
+        for above in range(rank + (window if rank else 1), min(rank + window, n - 1) + 1):
+            pool[size], place[above] = above, size
+            size += 1
+        if place[rank] >= 0:  # it is not above itself
+            size = _left(pool, place, size, rank)
+        if found[rank] == rank and size:
+            other = pool[int(draws[rank] * size)]
+            size = _left(pool, place, size, other)
+            found[rank], found[other] = other, rank
+    return found
+
+
+@njit(cache=True)
+def _left(pool, place, size, rank):
+    """The size of the pool without a rank."""
+    last = pool[size - 1]
+    pool[place[rank]], place[last] = last, place[rank]
+    place[rank] = -1
+    return size - 1

@@ -1,0 +1,105 @@
+"""k-anonymity by averages: records that are alike are published as the centre of their group."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.microdata.columns import of_codes
+from privnb.privacy_models import KAnonymity, check_k
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.masking import Masking, check_records, numbers, steps
+
+
+@dataclass(frozen=True)
+class Microaggregation(Masking):
+    """Put every record into a group of at least k similar ones, and publish the centre of its group in its place: means
+    of numbers, and of categories the value that lies nearest to all.
+
+    Groups are those of MDAV: of the records that are left, the one farthest from their average and the one farthest
+    from that take the k - 1 nearest each. A group has k records, the last up to 2k - 1. Ties, and what the average of
+    categories is: see `nearest_groups.mdav`. The distance is Euclid's; a number counts in its standard deviations, a
+    category by its hierarchy: the level at which two values meet, divided by all levels, or how far apart they stand in
+    an order. Columns of one value count nothing. Sums, and so the means of whole columns, stay as they were, so numbers
+    are not rounded to a step. All quasi-identifiers of a group are equal as published: that is k-anonymity, and it is
+    checked.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of records; larger hides each person among more others and costs more detail.
+    blocks : tuple of tuples of str
+        Quasi-identifiers that are grouped together, each block by itself; those that no block names are published as
+        they are. Several blocks lose less, and promise no k. None named: all quasi-identifiers are one block.
+
+    Source: Domingo-Ferrer and Torra, "Ordinal, Continuous and Heterogeneous k-Anonymity through Microaggregation",
+    Data Mining and Knowledge Discovery 2005, section 4; Domingo-Ferrer and Mateo-Sanz, TKDE 2002, for the numbers.
+    """
+
+    k: int = 3
+    blocks: tuple[tuple[str, ...], ...] = ()
+    title = "Microaggregation"
+    letters = requires = ("k",)
+
+    @classmethod
+    def examples(cls, schema):
+        return [cls(2), cls(3, (tuple(schema.quasi_identifiers[:2]),))]
+
+    def __post_init__(self):
+        check_k(self.k)
+        expect.all_of("blocks", self.blocks, list, tuple, instead='Give blocks of names: (("age", "hours"), ("sex",)).')
+        for place, block in enumerate(self.blocks):
+            expect.texts(f"blocks[{place}]", block, "quasi-identifiers")
+        named = [name for block in self.blocks for name in block]
+        if doubled := sorted({name for name in named if named.count(name) > 1}):
+            raise ValueError(f"blocks must have each quasi-identifier once, got {', '.join(doubled)} in several.")
+        if not all(self.blocks):
+            raise ValueError("blocks must name one quasi-identifier or more each, got one without any.")
+        object.__setattr__(self, "blocks", tuple(map(tuple, self.blocks)))
+
+    def _sanitize(self, dataset, table, rng):
+        known = dataset.schema.quasi_identifiers
+        if not known:
+            raise SanitizationError(
+                f"{self!r}: '{dataset.name}' has no quasi-identifier to average. Give one or more columns that role."
+            )
+        blocks = self.blocks or (tuple(known),)
+        if unknown := [name for block in blocks for name in block if name not in known]:
+            raise SanitizationError(
+                f"{self!r}: {unknown} is no quasi-identifier of '{dataset.name}'; those are {', '.join(known)}."
+            )
+        check_records(self, self.k, len(dataset))
+        for block in blocks:
+            for name, column in _averaged(dataset, table, block, self.k).items():
+                table[name] = column
+        facts = {"perturbed": [name for block in blocks for name in block]}
+        if len(blocks) == 1 and len(blocks[0]) == len(known):
+            return table, facts | {"claims": (KAnonymity(self.k),)}
+        return table, facts | {"note": "Groups are of some quasi-identifiers each, so no k is promised of all of them."}
+
+
+def _averaged(dataset, table, names, k):
+    """The columns of a block with the centre of its group for each record: `{name: coded column}`."""
+    from privnb.sanitizers.algorithms.nearest_groups import central, located, mdav  # numba is slow to import
+
+    attributes = [dataset.schema[name] for name in names]
+    codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
+    extents = [None if each.numeric else dataset.hierarchies[each.name].extent() for each in attributes]
+    space, points, order = located(np.column_stack(codes), extents)
+    groups = mdav(space, points, k)
+    sizes, columns = np.bincount(groups), {}
+    for a, attribute in enumerate(attributes):
+        means = np.bincount(groups, codes[a]) / sizes
+        if attribute.numeric:
+            centres = numbers(attribute, means)
+        elif extents[a].groups is None:
+            centres = _leaves(dataset, attribute, np.rint(means).astype(np.int64))
+        else:
+            rows, first = points[:, order.index(a)], space.begin[order.index(a)]
+            centres = _leaves(dataset, attribute, central(space, rows, groups) - first)
+        columns[attribute.name] = of_codes(groups, centres)
+    return columns
+
+
+def _leaves(dataset, attribute, positions):
+    return np.array(dataset.hierarchies[attribute.name].leaves, dtype=object)[positions]

@@ -1,0 +1,75 @@
+"""The highest and the lowest numbers published as one value each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.masking import NumberMasking, numbers
+
+
+@dataclass(frozen=True)
+class TopBottomCoding(NumberMasking):
+    """Publish what lies above a threshold as the threshold, and what lies below another as that one.
+
+    All between stays as it is: whoever is outstanding is hidden, and nobody else. A threshold that is not stated is
+    public all the same: the end of the public interval that holds the value beyond which `share` of the records lie, so
+    that as many or more are published with it. A value is published alike wherever it stands, and nothing is drawn.
+
+    Parameters
+    ----------
+    share : float
+        Of the records at each end, above 0 and below one half.
+    bottom, top : dict of str to float, optional
+        Thresholds by attribute, within its public domain.
+
+    Source: Aggarwal and Yu 2008, sections 3.4.3 and 8.2.1.
+    """
+
+    share: float = 0.05
+    bottom: Mapping[str, float] | None = field(default=None, hash=False)
+    top: Mapping[str, float] | None = field(default=None, hash=False)
+    title = "Top and bottom coding"
+    order_invariant = True
+    global_recoding = True
+
+    def __post_init__(self):
+        expect.between("share", self.share, 0, 0.5, "both ends need a middle")
+        for end in ("bottom", "top"):
+            if (stated := getattr(self, end)) is not None:
+                expect.kind(end, stated, Mapping, instead='Give thresholds by attribute: {"age": 80}.')
+                for name, threshold in stated.items():
+                    expect.number(f"{end} of {expect.found(name)}", threshold)
+
+    def _sanitize(self, dataset, table, rng):
+        attributes, found = self._numbers(dataset, table)
+        names = [attribute.name for attribute in attributes]
+        if unknown := sorted({*(self.bottom or ()), *(self.top or ())} - set(names)):
+            raise SanitizationError(f"{self!r}: {unknown} is no numeric quasi-identifier; those are {names}.")
+        for a, attribute in enumerate(attributes):
+            low, high = self._thresholds(attribute, np.sort(found[:, a]))
+            table[attribute.name] = numbers(attribute, found[:, a].clip(low, high))
+        return table, {"perturbed": names}
+
+    def _thresholds(self, attribute, ranked):
+        """The lowest and the highest number that are published, in steps of the domain."""
+        name, domain = attribute.name, attribute.domain
+        rank = int(np.ceil(self.share * len(ranked) - 1e-9)) - 1
+        low = self._stated(attribute, self.bottom, domain.interval(ranked[rank : rank + 1])[1][0])
+        high = self._stated(attribute, self.top, domain.interval(ranked[len(ranked) - 1 - rank :][:1])[0][0])
+        if low >= high:
+            raise SanitizationError(
+                f"{self!r}: the thresholds of '{name}' would be {domain.value(low):g} and {domain.value(high):g}, with "
+                "nothing between them. State `bottom` and `top` for it, or finer cuts of its domain."
+            )
+        return low, high
+
+    def _stated(self, attribute, thresholds, usual):
+        if attribute.name not in (thresholds or ()):
+            return int(usual)
+        threshold, domain = thresholds[attribute.name], attribute.domain
+        if not domain.low <= threshold <= domain.high:
+            raise SanitizationError(f"{self!r}: {threshold:g} lies outside of '{attribute.name}', which is {domain}.")
+        return int(domain.codes(threshold))

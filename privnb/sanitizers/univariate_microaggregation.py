@@ -1,0 +1,50 @@
+"""Averages of each number by itself, with the least loss that there is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from privnb.microdata.columns import of_codes
+from privnb.privacy_models import KAnonymity, check_k
+from privnb.sanitizers.masking import NumberMasking, check_records, numbers
+
+
+@dataclass(frozen=True)
+class UnivariateMicroaggregation(NumberMasking):
+    """Publish each number as the mean of a group of at least k neighbouring ones, each column by itself.
+
+    Groups are the optimum: no others of k or more have a smaller sum of squared errors (see `optimal_groups`). Every
+    published number is of k people or more, and yet their combination may be of one: k is promised only where the
+    number is the only quasi-identifier. Means of columns stay as they were, so numbers are not rounded to a step.
+
+    Parameters
+    ----------
+    k : int
+        From 2 to the number of records; larger loses more.
+
+    Source: Hansen and Mukherjee, TKDE 2003; Aggarwal and Yu 2008, section 3.3.2.
+    """
+
+    k: int = 3
+    title = "Univariate microaggregation"
+    letters = requires = ("k",)
+
+    @classmethod
+    def keeping(cls, models, sensitive=None):
+        return None
+
+    def __post_init__(self):
+        check_k(self.k)
+
+    def _sanitize(self, dataset, table, rng):
+        from privnb.sanitizers.algorithms.optimal_groups import optimal_groups  # numba is slow to import
+
+        attributes, found = self._numbers(dataset, table)
+        check_records(self, self.k, len(dataset))
+        for a, attribute in enumerate(attributes):
+            groups = optimal_groups(found[:, a], self.k)
+            means = np.bincount(groups, found[:, a]) / np.bincount(groups)
+            table[attribute.name] = of_codes(groups, numbers(attribute, means))
+        facts = {"perturbed": [attribute.name for attribute in attributes]}
+        alone = len(dataset.schema.quasi_identifiers) == 1
+        return table, facts | ({"claims": (KAnonymity(self.k),)} if alone else {})
