@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -217,7 +218,7 @@ def describe(args):
 
 def _described(table, args):
     """The table with the roles that are given, which are written; and what stands out and is missing, sentences."""
-    from privnb.microdata.roles import checked, parsed
+    from privnb.microdata.roles import checked, parsed, parsed_days
     from privnb.microdata.schema import Role
 
     roles = table.roles
@@ -225,6 +226,7 @@ def _described(table, args):
         first, *more = [checked(name, roles.chosen) for name in names_in(args.sensitive)] or [""]
         roles = roles.sensitive(first).having(dict.fromkeys(more, Role.SENSITIVE))
     roles = roles.having(parsed(args.roles or "", roles.chosen))
+    roles = replace(roles, days={**roles.days, **parsed_days(args.days or "", roles.chosen)})
     if args.confirm and not roles.names(Role.PERSON):
         roles = roles.person("")
     lacks = roles.lacks
@@ -398,6 +400,10 @@ def _add_roles(command):
         "--roles", metavar="'A: ROLE, B: ROLE'",
         help="identifier, person (the key of whose rows these are), weight (for how many people a row stands), "
         "quasi-identifier, sensitive, neutral or unused",
+    )  # fmt: skip
+    command.add_argument(
+        "--days", metavar="'A: dd/mm/yyyy'", help="how its days are written, where that cannot be seen: then months "
+        "and quarters are made for it anew",
     )  # fmt: skip
     command.add_argument(
         "--confirm", action="store_true", help="it is no draft any more; without a key each row is one person"

@@ -1,6 +1,8 @@
 """A page on which every column of an owner's table gets its role by menu: what is asked, what is seen, what is missing.
 
 Native controls, as those of the board: a menu has a name, opens by keyboard and is found by its first letters.
+
+One module: each control's name is made and read here.
 """
 
 import json
@@ -15,6 +17,7 @@ from privnb.explorer import keep
 from privnb.explorer.controls import attribute, button, select, together
 from privnb.explorer.figures import note, trouble
 from privnb.explorer.page import page
+from privnb.microdata.column_types import spelled
 from privnb.microdata.dataset import find
 from privnb.microdata.own_table import OwnTable, described
 from privnb.microdata.processes import runs_as
@@ -97,7 +100,8 @@ class YourTable:
 
     def _draw(self):
         self._page.html = str(
-            form(self.table.seen(self.roles), self.roles) + state(self.roles, self.said or self._unsaved())
+            form(self.table.seen(self.roles), self.roles, self.table.day_forms)
+            + state(self.roles, self.said or self._unsaved())
         )
 
     def _restore(self):
@@ -111,7 +115,7 @@ class YourTable:
             pass  # choices that begin anew do no harm
 
     def _hold(self):
-        said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each")}
+        said = {name: getattr(self.roles, name) for name in ("chosen", "none_sensitive", "one_each", "days")}
         if self._stand:
             keep.write(Path(self._stand), said | {"text": self.table.text})
 
@@ -158,12 +162,14 @@ def answered(roles, name, value):
         return roles.having({columns[int(name.removeprefix("role "))]: Role(value)})
     if value in (CHOOSE, SEVERAL):
         return None
+    if name.startswith("days "):
+        return replace(roles, days={**roles.days, columns[int(name.removeprefix("days "))]: value})
     answer = "" if value in (NONE, EACH) else columns[int(value)]
     return roles.sensitive(answer) if name == "sensitive" else roles.person(answer)
 
 
-def form(seen, roles):
-    """The two questions, and a line with a menu for each column."""
+def form(seen, roles, days=()):
+    """The two questions, and a line with a menu for each column. `days`: `OwnTable.day_forms`, which are asked for."""
     names = [each.name for each in seen]
     sensitive, keys = ([str(names.index(each)) for each in roles.names(role)] for role in (Role.SENSITIVE, Role.PERSON))
     secrets = {NONE: "None: there is nothing to hide"} | {str(i): name for i, name in enumerate(names)}
@@ -177,7 +183,7 @@ def form(seen, roles):
         ROW.format(
             **each._asdict() | {"alerts": _listed(each.alerts)},
             labels=HEADINGS,
-            menu=_menu(place, each.name, roles.chosen[each.name]),
+            menu=_menu(place, each.name, roles.chosen[each.name]) + _order(place, each.name, roles, dict(days)),
         )
         for place, each in enumerate(seen)
     )
@@ -201,6 +207,16 @@ def _asked(name, question, answers, said, columns):
 def _menu(place, name, role):
     options = {str(each): f"{each}: {meaning}" for each, meaning in MEANINGS.items()}
     return select(f"role {place}", f"Role of {name}", options, str(role))
+
+
+def _order(place, name, roles, days):
+    """A menu of how days are written, where that cannot be seen; else nothing."""
+    if name not in days:
+        return Markup("")
+    options = {form: f"days are {spelled(form)}" for form in days[name]}
+    if name not in roles.days:
+        options = {CHOOSE: "How are its days written? …"} | options
+    return select(f"days {place}", f"How the days of {name} are written", options, roles.days.get(name, CHOOSE))
 
 
 def _listed(sentences):

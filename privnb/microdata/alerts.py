@@ -16,9 +16,11 @@ GAPS = 0.2  # of the records
 FOLLOWS = 0.99  # of the records
 LEFT = 0.1  # of the faults of a guess without the other column
 MOST = 60  # columns, each of which is compared with each
+ORDER = 0.99  # rank correlation
+MANY_NUMBERS = 10  # different ones: of fewer, `determined` says what is to be said
 
 
-def alerts(values, roles, numeric, pairs=()):
+def alerts(values, roles, numeric, pairs=(), copies=()):
     """`{column: sentences}` of the columns whose role lets a release hold them.
 
     Parameters
@@ -29,6 +31,8 @@ def alerts(values, roles, numeric, pairs=()):
         The columns that are described as numbers.
     pairs : iterable of tuple
         What `determined` gives.
+    copies : iterable of tuple
+        What `ordered_alike` gives.
 
     Returns
     -------
@@ -44,6 +48,14 @@ def alerts(values, roles, numeric, pairs=()):
             found[one].append(f"{almost}determines '{other}': {percent}, {numerals.written('{:%}', guess)} by guessing")
         elif list(roles).index(one) > list(roles).index(other):
             found[one].append(f"says the same as '{other}': {percent}. Leave one of them unused")
+    for one, other, correlation in copies:
+        for known, secret in ((one, other), (other, one)):
+            if {known, secret} <= shown and roles[secret] is Role.SENSITIVE is not roles[known]:
+                found[known].append(
+                    f"has {'the opposite' if correlation < 0 else 'the'} order of '{secret}', which is sensitive (rank "
+                    f"correlation {correlation:.3f}): whoever knows the one knows nearly the other. Make it sensitive, "
+                    "too, or leave it unused"
+                )
     return found
 
 
@@ -91,6 +103,29 @@ def determined(cells):
             if share >= FOLLOWS and 1 - share <= LEFT * (1 - commonest[implied]):
                 found.append((known, implied, share, commonest[implied]))
     return found
+
+
+def ordered_alike(numbers):
+    """Which numbers rise and fall together, as ounces and grams do, or a year of birth and an age: by Spearman's rank
+    correlation, of at least .99 in size. A copy in other units, rounded or not, is one; `determined` sees it only where
+    values recur.
+
+    Parameters
+    ----------
+    numbers : DataFrame
+        Of floats; a missing one is left out of its pairs. The first 60 columns of more than ten values are compared.
+
+    Returns
+    -------
+    list of tuple
+        The one, the other, and the correlation of their ranks.
+
+    Source: Spearman, "The proof and measurement of association between two things", 1904.
+    """
+    ranks = numbers[[name for name in numbers if numbers[name].nunique() > MANY_NUMBERS][:MOST]].rank()
+    found = ranks.corr(min_periods=MANY_NUMBERS)
+    pairs = itertools.combinations(found, 2)
+    return [(one, other, found.loc[one, other]) for one, other in pairs if abs(found.loc[one, other]) >= ORDER]
 
 
 def _told(known, counts):

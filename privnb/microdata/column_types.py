@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from privnb.microdata.column_values import FIRST
 from privnb.microdata.hierarchy import Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
@@ -147,23 +148,56 @@ def names(name, values):
 
 def days(name, values):
     """Days in one of the forms of `DAYS`, with or without the time of the day."""
-    if values.different > LEAVES:
-        return None
-    texts = values.texts.str.replace(taxonomies.CLOCK, "", regex=True)
-    alone = replace(values, texts=texts)
-    forms = [form for form, looks in DAYS.items() if alone.match(looks) and _read(texts, form).notna().all()]
+    forms = day_forms(values)
     if not forms:
-        return _one_order(name, alone)
-    form, *others = forms
-    examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
-    said = f"dates, written as {examples}{' 13:45' * bool((texts != values.texts).any())} is; "
-    said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")
-    tree = partial(taxonomies.dates, form=form)
-    if others:  # the same day in both readings or another one; the year is the same
-        said += "which of them cannot be seen, so the tree has years alone: see taxonomies.dates(form=) for months; "
-        tree = partial(_years, form=form)
-    order = dict(zip(values.texts, _read(texts, form), strict=True)).get
-    return _categories(name, values, "days", tree, said=said, order=order, in_order=True, lowest=-1)
+        return _one_order(name, _without_clock(values)) if _like_days(values) else None
+    return _days(name, values, forms)
+
+
+def day_forms(values):
+    """The forms of `DAYS` in which every text is a day, the time behind it left out: several where it cannot be seen
+    which of two numbers is the month; empty for what are no days.
+    """
+    if not _like_days(values):
+        return []
+    alone = _without_clock(values)
+    return [form for form, looks in DAYS.items() if alone.match(looks) and _read(alone.texts, form).notna().all()]
+
+
+def days_in(name, values, form):
+    """The `Column` of days of which the owner says how they are written.
+
+    Parameters
+    ----------
+    name : str
+    values : Values
+    form : str
+        One of `day_forms`.
+
+    Raises
+    ------
+    SchemaError
+        For another form.
+    """
+    forms = day_forms(values)
+    if form not in forms:
+        found = " or ".join(map(spelled, forms))
+        raise SchemaError(
+            f"column '{name}' does not hold days written as {spelled(form)}: "
+            + (f"all of its values can be read as {found}." if found else "not all of its values are days.")
+        )
+    return _days(name, values, [form])
+
+
+def spelled(form):
+    """A form as people write it.
+
+    >>> spelled("%d/%m/%Y"), spelled("%d-%b-%Y")
+    ('dd/mm/yyyy', 'dd-mmm-yyyy')
+    """
+    for part, letters in {"%d": "dd", "%m": "mm", "%b": "mmm", "%Y": "yyyy", "%y": "yy"}.items():
+        form = form.replace(part, letters)
+    return form
 
 
 def times(name, values):
@@ -279,6 +313,34 @@ def _categories(name, values, what, tree, said="", order=str, **how):
         whole = merged(whole, values.records_of(), **how)
     many = f"{values.different} {what}" if values.different != 1 else "one value"
     return Column(name, attribute.role, f"{said}{many}{values.gaps}", domain, whole)
+
+
+def _like_days(values):
+    """Whether the first texts look like days: of most columns no more is read."""
+    first = _without_clock(replace(values, texts=values.texts[:FIRST]))
+    return values.different <= LEAVES and any(map(first.match, DAYS.values()))
+
+
+def _without_clock(values):
+    return replace(values, texts=values.texts.str.replace(taxonomies.CLOCK, "", regex=True))
+
+
+def _days(name, values, forms):
+    """The `Column` of days that are written in one of `forms`."""
+    form, *others = forms
+    alone = _without_clock(values)
+    examples = " or ".join(date(2024, 2, 29).strftime(each) for each in forms)
+    timed = (alone.texts != values.texts).any()
+    said = f"dates, written as {examples}{' 13:45' * bool(timed)} is; "
+    said += "labels above the value itself have no time of the day; " * bool(timed)
+    said += "69 to 99 are taken for 1969 to 1999; " * form.endswith("y")
+    tree = partial(taxonomies.dates, form=form)
+    if others:  # the same day in both readings or another one; the year is the same
+        answer = f"{name}: {spelled(form)}"
+        said += f"which of them cannot be seen, so the tree has years alone: say --days {answer!r} for months; "
+        tree = partial(_years, form=form)
+    order = dict(zip(values.texts, _read(alone.texts, form), strict=True)).get
+    return _categories(name, values, "days", tree, said=said, order=order, in_order=True, lowest=-1)
 
 
 def _one_order(name, values):

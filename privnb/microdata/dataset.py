@@ -22,6 +22,7 @@ import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files
 from privnb.microdata.columns import of_codes
+from privnb.microdata.hierarchy import taxonomies
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
 from privnb.microdata.rows import Microdata
@@ -250,6 +251,12 @@ class Chosen(NamedTuple):
         layout = self.text.get("format", {})
         return layout.get("missing", "") if layout.get("records_with_missing") == what else None
 
+    def _days(self, name):
+        """How the days of a column are written, and which values are none; None where no days are described."""
+        form, domain = self.text["columns"][name].get("days"), self.columns[name].domain
+        marks = [self.text.get("format", {}).get("missing", "")]
+        return form and (form, [mark for mark in marks if mark in getattr(domain, "values", ())])
+
     def cleaned(self, table, names=None):
         """Categoricals of texts, as files have them, as the description says: missing values, numbers on their steps.
 
@@ -274,7 +281,7 @@ class Chosen(NamedTuple):
             self.schema[name]  # refuses a name that does not exist
         chosen_set = self.choice.get("hierarchies", "default")
         hierarchies = {
-            name: _about(name, _hierarchy, self.path, schema[name], chosen_set, recoding)
+            name: _about(name, _hierarchy, self.path, schema[name], chosen_set, recoding, self._days(name))
             for name in schema.quasi_identifiers
         }
         if self.choice.get("ends") == "exact":  # as those of published studies do
@@ -516,9 +523,10 @@ def _roles(choice):
     return dict(pairs)
 
 
-def _hierarchy(path, attribute, chosen_set, recoding):
+def _hierarchy(path, attribute, chosen_set, recoding, days=None):
     """How a quasi-identifier generalizes: as the study's recoding says, else by the set's file, else numbers by their
-    public intervals, and categories in one step.
+    public intervals, `days` (how they are written, and the mark of a missing one) by the calendar, and categories in
+    one step.
     """
     how = recoding.get(attribute.name)
     if how is not None:
@@ -529,6 +537,9 @@ def _hierarchy(path, attribute, chosen_set, recoding):
             f"{path.name} names the hierarchies '{chosen_set}', which have no folder. Make {folder.name}/."
         )
     file = description.inside(folder, f"{attribute.name}.csv")
+    if days and not file.is_file():
+        form, apart = days
+        return taxonomies.dates(attribute, apart, form)
     if not file.is_file():
         return hierarchy.LeveledRanges(attribute.domain) if attribute.numeric else hierarchy.flat(attribute)
     progress.seen(file.resolve(), hashlib.sha256(file.read_bytes()).hexdigest())

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from privnb.microdata import progress
+from privnb.microdata.column_types import DAYS
 from privnb.microdata.schema import Role, SchemaError
 
 
@@ -153,7 +154,11 @@ KEYS = Table(
         ),
         "renamed": Named(TEXT),
         "columns": Named(
-            Table({"role": _one_of(*Role), "domain": DOMAIN, "unit": TEXT, "form_of": TEXT}, ("role",)), least=1
+            Table(
+                {"role": _one_of(*Role), "domain": DOMAIN, "unit": TEXT, "form_of": TEXT, "days": _one_of(*DAYS)},
+                ("role",),
+            ),
+            least=1,
         ),
         "studies": Named(
             Table(

@@ -1,4 +1,7 @@
-"""An owner's table and its description, opened to choose the role of each column, and saved."""
+"""An owner's table and its description, opened to choose the role of each column, and saved.
+
+One module: what is shown and what is written are of the same lines, which may have changed in between.
+"""
 
 import errno
 import os
@@ -93,7 +96,14 @@ class OwnTable:
         chosen = {name: Role(entry["role"]) for name, entry in self._described["columns"].items()}
         unsaid = {"none_sensitive": Role.SENSITIVE, "one_each": Role.PERSON}
         said = {each: not self.is_draft and role not in chosen.values() for each, role in unsaid.items()}
-        return Roles(chosen, chosen, **said)
+        days = {name: entry["days"] for name, entry in self._described["columns"].items() if "days" in entry}
+        return Roles(chosen, chosen, days=days, **said)
+
+    @cached_property
+    def day_forms(self):
+        """How the days of a column may be written, where that cannot be seen: `{column: forms}`."""
+        found = {name: column_types.day_forms(each) for name, each in self._values.items()}
+        return {name: forms for name, forms in found.items() if len(forms) > 1}
 
     @cached_property
     def _values(self):
@@ -106,6 +116,17 @@ class OwnTable:
         return alerts.determined(self._some)
 
     @cached_property
+    def _ordered_alike(self):
+        domains = {name: entry.get("domain") for name, entry in self._described["columns"].items()}
+        comma = self._described.get("format", {}).get("decimal") == ","
+        found = {}
+        for name in (each for each, domain in domains.items() if isinstance(domain, Mapping)):
+            texts = pd.Series(self._some[name].cat.categories, dtype=object)
+            numbers = pd.to_numeric(texts.str.replace(",", ".") if comma else texts, errors="coerce")
+            found[name] = np.append(numbers.to_numpy(dtype=float), np.nan)[self._some[name].cat.codes]
+        return alerts.ordered_alike(pd.DataFrame(found))
+
+    @cached_property
     def _some(self):
         """A random sample of many records: what ten people share in it they share in all."""
         rows = np.random.default_rng(0).permutation(len(self.cells))[:SAMPLE]
@@ -116,7 +137,7 @@ class OwnTable:
         entries, why = self._described["columns"], toml_lines.reasons(self.text)
         kinds = {name: _kind(entries[name].get("domain")) for name in entries}
         numeric = [name for name, kind in kinds.items() if kind in ("numbers", "decimals")]
-        found = alerts.alerts(self._values, roles.chosen, numeric, self._determined)
+        found = alerts.alerts(self._values, roles.chosen, numeric, self._determined, self._ordered_alike)
         return [
             Seen(name, kinds[name], each.different, each.missing, self._examples(name, roles), why.get(name, ""), own)
             for (name, each), own in zip(self._values.items(), found.values(), strict=True)
@@ -137,7 +158,7 @@ class OwnTable:
         """Write the roles into the description: that is confirmed if nothing is missing and it loads, else a draft.
 
         Only the lines of roles change, the line `draft = true` goes, and a column that had no domain gets a proposed
-        one with its hierarchy.
+        one with its hierarchy. Where the owner says how days are written, the hierarchy is made anew.
 
         Parameters
         ----------
@@ -156,7 +177,7 @@ class OwnTable:
         ------
         SchemaError
             If the description was changed meanwhile, cannot be changed line by line, or was confirmed before and would
-            no longer load. It is then as it was.
+            no longer load; for days that are not written as is said. It is then as it was.
         OSError
             If it cannot be written.
         """
@@ -168,11 +189,15 @@ class OwnTable:
         new = [name for name in roles.names(*PUBLISHED) if "domain" not in self._described["columns"][name]]
         columns = [column_types.published(name, self._values[name]) for name in new]
         lines = {column.name: proposal(column) for column in columns}
-        texts = [toml_lines.changed(self.text, roles.chosen, lines, confirmed) for confirmed in (False, True)]
+        said = {name: form for name, form in roles.days.items() if form != self.roles.days.get(name)}
+        answered = [column_types.days_in(name, self._values[name], form) for name, form in said.items()]
+        days = {column.name: (said[column.name], column.reason) for column in answered}
+        columns = [column for column in columns if column.name not in days] + answered
+        texts = [toml_lines.changed(self.text, roles.chosen, lines, confirmed, days) for confirmed in (False, True)]
         lacks = roles.lacks
         if lacks and not self.is_draft:
             raise SchemaError(f"Nothing is written. {' '.join(lacks)}")
-        self._write(texts[confirm and not lacks], columns)
+        self._write(texts[confirm and not lacks], columns, anew=[*days])
         if confirm and not lacks:
             try:
                 described_by(self.path, table=self.cells)
@@ -183,8 +208,10 @@ class OwnTable:
                 lacks = [str(error)]
         return replace(self, text=self.path.read_bytes().decode("utf-8")), lacks
 
-    def _write(self, text, columns=()):
-        """The description, whole or not at all, and the hierarchies that it lacks, for whoever may read it."""
+    def _write(self, text, columns=(), anew=()):
+        """The description, whole or not at all, and the hierarchies that it lacks or that are made `anew`, for whoever
+        may read it.
+        """
         path, partial = self.path, self.path.with_name(f".{self.path.name}.partial")
         folder = path.parent / "hierarchies" / "default"
         trees = {folder / f"{column.name}.csv": column.tree for column in columns if column.tree}
@@ -193,7 +220,7 @@ class OwnTable:
             if not os.access(path, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             for place, tree in trees.items():
-                if not place.exists():
+                if not place.exists() or place.stem in anew:
                     folder.mkdir(parents=True, exist_ok=True)
                     place.touch(mode)
                     tree.write(place)

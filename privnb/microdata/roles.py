@@ -5,6 +5,7 @@ what a release would hold, and how it is written.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from privnb.microdata.column_types import DAYS, spelled
 from privnb.microdata.names import meant, names_in
 from privnb.microdata.schema import Role
 
@@ -31,12 +32,15 @@ class Roles:
         The owner says that no column is.
     one_each : bool
         The owner says that each row is one person.
+    days : dict of str to str
+        How the days of a column are written, a form of `column_types.DAYS`, where the owner says it.
     """
 
     chosen: Mapping[str, Role]
     before: Mapping[str, Role] = field(repr=False)
     none_sensitive: bool = False
     one_each: bool = False
+    days: Mapping[str, str] = field(default_factory=dict)
 
     def names(self, *roles):
         """The columns in one of `roles`."""
@@ -70,7 +74,8 @@ class Roles:
             ),
             "Is each row one person? If a person has several, k has to count people: choose the column that names "
             "them, or say that each row is one person.": keys or self.one_each,
-            f"Only one column can say whose rows these are, and {_listed(keys)} do.": len(keys) < 2,
+            f"Only one column can say whose rows these are, and {_listed(keys)} do. If it takes both to name a person, "
+            "join them into one column in the file, such as 12-3, and draft it anew.": len(keys) < 2,
             "No column is a quasi-identifier yet: choose what others may know from elsewhere. It is what a release "
             "generalizes.": self.names(Role.QUASI_IDENTIFIER),
         }
@@ -110,16 +115,43 @@ def parsed(text, known):
     >>> parsed('zip: neutral, "City, State: unused"', ["zip", "City, State"])
     {'zip': <Role.NEUTRAL: 'neutral'>, 'City, State': <Role.UNUSED: 'unused'>}
     """
+    return {name: Role(role) for name, role in _pairs(text, known, "role", Role).items()}
+
+
+def parsed_days(text, known):
+    """How days are written, as a command line gives it: `{column: form}`.
+
+    Parameters
+    ----------
+    text : str
+        Columns and how their days are written, such as "visit: dd/mm/yyyy".
+    known : collection of str
+        The columns that there are.
+
+    Raises
+    ------
+    ValueError
+        For an unknown column or form, and a column that stands twice.
+
+    >>> parsed_days("visit: dd/mm/yyyy", ["visit"])
+    {'visit': '%d/%m/%Y'}
+    """
+    forms = {spelled(form): form for form in DAYS}
+    return {name: forms[words] for name, words in _pairs(text, known, "form of days", forms).items()}
+
+
+def _pairs(text, known, what, allowed):
+    """`{column: one of those allowed}` of a text with commas between pairs."""
     found = {}
     for pair in names_in(text):
-        name, colon, role = (part.strip() for part in pair.rpartition(":"))
+        name, colon, given = (part.strip() for part in pair.rpartition(":"))
         if not colon:
-            raise ValueError(f"{pair!r} gives a column no role. Write 'column: role', with commas between several.")
-        if role not in set(Role):
-            raise ValueError(f"'{role}' is no role.{meant([role], Role)} There are: {', '.join(Role)}.")
+            raise ValueError(f"{pair!r} gives a column no {what}. Write 'column: {what}', with commas between several.")
+        if given not in [*allowed]:
+            raise ValueError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
         if checked(name, known) in found:
-            raise ValueError(f"'{name}' has two roles: {found[name]} and {role}. Give it one.")
-        found[name] = Role(role)
+            raise ValueError(f"'{name}' has two of a {what}: {found[name]} and {given}. Give it one.")
+        found[name] = given
     return found
 
 

@@ -387,7 +387,8 @@ class Schema:
             if len(both := self.names(role)) > 1:
                 raise SchemaError(
                     f"dataset '{self.dataset}': {both} are both {what}. Whom a class counts is one thing: give one of "
-                    f"them role '{role}', the other 'identifier' or 'unused'."
+                    f"them role '{role}', the other 'identifier' or 'unused'. What only both say stands in one column: "
+                    "join them in the file."
                 )
         for attribute in self.attributes:
             if attribute.name in used and attribute.form_of in used:

@@ -9,6 +9,7 @@ import unicodedata
 from privnb.microdata.schema import SchemaError
 
 ROLE = re.compile(r"""^(\s*role\s*=\s*)("[^"]*"|'[^']*')\s*(?:#\s*(.*?)\s*)?$""")
+DAYS = re.compile(r"^\s*days\s*=")
 DRAFT = re.compile(r"^\s*draft\s*=\s*true\s*(#.*)?$")
 PROPOSAL = re.compile(r"^\s*[^\s#].*#\s*PROPOSAL\b")
 
@@ -24,7 +25,7 @@ def proposals(text):
     return list(dict.fromkeys(name for name, _, line in _of_columns(_lines(text)) if PROPOSAL.match(line)))
 
 
-def changed(text, roles, more=(), confirmed=False):
+def changed(text, roles, more=(), confirmed=False, days=()):
     """The text of a description with these roles; comments, domains and all else stay.
 
     Parameters
@@ -36,18 +37,28 @@ def changed(text, roles, more=(), confirmed=False):
         A line for a column, without its line end, which goes below the one of its role.
     confirmed : bool
         Whether the line `draft = true` goes.
+    days : dict of str to tuple of str
+        For a column how its days are written, which has a line below the one of its role, and the comment that this one
+        gets.
 
     Raises
     ------
     SchemaError
         If the text says a role in another way than `role = "..."` below `[columns.<name>]`.
     """
-    lines, more = _lines(text), dict(more)
-    for name, place, line in _of_columns(lines):
+    lines, more, days = _lines(text), dict(more), dict(days)
+    for name, place, line in [*_of_columns(lines)]:
+        if name in days and DAYS.match(line):
+            lines[place] = ""
         if (match := ROLE.match(line)) and name in roles:
             lines[place] = match[1] + f'"{roles[name]}"' + line[match.end(2) :]
             if name in more:
                 lines[place] = f"{lines[place].rstrip()}\n{more[name]}\n"
+            if name in days:
+                form, reason = days[name]
+                head, *below = _lines(lines[place])
+                head = f"{ROLE.match(head)[1]}{quoted(str(roles[name]))} # {reason}\ndays = {quoted(form)}\n"
+                lines[place] = "".join([head, *below])
     if confirmed:
         lines = [line for line in lines if not DRAFT.match(line)]
     made = "".join(lines)
@@ -55,6 +66,8 @@ def changed(text, roles, more=(), confirmed=False):
     expected = copy.deepcopy(tomllib.loads(text))
     for name, role in roles.items():
         expected["columns"][name] |= {"role": str(role)} | tomllib.loads(more.get(name, ""))
+    for name, (form, _) in days.items():
+        expected["columns"][name]["days"] = form
     if confirmed:
         expected.pop("draft", None)
     try:

@@ -113,6 +113,32 @@ def test_one_column_determines_another_as_counted_record_by_record():
         assert shares.get(("one", "other"), 0) == pytest.approx(expected / 400 if expected / 400 >= 0.99 else 0)
 
 
+def test_a_copy_of_a_sensitive_number_in_other_units_is_alerted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random, lines = Random(7), ["grams,ounces,left,weeks,sex"]
+    for place in range(300):
+        grams = round(random.gauss(3400, 450))
+        ounces = round(grams / 28.35)
+        noisy = f"{random.gauss(39, 2) + (grams - 3400) / 300:.0f}"
+        lines.append(f"{grams},{ounces if place % 20 else ''},{9000 - grams},{noisy},{'fm'[place % 2]}")
+    Path("births.csv").write_text("\n".join(lines) + "\n")
+    table = OwnTable.open(str(draft("births.csv")))
+
+    def told(roles):
+        return {
+            each.name: [alert for alert in each.alerts if "which is sensitive" in alert] for each in table.seen(roles)
+        }
+
+    roles = table.roles.having({"grams": Role.QUASI_IDENTIFIER})
+    assert not any(told(roles).values())
+    found = told(roles.sensitive("grams"))
+    assert [name for name, alerts in found.items() if alerts] == ["ounces", "left"]
+    assert found["ounces"][0].startswith("has the order of 'grams'")
+    assert found["left"][0].startswith("has the opposite order of 'grams'")
+    assert not any(told(roles.having(dict.fromkeys(["grams", "ounces", "left"], Role.SENSITIVE))).values())
+    assert not told(roles.sensitive("grams").having({"ounces": Role.UNUSED}))["ounces"]
+
+
 def test_nothing_is_sensitive_until_it_is_said_and_each_choice_is_said_at_once(table):
     roles = table.roles
     assert [sentence.split(":")[0].split("?")[0] for sentence in roles.lacks] == [
@@ -130,7 +156,8 @@ def test_nothing_is_sensitive_until_it_is_said_and_each_choice_is_said_at_once(t
     assert roles.person("name").having({"pay": Role.NEUTRAL}).lacks[0].startswith("No column is sensitive")
     assert roles.sensitive("").person("").lacks == [], "that none is may be said"
     assert roles.person("").having({"name": Role.PERSON, "age": Role.PERSON}).lacks == [
-        "Only one column can say whose rows these are, and name, age do."
+        "Only one column can say whose rows these are, and name, age do. If it takes both to name a person, join them "
+        "into one column in the file, such as 12-3, and draft it anew."
     ]
     nobody = roles.person("").having(dict.fromkeys(roles.names(Role.QUASI_IDENTIFIER), Role.UNUSED))
     assert nobody.lacks[0].startswith("No column is a quasi-identifier")
