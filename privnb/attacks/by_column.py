@@ -6,6 +6,7 @@ import numpy as np
 
 from privnb.attacks.algorithms.deconvolution import edges_of, likelihoods, reconstructed
 from privnb.attacks.recovery import NoiseRemoval
+from privnb.microdata.treatment import of_column
 
 READ = 20_000  # rows that a distribution is reconstructed from, at most: they stand in random order
 CHUNK = 2**22  # cells of a table of likelihoods at a time
@@ -16,10 +17,10 @@ class ByColumn(NoiseRemoval):
 
     def _without(self, rows, laws, published):
         edges = {name: edges_of(published.schema[name].domain) for name in laws}
-        shares = {
-            name: reconstructed(likelihoods(law.cumulative, column[:READ], edges[name]))
-            for (name, law), column in zip(laws.items(), rows.T, strict=True)
-        }
+        shares = {}
+        for (name, law), column in zip(laws.items(), rows.T, strict=True):
+            with of_column(name):
+                shares[name] = reconstructed(likelihoods(law.cumulative, column[:READ], edges[name]))
         return {"_laws": laws, "_edges": edges, "_shares": shares}
 
     def _recovered(self, rows, rng):

@@ -24,7 +24,7 @@ class EnhancedIca(Unmapping):
     section 7.5.2.
     """
 
-    people: int = 200
+    people: int = 100
     knows = Marginals
     square = True
 

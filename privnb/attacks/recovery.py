@@ -12,7 +12,7 @@ from privnb.attacks.knowledge import numbers
 from privnb.microdata import expect
 from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.treatment import Unreadable, of_column
 
 
 class Recovery(Attack):
@@ -58,13 +58,7 @@ class Recovery(Attack):
         return vars(self)["_knowledge"]
 
     def _learn(self, published):
-        released = self._columns(published)
-        if not released:
-            has = {name: each.kind for name, each in published.columns.items()}
-            raise Unreadable(
-                f"{type(self).__name__} undoes {self.undoes} numbers, and this release has none: {name_list(has)} are "
-                f"{' and '.join(dict.fromkeys(has.values()))}. Choose a sanitizer that changes numbers so."
-            )
+        released = self.columns(published)
         if self.knows is not None and len(self.knowledge) > len(published.table):
             raise Unreadable(
                 f"{self!r} was given {len(self.knowledge):,} known people, and the release has "
@@ -73,9 +67,19 @@ class Recovery(Attack):
         rows = numbers("the release", published.table, released)
         return {"_names": released, "targets": released, **self._learned(rows, published, released)}
 
-    def _columns(self, published):
-        """The released columns that are read: those with numbers that were treated as `undoes` says."""
-        return tuple(name for name in published.treated(self.undoes) if published.schema[name].numeric)
+    def columns(self, published):
+        """The released columns that are read, a tuple: those with numbers that were treated as `undoes` says.
+
+        Raises Unreadable where there is none, and for a treatment of columns that it does not read.
+        """
+        self.check(published)
+        if found := tuple(name for name in published.treated(self.undoes) if published.schema[name].numeric):
+            return found
+        has = {name: each.kind for name, each in published.columns.items()}
+        raise Unreadable(
+            f"{type(self).__name__} undoes {self.undoes} numbers, and this release has none: {name_list(has)} are "
+            f"{' and '.join(dict.fromkeys(has.values()))}. Choose a sanitizer that changes numbers so."
+        )
 
     @abstractmethod
     def _learned(self, rows, published, names):
@@ -170,5 +174,7 @@ class NoiseFilter(NoiseRemoval):
 def noise_covariance(laws):
     """The covariance of the noise of columns, `{name: Law}`: float array (columns, columns)."""
     found = np.array([[law.covariance(other) for other in laws] for law in laws.values()], dtype=float)
-    np.fill_diagonal(found, [law.variance for law in laws.values()])
+    for place, (name, law) in enumerate(laws.items()):
+        with of_column(name):
+            found[place, place] = law.variance
     return found

@@ -26,7 +26,7 @@ class SampleIca(Unmapping):
     and Yu 2008, section 15.4.3.
     """
 
-    people: int = 200
+    people: int = 100
     knows = Sample
     square = True
 

@@ -16,6 +16,7 @@ from privnb.measures.intervals import t_interval
 from privnb.measures.mining import check_c
 from privnb.microdata import expect, withholding
 from privnb.microdata.counts import people_among
+from privnb.microdata.names import name_list
 from privnb.microdata.treatment import Unreadable
 
 OUTLIERS = 0.1  # the share of records that lie furthest from the mean
@@ -119,12 +120,13 @@ class Recovered(Question):
     def _knowing(self, case, published, key):
         """The attack with what its adversary knows, and the positions of the rows that count, integer array."""
         attack, dataset, n = self.attack, case.dataset, len(key)
+        columns = attack.columns(published)
         if attack.knows is None:
             return attack, np.arange(n)
         if attack.people >= n:
             raise Unreadable(
-                f"{attack!r} knows {attack.people} people, and the release has {n} rows: nobody is left to recover. "
-                f"Lower people to {n - 1} or less."
+                f"{attack!r} knows {attack.people} people, and the release has {n} rows of {name_list(columns)}, "
+                f"{attack.undoes}: nobody is left to recover. Lower people to {n - 1} or less."
             )
         some = np.random.default_rng(case.stream("know")).permutation(n)[: attack.people]
         told = attack.knows.of(dataset.table.iloc[key[some]], published.table.iloc[some], case.stream("tell"))
@@ -133,7 +135,10 @@ class Recovered(Question):
         if dataset.people is not None:  # whose other records are theirs, too
             known = np.isin(dataset.people[key], dataset.people[key[some]])
         if known.all():
-            raise Unreadable(f"{attack!r} knows everybody of the release: nobody is left to recover. Lower people.")
+            raise Unreadable(
+                f"{attack!r} knows everybody of the release, with {name_list(columns)}, {attack.undoes}: nobody is "
+                "left to recover. Lower people."
+            )
         return attack.given(told), np.flatnonzero(~known)
 
 

@@ -175,7 +175,7 @@ def test_evaluate_asks_them_and_says_what_the_adversary_knows():
     assert by.value["", "NaiveEstimate", ""] > by.baseline["", "NaiveEstimate", ""] == pytest.approx(1)
     reasons = by.reason.to_dict()
     assert (
-        "3 known records span 3 of 4 numbers, and a regression needs all. Raise people."
+        "a regression on 4 numbers needs as many people, and knows 3. Raise people."
         in (reasons["", "KnownRegression", ""])
     )
     assert "undoes a rotation" in reasons["columns=2", "KnownRotation", ""]

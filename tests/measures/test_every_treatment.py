@@ -13,10 +13,14 @@ import pytest
 from test_measure_contracts import FOUND
 
 from privnb.attacks import Linkage, MinerInference
+from privnb.attacks.recovery import Recovery
+from privnb.evaluation import Recovered
+from privnb.evaluation.cases import Case
 from privnb.measures import gains, information_loss, linkage
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries
 from privnb.microdata.dataset import Dataset
+from privnb.microdata.family import members
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import KINDS, Law, Rows, Unreadable
@@ -141,10 +145,13 @@ ASKED = {
     name: (LargePopulations.of(DATA, name), CountQueries.of(DATA, name, 2, 0.3, rng=0, number=40))
     for name in ("illness", "income")
 }
+RECOVERIES = [
+    each for kind in members(Recovery) if kind.__module__.startswith("privnb.") for each in kind.examples(SCHEMA)
+]
 OF_RELEASES = {"release", "counts"}
 
 
-def asked(release, sensitive):
+def asked(sanitizer, release, sensitive):
     """Every measure of a release, and every attack, as functions without arguments, by name."""
     populations, queries = ASKED[sensitive]
     known = {
@@ -165,6 +172,10 @@ def asked(release, sensitive):
         assert len(attack.predict(DATA.table)) == len(attack.baseline(DATA.table)) == len(DATA)
         return 0.0
 
+    def undone(attack):
+        rows = Recovered(attack, fewest=2).rows(Case(DATA, sanitizer, 1, release))
+        return rows[0]["value"]
+
     for name, function in FOUND.items():
         wanted = set(inspect.signature(function).parameters)
         if wanted & OF_RELEASES:
@@ -173,13 +184,15 @@ def asked(release, sensitive):
         yield f"linked by {columns}", partial(linked, columns)
     for target in SCHEMA.names() if sensitive == next(iter(ASKED)) else ():  # it does not depend on what is sensitive
         yield f"inferred: {target}", partial(inferred, target)
+    for attack in RECOVERIES if sensitive == next(iter(ASKED)) else ():
+        yield f"undone by {attack!r}", partial(undone, attack)
 
 
 @pytest.mark.parametrize("sensitive", list(ASKED))
 @pytest.mark.parametrize("sanitizer", SANITIZERS, ids=repr)
 def test_there_is_a_number_or_a_sentence_that_names_columns_and_how_they_were_treated(sanitizer, sensitive):
     release, refused = sanitizer.sanitize(DATA, rng=1), {}
-    for name, call in asked(release, sensitive):
+    for name, call in asked(sanitizer, release, sensitive):
         try:
             value = call()
         except Unreadable as error:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 EXACT = 1e-6  # relative to the known rows: what differs by less is rounding
+LEAST = 1e-9  # of the largest singular value: along what is smaller the known records do not vary
 
 
 class Map(NamedTuple):
@@ -45,7 +46,7 @@ def shifted(originals, released):
 def spanned(rows):
     """An orthonormal basis of what the rows span, as columns: float array (d, rank)."""
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
-    return directions[sizes > EXACT * max(sizes.max(initial=0), 1e-300)].T
+    return directions[sizes > LEAST * max(sizes.max(initial=0), 1e-300)].T
 
 
 def turned_back(originals, released, rng):
@@ -68,9 +69,12 @@ def turned_back(originals, released, rng):
     """
     moved = shifted(originals, released)
     origin, centre = (rows.mean(axis=0) * moved for rows in (originals, released))
-    left, _, right = np.linalg.svd((originals - origin).T @ (released - centre))
-    rank = spanned(originals - origin).shape[1]
-    before, after = left[:, :rank], right[:rank].T
+    places, rows = originals - origin, released - centre
+    before = spanned(places)
+    after = np.linalg.lstsq(places @ before, rows, rcond=LEAST)[0].T
+    if np.abs(after.T @ after - np.eye(before.shape[1])).max(initial=0) > EXACT:  # noise: no rotation takes them there
+        left, _, right = np.linalg.svd(places.T @ rows)
+        before, after = left[:, : before.shape[1]], right[: before.shape[1]].T
     return Map(centre, origin, after @ before.T + frame(after, rng) @ frame(before, rng).T)
 
 
@@ -115,7 +119,7 @@ def regressed(originals, released):
     Parameters
     ----------
     originals : float array (p, d)
-        At least d, which span everything.
+        At least d. What they do not span comes back as if it were 0.
     released : float array (p, k)
 
     Returns
@@ -125,19 +129,19 @@ def regressed(originals, released):
     Raises
     ------
     ValueError
-        For pairs that are too few or not independent.
+        For fewer pairs than numbers.
 
     Source: Chen, Sun, Liu, "Towards Attack-Resilient Geometric Data Perturbation", SDM 2007; Aggarwal and Yu 2008,
     section 15.4.1.
     """
+    if len(originals) < originals.shape[1]:
+        raise ValueError(
+            f"a regression on {originals.shape[1]} numbers needs as many people, and knows {len(originals)}."
+        )
     moved = len(originals) > originals.shape[1]
     origin, centre = (rows.mean(axis=0) * moved for rows in (originals, released))
-    if (rank := spanned(originals - origin).shape[1]) < originals.shape[1]:
-        raise ValueError(
-            f"{len(originals)} known records span {rank} of {originals.shape[1]} numbers, and a regression needs all."
-        )
-    forward = np.linalg.lstsq(originals - origin, released - centre)[0]
-    return Map(centre, origin, np.linalg.pinv(forward, rcond=EXACT))
+    forward = np.linalg.lstsq(originals - origin, released - centre, rcond=LEAST)[0]
+    return Map(centre, origin, np.linalg.pinv(forward, rcond=LEAST))
 
 
 def likeliest(originals, released, rows, rng):
@@ -164,11 +168,11 @@ def likeliest(originals, released, rows, rng):
     basis = spanned(originals)
     rank, width = basis.shape[1], released.shape[1]
     if rank == originals.shape[1]:  # all of the matrix is known; of several records the one next to the known is taken
-        matrix, mean = np.linalg.lstsq(originals, released)[0], originals.mean(axis=0)
-        return mean + (rows - mean @ matrix) @ np.linalg.pinv(matrix, rcond=EXACT)
+        matrix, mean = np.linalg.lstsq(originals, released, rcond=LEAST)[0], originals.mean(axis=0)
+        return mean + (rows - mean @ matrix) @ np.linalg.pinv(matrix, rcond=LEAST)
     inside = originals @ basis  # (p, rank)
-    images = np.linalg.lstsq(inside, released)[0]  # of the basis, (rank, k)
-    weights = rows @ np.linalg.pinv(images, rcond=EXACT)
+    images = np.linalg.lstsq(inside, released, rcond=LEAST)[0]  # of the basis, (rank, k)
+    weights = rows @ np.linalg.pinv(images, rcond=LEAST)
     rest = rows - weights @ images
     deviation = np.sqrt(np.mean(images**2))  # of the matrix's entries, as its images of unit vectors show it
     length = np.linalg.norm(rest, axis=1) / (np.sqrt(width) * deviation)
