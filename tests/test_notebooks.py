@@ -14,6 +14,7 @@ from made_up import CLINIC, IDENTIFIER, RARE
 from privnb import studies
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Role
+from privnb.microdata.withholding import LIMIT
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose
 
@@ -48,6 +49,13 @@ def test_every_parameter_is_explained(path):
     for line in parameters.source.splitlines():
         # papermill cannot read a comment with = or ; in it.
         assert re.fullmatch(r'[A-Z_]+ = ("[^"]*"|[\d.]+)  # [^=;]{10,}', line), line
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS[1:], ids=lambda path: path.stem)  # 00 is of made-up people alone
+def test_the_least_number_of_people_that_is_shown_is_a_parameter(path):
+    parameters, *others = (cell.source for cell in cells(path, "code"))
+    assert re.search(rf"^FEWEST = {LIMIT}  #", parameters, re.MULTILINE)
+    assert any(re.search(r'(fewest=|"fewest": |, )FEWEST\b', source) for source in others), "and it is passed on"
 
 
 @pytest.fixture(scope="module")

@@ -226,13 +226,17 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=with
     return reached(evaluate(dataset, sanitizers, measures=[question], seeds=seeds))
 
 
-def gains_at_the_ends(datasets):
-    """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows."""
-    expect.these(datasets=datasets)
+def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
+    """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows;
+    numbers of fewer than `fewest` people are withheld.
+    """
+    expect.these(datasets=datasets, fewest=fewest)
     if not datasets:
         raise ValueError("datasets must be one or more, got none.")
     trivial = [*ends(), Suppress("sensitive")]
-    return join(*(part for data in datasets for part in (describe(data), adversary_gains(data, trivial))))
+    asked = {"fewest": fewest}
+    found = ((describe(data, **asked), adversary_gains(data, trivial, **asked)) for data in datasets)
+    return join(*(part for parts in found for part in parts))
 
 
 def gain_rows(row, release, sensitive, fewest, *, rng):

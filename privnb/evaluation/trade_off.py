@@ -199,7 +199,7 @@ def scales(dataset, *, sensitive=None, distance="Jensen-Shannon", support=0.05, 
     return tidy(rows)
 
 
-def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1, folds=10):
+def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=1, folds=10, fewest=withholding.LIMIT):
     """The direct comparison of Brickell and Shmatikov on the same releases: what the adversary gains beside what the
     researcher gains.
 
@@ -216,6 +216,8 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
         Of the noise, the order of the records and the folds.
     folds : int
         Of the cross-validation, from 2.
+    fewest : int
+        Numbers of fewer people are withheld.
 
     Returns
     -------
@@ -227,10 +229,11 @@ def direct(dataset, sanitizers, *, sensitive=None, miners="decision tree", seed=
     Source: Li and Li, section 3.1.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, miners=miners, seed=seed, folds=folds)
+    expect.these(fewest=fewest)
     sensitive = secret_name(dataset, sensitive)
-    adversary, researcher = disclosures.Disclosure(sensitive), []
+    adversary, researcher = disclosures.Disclosure(sensitive, fewest=fewest), []
     if not dataset.schema[sensitive].numeric:
-        researcher = [workload.Gained(sensitive, miners, "", folds)]
+        researcher = [workload.Gained(sensitive, miners, "", folds, fewest)]
     runs = {each: researcher for each in ([*disclosures.trivial(), Identity()] if researcher else [])}
     runs |= {each: [adversary, *researcher] for each in possible(dataset, sanitizers, seed)}
     found = ask(dataset, [(sanitizer, seed, asked) for sanitizer, asked in runs.items()], description="gains")

@@ -3,6 +3,7 @@
 A workload is one attribute that the researcher wants to predict, sensitive or neutral. They read all that is published,
 and are measured in people guessed right, against the same ends as the adversary of `disclosures`. Which neutral
 attributes they use is a parameter; other choices than the paper's stand in `knows`.
+One module: what a release gives and what it adds are shares of the same people, withheld together.
 """
 
 from dataclasses import dataclass, replace
@@ -51,7 +52,17 @@ state(
 )
 
 
-def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all", seed=1, folds=10):
+def utility(
+    dataset,
+    sanitizers,
+    *,
+    target,
+    miners="decision tree",
+    neutral="all",
+    seed=1,
+    folds=10,
+    fewest=withholding.LIMIT,
+):
     """Share of people whose `target` miners predict rightly from each release, in cross-validation: U_san(w) of section
     5; U_max for the original.
 
@@ -72,6 +83,8 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
         Of the noise, the order of the records and the folds.
     folds : int
         Of the cross-validation, from 2.
+    fewest : int
+        Shares of fewer people are withheld.
 
     Returns
     -------
@@ -84,7 +97,8 @@ def utility(dataset, sanitizers, *, target, miners="decision tree", neutral="all
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
     )
-    question = Utility(target, miners, neutral, folds)
+    expect.these(fewest=fewest)
+    question = Utility(target, miners, neutral, folds, fewest)
     question.check(dataset)
     return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in sanitizers], description="learn"))
 
@@ -97,6 +111,7 @@ class Utility(Question):
     miners: str = "decision tree"
     neutral: str = "all"
     folds: int = 10
+    fewest: int = withholding.LIMIT
 
     main = "workload_utility"
     reorders = varies = True
@@ -145,10 +160,10 @@ class Utility(Question):
             most_of_people((values == values.mode()[0]).to_numpy(), dataset.people),
             _weights(dataset),
         )
-        baseline = _share(commonest, stand_for)[0]
+        baseline = _share(commonest, stand_for, self.fewest)[0]
         rows = [row(np.nan, miner=name, status=why) for name, why in failed.items()]
         for name, right in by_miner.items():
-            share, *bounds = _share(right, stand_for)
+            share, *bounds = _share(right, stand_for, self.fewest)
             rows.append(row(share, miner=name, interval=bounds, baseline=baseline))
         return rows
 
@@ -163,11 +178,11 @@ def _effective(weights):
     return weights.sum() ** 2 / (weights**2).sum()
 
 
-def _share(right, weights):
+def _share(right, weights, fewest):
     """The share of people who are `right`, array (people,) of 0 and 1, of the population that they stand for, and its
     95% interval; withheld where so many people, whatever they stand for, would tell of few.
     """
-    share, *bounds = guessed(right.sum(), len(right))
+    share, *bounds = guessed(right.sum(), len(right), fewest)
     if weights is None or np.isnan(share):
         return share, *bounds
     share, n = np.average(right, weights=weights), _effective(weights)
@@ -178,7 +193,18 @@ def _commonest(dataset, target):
     return np.full(len(dataset), dataset.table[target].mode()[0], dtype=object)
 
 
-def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral="all", seed=1, folds=10, over=None):
+def utility_gain(
+    dataset,
+    sanitizers,
+    *,
+    target,
+    miners="decision tree",
+    neutral="all",
+    seed=1,
+    folds=10,
+    over=None,
+    fewest=withholding.LIMIT,
+):
     """What each release adds to a researcher's utility: U_san(w) - U_base(w) of section 5 (the researcher of Figures 1
     to 4).
 
@@ -186,7 +212,7 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
 
     Parameters
     ----------
-    dataset, sanitizers, target, miners, neutral, seed, folds
+    dataset, sanitizers, target, miners, neutral, seed, folds, fewest
         As of `utility`.
     over : (Sanitizer, str), optional
         The trivial sanitization and the miner, by name, that are known to give U_base: then no other sanitizers than
@@ -202,9 +228,10 @@ def utility_gain(dataset, sanitizers, *, target, miners="decision tree", neutral
     expect.these(
         neutral=neutral, dataset=dataset, sanitizers=sanitizers, target=target, miners=miners, seed=seed, folds=folds
     )
+    expect.these(fewest=fewest)
     if over is not None and len(expect.kind("over", over, tuple, list)) != 2:
         raise ValueError(f"over must be a sanitizer and the name of a miner, got {over!r}.")
-    question = Gained(target, miners, neutral, folds, over and tuple(over))
+    question = Gained(target, miners, neutral, folds, fewest, over and tuple(over))
     question.check(dataset)
     every = dict.fromkeys(sanitizers if over else [*trivial(), Identity(), *sanitizers])
     return reached(ask(dataset, [(sanitizer, seed, [question]) for sanitizer in every], description="learn"))
@@ -221,7 +248,8 @@ class Gained(Utility):
         rows, base = self._kept(case, by_miner, failed), _base(case.dataset, case.seed, self)
         for name, right in by_miner.items() if base is not None else ():
             gained = partial(self.row(case, "workload_gain"), miner=name)
-            if withholding.tells(np.array([right.sum(), base.sum()]), len(base)).any():  # it would tell one of them
+            # A gain would tell one of the two.
+            if withholding.tells(np.array([right.sum(), base.sum()]), len(base), self.fewest).any():
                 rows.append(gained(np.nan))
                 continue
             stand_for = _weights(case.dataset)

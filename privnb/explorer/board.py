@@ -11,7 +11,7 @@ from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
 from privnb.explorer.setting import LETTERS, Setting, called, checked, idle, unmined
-from privnb.microdata import expect
+from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list
 
 __all__ = ["Board", "asked", "explore"]
@@ -19,7 +19,7 @@ __all__ = ["Board", "asked", "explore"]
 PAGES = ("form", "actions", "state", "published", "kept", "gained", "place", "listed", "take")
 
 
-def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", source=""):
+def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", source="", fewest=withholding.LIMIT):
     """The board of a dataset, which a notebook shows.
 
     Parameters
@@ -33,6 +33,8 @@ def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", sou
         A folder for mined results, or empty.
     source : str
         What `load` was given as the dataset's name, needed where that is the path of a description file.
+    fewest : int
+        Numbers of fewer people are withheld.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", sou
     """
     setting = Setting() if setting is None else setting
     expect.these(dataset=dataset, setting=setting, store=store, source=source)
-    return Board(dataset, setting, pins=pins, store=store, source=source)
+    return Board(dataset, setting, pins=pins, store=store, source=source, fewest=fewest)
 
 
 class Board(Session):
@@ -53,7 +55,7 @@ class Board(Session):
 
     def __init__(self, dataset, setting, **options):
         super().__init__(dataset, setting, **options)
-        self.place = Place(dataset, partial(self._try, self._list))
+        self.place = Place(dataset, partial(self._try, self._list), self.fewest)
         path = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
         self.stand = keep.Stand(path) if path else None
         if self.stand and (stood := self.stand.read()) and means_something(stood[0], dataset):
@@ -131,7 +133,8 @@ class Board(Session):
     def _take(self):
         if self.reading.refused:
             return panels.nothing("take", "Export", figures.note("There is no release to take along."))
-        code, command = (take(self.dataset, self.setting, self.source) for take in (keep.code, keep.command))
+        code = keep.code(self.dataset, self.setting, self.source)
+        command = keep.command(self.dataset, self.setting, self.source, self.fewest)
         return panels.taken(code, command, self.reading.terms, saving.FORMATS, self.format, self.said)
 
     def _put(self, name, html):

@@ -169,11 +169,12 @@ def _cells(case, release, fewest):
     return [case.row("suppressed_cells", np.nan if hidden else cells)]
 
 
-def class_sizes(release):
+def class_sizes(release, fewest=withholding.LIMIT):
     """People by the size of their class or bucket, in steps of 1, 2 and 5: an `Aggregate` with the columns `people in a
-    class`, or `people in a bucket`, and `people`, small ones merged; None of noise, and of fewer than ten people.
+    class`, or `people in a bucket`, and `people`, those of fewer than `fewest` merged;
+    None of noise, and of fewer people.
     """
-    if release.classes is None or release.headcount < withholding.LIMIT:
+    if release.classes is None or release.headcount < fewest:
         return None
     sizes = people_in(release.classes, release.people)
     edges = [digit * 10**power for power in range(len(str(sizes.max()))) for digit in (1, 2, 5)]
@@ -182,8 +183,8 @@ def class_sizes(release):
     ends = [*edges[1:], 10 * edges[-1]]
     labels = [f"{low:,}" if low == end - 1 else f"{low:,}-{end - 1:,}" for low, end in zip(edges, ends, strict=True)]
     first = int(np.flatnonzero(people)[0])
-    merged = merge_small(pd.Series(people[first:], index=labels[first : len(people)]))
+    merged = merge_small(pd.Series(people[first:], index=labels[first : len(people)]), fewest)
     merged.index = [re.sub(r"^([\d,]+)(-[\d,]+)? to ([\d,]+-)?", r"\1-", label) for label in merged.index]
     of = "bucket" if release.buckets is not None else "class"
     table = merged.rename_axis(f"people in a {of}").rename("people").reset_index()
-    return Aggregate(table, {name: name for name in table})
+    return Aggregate(table, {name: name for name in table}, fewest)

@@ -14,7 +14,7 @@ from pathlib import Path
 from privnb import privacy_models, sanitizers
 from privnb.evaluation.predictions import stream
 from privnb.explorer.setting import LETTERS, Setting, checked, sanitizer
-from privnb.microdata import expect
+from privnb.microdata import expect, withholding
 from privnb.microdata.processes import runs_as
 
 CAUTION = "# A seed undoes what is drawn with it: this release is for trying out; rng=None draws one for publication.\n"
@@ -181,13 +181,15 @@ def code(dataset, setting, source=""):
     )
 
 
-def command(dataset, setting, source=""):
+def command(dataset, setting, source="", fewest=withholding.LIMIT):
     """The command that reports the numbers of a setting, quoted for a shell, without defaults and idle sliders.
 
     Parameters
     ----------
     dataset, setting, source
         As of `code`.
+    fewest : int
+        Numbers of fewer people are withheld.
 
     Returns
     -------
@@ -198,7 +200,7 @@ def command(dataset, setting, source=""):
     ValueError
         For a setting that means nothing.
     """
-    expect.these(source=source)
+    expect.these(source=source, fewest=fewest)
     setting = checked(setting, dataset)
     name, study, records = _origin(dataset, source)
     given = {"STUDY": study} if study else {}
@@ -206,6 +208,7 @@ def command(dataset, setting, source=""):
     asked = asdict(setting) | {"quasi_identifiers": "", "sensitive": ""} | _roles(setting, dataset)
     read = [field for field in asked if field not in LETTERS or field in setting.asked]
     given |= {field.upper(): asked[field] for field in read if asked[field] != FIELDS[field].default}
+    given |= {"FEWEST": fewest} if fewest != withholding.LIMIT else {}
     words = [runs_as(), "report", "--notebook", "09_explore", "--dataset", name]
     return shlex.join([*words, *(str(word) for item in given.items() for word in ("-p", *item))])
 

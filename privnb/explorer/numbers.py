@@ -33,14 +33,16 @@ READINGS = 500  # that are kept
 class Reading:
     """What counts tell of one setting.
 
-    `results`: tidy rows. `sizes`: people by the size of their class or bucket, see `class_sizes`, or None for noise.
-    `rows`: a dozen sanitized rows, or why none are shown. `note`: why the release came out as it did. `exact`: the
-    columns that are as recorded, first those by which an adversary looks for people, then the others. `terms`: on what
-    terms it is saved. `refused`: why the table cannot give what is asked; then there are no results.
+    `results`: tidy rows, without numbers of fewer than `fewest` people. `sizes`: people by the size of their class or
+    bucket, see `class_sizes`, or None for noise. `rows`: a dozen sanitized rows, or why none are shown. `note`: why the
+    release came out as it did. `exact`: the columns that are as recorded, first those by which an adversary looks for
+    people, then the others. `terms`: on what terms it is saved. `refused`: why the table cannot give what is asked;
+    then there are no results.
     """
 
     setting: Setting
     results: pd.DataFrame
+    fewest: int = LIMIT
     sizes: Aggregate | None = None
     rows: pd.DataFrame | str = "There is no release."
     note: str = ""
@@ -57,22 +59,20 @@ def counted(dataset, setting, *, fewest=LIMIT):
     dataset : Dataset
     setting : Setting
     fewest : int
-        Numbers of fewer people are withheld; what was asked with another one is not kept.
+        Numbers of fewer people are withheld.
 
     Returns
     -------
     Reading
     """
     expect.these(fewest=fewest)
-    if fewest != LIMIT:
-        return _reading(dataset, checked(setting, dataset), fewest)
-    return recalled(dataset, setting) or remember(dataset, _reading(dataset, checked(setting, dataset)))
+    return recalled(dataset, setting, fewest) or remember(dataset, _reading(dataset, checked(setting, dataset), fewest))
 
 
-def recalled(dataset, setting):
+def recalled(dataset, setting, fewest=LIMIT):
     """The `Reading` of a setting if it was counted before, else None."""
     setting = checked(setting, dataset)
-    key = _key(dataset, setting)
+    key = _key(dataset, setting, fewest)
     if key not in _readings:
         return None
     _readings.move_to_end(key)  # what is looked at is kept longest
@@ -81,7 +81,7 @@ def recalled(dataset, setting):
 
 def remember(dataset, reading):
     """Keep a reading that was counted elsewhere, such as in another process; returns it."""
-    _readings[_key(dataset, reading.setting)] = reading
+    _readings[_key(dataset, reading.setting, reading.fewest)] = reading
     while len(_readings) > READINGS:
         _readings.popitem(last=False)
     return reading
@@ -90,23 +90,23 @@ def remember(dataset, reading):
 _readings = OrderedDict()
 
 
-def _key(dataset, setting):
+def _key(dataset, setting, fewest):
     """What a reading depends on: not the sliders that its sanitizer does not read, nor the miner."""
-    return content(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed
+    return content(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed, fewest
 
 
-def mined(dataset, setting, store=""):
+def mined(dataset, setting, store="", fewest=LIMIT):
     """What the miner and the adversary's scenario tell of a setting, which takes seconds: tidy results.
 
     `good_utility` of the original, the release and the trivial one; `anti_utility` of the scenario, with
     `nearer_share` for whom the worst miner hits; of noise the miner's `accuracy_gain`. For whom a release is not mined,
     `unmined` says why. Of a large table a random sample is mined, see `record_by_record`. `store`: a folder for
-    results, or empty.
+    results, or empty. `fewest`: numbers of fewer people are withheld.
     """
     setting, without = checked(setting, dataset), unmined(setting, dataset)
     data, made = record_by_record(of_roles(dataset, setting)), sanitizer(setting, dataset)
     call = Store(store).call if store else lambda function, *given, **options: function(*given, **options)
-    asked, parts = {"miners": setting.miner, "seed": setting.seed}, []
+    asked, parts = {"miners": setting.miner, "seed": setting.seed, "fewest": fewest}, []
     if "user" not in without:
         both = list(dict.fromkeys([made, Suppress()]))
         parts.append(call(good_utility, data, both, target=setting.sensitive, **asked))
@@ -121,11 +121,11 @@ def mined(dataset, setting, store=""):
     return join(*parts) if parts else tidy([])
 
 
-def measured(dataset, setting, store=""):
+def measured(dataset, setting, store="", fewest=LIMIT):
     """All that is known of a setting, `counted` and `mined`: tidy results."""
     expect.these(store=store)
-    reading = counted(dataset, setting)
-    return reading.results if reading.refused else join(reading.results, mined(dataset, setting, store))
+    reading = counted(dataset, setting, fewest=fewest)
+    return reading.results if reading.refused else join(reading.results, mined(dataset, setting, store, fewest))
 
 
 def axes(kind, readings):
@@ -135,13 +135,13 @@ def axes(kind, readings):
     return [of for of in map(facts, there) if of.kind == kind and of.axis]
 
 
-def plane(dataset, settings, privacy, utility):
+def plane(dataset, settings, privacy, utility, fewest=LIMIT):
     """The settings as points of the privacy-utility plane, from counts: see `frontier.points`.
 
     `privacy`, `utility`: measures, see `axes`. Raises ValueError for a measure that none of them has, and for settings
     whose roles differ: releases about other attributes cannot replace each other.
     """
-    readings = [counted(dataset, setting) for setting in settings]
+    readings = [counted(dataset, setting, fewest=fewest) for setting in settings]
     roles = {reading.setting.roles for reading in readings}
     if len(roles) > 1:
         raise ValueError(
@@ -184,7 +184,7 @@ def _read(dataset, setting, fewest):
         made = sanitizer(setting, dataset)
         release = made.sanitize(data, rng=stream(setting.seed, made, "sanitize"))
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
-        return Reading(setting, tidy([]), refused=str(error))
+        return Reading(setting, tidy([]), fewest, refused=str(error))
     names = exposed(setting, dataset)
     shown = "No rows are shown: each is one person's own record, as it is or changed."
     if release.provenance.rows is Rows.NOBODY:
@@ -193,9 +193,9 @@ def _read(dataset, setting, fewest):
         shown = f"No rows are shown: '{setting.sensitive}' is in them as it is, and the dataset says that it is known."
     elif not release.has_unprotected_rows:
         # Other persons for each setting: releases of the same ones, side by side, would tell more than each.
-        shown = release.show(rng=stream(setting.seed, made, "show"))
+        shown = release.show(rng=stream(setting.seed, made, "show"), fewest=fewest)
         if shown.empty:
-            shown = f"No rows are shown: fewer than {LIMIT} people share each."
+            shown = f"No rows are shown: fewer than {fewest} people share each."
     found = rows(data, setting, made, release, fewest)
     as_is = f"An adversary is taken not to know {', '.join(names)}." if names else ""
     unknown = release.treated("perturbed", "synthetic")
@@ -203,7 +203,8 @@ def _read(dataset, setting, fewest):
     steep = steep_hierarchy(release)
     why = f"{steep.title}. {steep.note}" if steep else ""
     note = " ".join(filter(None, [release.provenance.note, why, as_is, absent]))
-    return Reading(setting, found, class_sizes(release), shown, note, _exact(release), terms(dataset, setting, release))
+    sizes, saved = class_sizes(release, fewest), terms(dataset, setting, release)
+    return Reading(setting, found, fewest, sizes, shown, note, _exact(release), saved)
 
 
 def _exact(release):

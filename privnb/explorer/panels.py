@@ -162,7 +162,7 @@ def _says_gained(results):
         return "There are no classes to guess from; what a miner reaches is a lower bound."
     row, group = gain.iloc[0], "bucket" if "bucket_vulnerability" in set(results.measure) else "class"
     if pd.isna(row.value):
-        return "The gains are withheld: they would tell of fewer than ten people."
+        return "The gains are withheld: they would tell of few people."
     return (
         f"Whoever knows people's {group} guesses the {row.target} of {row.value:.1%} more of them; were the values "
         f"permuted at random, of {row.baseline:.1%} more."

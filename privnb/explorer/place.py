@@ -30,8 +30,8 @@ class Place:
     when the brush moves.
     """
 
-    def __init__(self, dataset, moved):
-        self.dataset, self.moved, self.chart = dataset, moved, drawing()()
+    def __init__(self, dataset, moved, fewest):
+        self.dataset, self.moved, self.fewest, self.chart = dataset, moved, fewest, drawing()()
         self.chart.observe(self._brushed, "box")
         self.axes = {"privacy": "accuracy_gain", "utility": "utility_loss"}
         self.readings = []  # those that are drawn
@@ -39,7 +39,9 @@ class Place:
 
     def draw(self, setting, pinned, curve):
         """Draw a setting among those of the same roles that are counted; `curve`: the settings of a sweep."""
-        readings = {each: recalled(self.dataset, each) for each in dict.fromkeys((setting, *pinned, *curve))}
+        readings = {
+            each: recalled(self.dataset, each, self.fewest) for each in dict.fromkeys((setting, *pinned, *curve))
+        }
         self.readings = [each for each in readings.values() if each and not each.refused]
         named = {}
         for each, reading in readings.items():
@@ -51,7 +53,7 @@ class Place:
         new = tuple(named), named.get(setting), *map(tuple, lists), *self.axes.values()
         if new != self._drawn:  # else a brush on it stays
             self._drawn, self.box = new, None
-            self.releases, self.lead, self.marks, self.chart.spec = _drawn(self.dataset, *new)
+            self.releases, self.lead, self.marks, self.chart.spec = _drawn(self.dataset, self.fewest, *new)
 
     def clear(self):
         """Show nothing."""
@@ -96,28 +98,28 @@ class Place:
 
 
 @lru_cache(maxsize=100)
-def _ends(dataset, roles, privacy, utility):
+def _ends(dataset, fewest, roles, privacy, utility):
     """What all releases lie between, as points of the plane; None where it has no such numbers."""
     known, sensitive = roles
     kinds = [name for name, kind in catalogue.kinds().items() if kind.reference]
     ends = [Setting(kind, quasi_identifiers=known, sensitive=sensitive) for kind in kinds]
     try:
-        return plane(dataset, ends, privacy, utility)
+        return plane(dataset, ends, privacy, utility, fewest)
     except ValueError:
         return None
 
 
 @lru_cache(maxsize=100)
-def _drawn(dataset, settings, current, pinned, curve, privacy, utility):
+def _drawn(dataset, fewest, settings, current, pinned, curve, privacy, utility):
     """The releases of settings in the plane of two measures, what is said above and below it, and the chart itself.
 
     `current`, `pinned`, `curve`: which of them are marked so, by sanitizer and parameters.
     """
     try:
-        releases = plane(dataset, settings, privacy, utility)
+        releases = plane(dataset, settings, privacy, utility, fewest)
     except ValueError as error:  # none of them has such a number
         return pd.DataFrame(), f"{str(error)[0].upper()}{str(error)[1:]}", "", {}
-    between = _ends(dataset, settings[0].roles, privacy, utility)
+    between = _ends(dataset, fewest, settings[0].roles, privacy, utility)
     drawn = charts.plane(releases, current=current, pinned=pinned, sweeps=[curve] if curve else (), between=between)
     if not isinstance(drawn, charts.Plane):  # a sentence instead
         return releases, drawn.data, "", {}

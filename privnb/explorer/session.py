@@ -17,6 +17,7 @@ from privnb.explorer import controls, keep, panels, saving
 from privnb.explorer.numbers import counted, mined, recalled, remember
 from privnb.explorer.setting import Setting, called, checked, choices, unmined
 from privnb.explorer.work import Work
+from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.progress import track
 from privnb.studies.parameters import numbers
@@ -54,9 +55,9 @@ def asked(k, l, t, delta, epsilon, **others):  # noqa: E741 - the field's letter
     return Setting(**{name: FIELDS[name](some[0]) for name, some in found.items() if some}, **others)
 
 
-def swept(dataset, settings):
+def swept(dataset, settings, fewest):
     """The readings of several settings: a task for another process."""
-    return [counted(dataset, setting) for setting in track(settings, "settings")]
+    return [counted(dataset, setting, fewest=fewest) for setting in track(settings, "settings")]
 
 
 class Session:
@@ -67,7 +68,9 @@ class Session:
     wrong.
     """
 
-    def __init__(self, dataset, setting, *, pins, store, source):
+    def __init__(self, dataset, setting, *, pins, store, source, fewest=withholding.LIMIT):
+        expect.these(fewest=fewest)
+        self.fewest = fewest
         self.dataset, self.store, self.source = dataset, store, source
         self.setting, self.pins, self.work = checked(setting, dataset), keep.Pins(pins), Work(dataset)
         self.changes = []  # what was done, in words, and what takes it back
@@ -190,7 +193,7 @@ class Session:
             self._stop()
         self._failed.pop(setting, None)
         self._state()
-        self._soon("count", self._count, 0 if recalled(self.dataset, setting) else SOON)
+        self._soon("count", self._count, 0 if self._recalled(setting) else SOON)
 
     def _soon(self, what, call, seconds=0):
         """Call after what waits already, such as a further key press; a later call of the same replaces it."""
@@ -204,11 +207,11 @@ class Session:
     def _count(self):
         """Count the setting: here, or beside the interface if its sanitizer takes seconds."""
         began, self.fault = time.perf_counter(), ""
-        if self._open and self.setting.kind.slow and not recalled(self.dataset, self.setting):
+        if self._open and self.setting.kind.slow and not self._recalled(self.setting):
             if self._doing != "save":  # which is not broken off: what is left is counted after it
                 self._beside("count", [self.setting])
             return
-        self.reading = counted(self.dataset, self.setting)
+        self.reading = counted(self.dataset, self.setting, fewest=self.fewest)
         self.seconds = time.perf_counter() - began
         self._draw()
         self._soon("miner", self._go_on, REST)
@@ -219,14 +222,18 @@ class Session:
             self._count()
         elif self._doing:
             return
-        elif self._open and any(not recalled(self.dataset, pin) for pin in self.pinned):
+        elif self._open and any(not self._recalled(pin) for pin in self.pinned):
             self._beside("pins", self.pinned)
         else:
             self._mine()
 
+    def _recalled(self, setting):
+        return recalled(self.dataset, setting, self.fewest)
+
     def _beside(self, doing, settings):
-        missing = [setting for setting in settings if not recalled(self.dataset, setting)]
-        self._start(doing, partial(swept, self.dataset, missing), self._swept) if missing else self._swept([])
+        missing = [setting for setting in settings if not self._recalled(setting)]
+        task = partial(swept, self.dataset, missing, self.fewest)
+        self._start(doing, task, self._swept) if missing else self._swept([])
 
     def _swept(self, readings):
         self._doing = ""
@@ -242,7 +249,7 @@ class Session:
             self._doing or not self.reading or self.reading.refused or self.setting in {**self._mined, **self._failed}
         )
         if self._open and not settled and len(unmined(self.setting, self.dataset)) < 2:
-            task = partial(mined, self.dataset, self.setting, self.store)
+            task = partial(mined, self.dataset, self.setting, self.store, self.fewest)
             self._start("miner", task, partial(self._mined_by, self.setting))
 
     def _mined_by(self, setting, results):

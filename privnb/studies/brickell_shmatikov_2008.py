@@ -12,7 +12,7 @@ from privnb.evaluation.cases import possible
 from privnb.evaluation.content import content
 from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import join, setting, tidy
-from privnb.microdata import expect
+from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.names import name_list, names_in
 from privnb.microdata.schema import Role
@@ -126,12 +126,12 @@ def check_comparison(
     check_miners("MINERS", miners or next(iter(size.gains)), published)
 
 
-def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
+def with_and_without(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIMIT, store=""):
     """Table 2: `workload.utility` of what a researcher could predict, with all quasi-identifiers and without.
 
     Parameters
     ----------
-    sets, profile, miners, seeds, store
+    sets, profile, miners, seeds, fewest, store
         As of `figures`.
 
     Returns
@@ -139,12 +139,13 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
     DataFrame
         Tidy results for each sensitive and neutral attribute of categories.
     """
-    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, fewest=fewest, store=store)
     if not sets:
         return tidy([])
+    asked = partial(workload.utility, fewest=fewest)
     tasks = {
         miners_set.name: [
-            partial(workload.utility, data, [end], target=target, miners=name, seed=seed, folds=miners_set.folds)
+            partial(asked, data, [end], target=target, miners=name, seed=seed, folds=miners_set.folds)
             for seed in miners_set.seeds
             for data, *_ in sets
             for target in _categories(data, Role.SENSITIVE, Role.NEUTRAL)
@@ -156,7 +157,7 @@ def with_and_without(sets, *, profile="quick", miners="", seeds=0, store=""):
     return together(evaluated(tasks, store, "with and without quasi-identifiers").values())
 
 
-def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
+def figures(sets, *, profile="quick", miners="", seeds=0, fewest=withholding.LIMIT, store=""):
     """Table 3 and Figures 1 to 4: what adversary and researcher gain by each data set's fifteen sanitizations.
 
     The sanitizations are the same for both workloads of a data set; equal releases are mined once. U_base is of the
@@ -170,6 +171,8 @@ def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
         The miners, seeds and folds, by name: one of `PROFILES`.
     miners, seeds : str, int
         Instead of the profile's for the main set, unless empty or 0.
+    fewest : int
+        Numbers of fewer people are withheld.
     store : str
         The folder that keeps what is finished; empty: none.
 
@@ -178,15 +181,15 @@ def figures(sets, *, profile="quick", miners="", seeds=0, store=""):
     DataFrame
         Rows of `disclosures.disclosure` and, for each target, of `workload.utility_gain`.
     """
-    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, store=store)
+    expect.these(sets=sets, profile=profile, miners=miners, seeds=seeds, fewest=fewest, store=store)
     cases = []
     for each in sets:
         every = _alike(each.dataset, disclosures.sanitizations(each.sensitive, each.workload or each.sensitive))
         cases += [_Case(each, target, every) for target in each.targets]
-    return _compared(cases, list(_sets(profile, miners, seeds)), store)
+    return _compared(cases, list(_sets(profile, miners, seeds)), fewest, store)
 
 
-def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0, store=""):
+def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0, fewest=withholding.LIMIT, store=""):
     """The same comparison for one sanitizer of each kind, `catalogue.family`, and a neutral workload if there is one.
 
     Beyond the paper, and for as many data sets as the profile says: in the quick one for the first. Noise leaves no
@@ -194,7 +197,7 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
 
     Parameters
     ----------
-    sets, profile, miners, seeds, store
+    sets, profile, miners, seeds, fewest, store
         As of `figures`.
     neutral : str
         What the researcher uses beside quasi-identifiers and sensitive attributes: names of neutral attributes
@@ -208,14 +211,14 @@ def others(sets, *, profile="quick", miners="", neutral="all", knows="", seeds=0
         Tidy results.
     """
     expect.these(sets=sets, neutral=neutral, profile=profile, miners=miners, knows=knows, seeds=seeds, store=store)
+    expect.these(fewest=fewest)
     _check_neutral(sets, neutral, knows)
     cases = []
     for each in sets[: profile_of(profile).others]:
         made = possible(each.dataset, catalogue.family(each.dataset, of=catalogue.OF_PAPERS))
         cases.append(_Case(each, each.targets[-1], {sanitizer: sanitizer for sanitizer in [*ends(), *made]}))
-    return _compared(
-        cases, [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)], store, neutral, knows
-    )
+    own = [s for s in _sets(profile, miners, seeds) if not weka.is_weka(s.name)]
+    return _compared(cases, own, fewest, store, neutral, knows)
 
 
 def coins():
@@ -293,7 +296,7 @@ def _sets(profile, miners, seeds):
         yield _Miners(miner_set, base, every, repeats, sets.get(names, sets[main])[1])
 
 
-def _compared(cases, sets, store, neutral="all", knows=""):
+def _compared(cases, sets, fewest, store, neutral="all", knows=""):
     """The rows of both sides for each case: first U_base of each set of miners, then all releases in small groups."""
     if not cases:
         return tidy([])
@@ -303,7 +306,7 @@ def _compared(cases, sets, store, neutral="all", knows=""):
             data, target = case.data.dataset, case.target
             used = neutral if neutral == "all" else _there(data, neutral, target)
             for seed in miners.seeds if able(miners.base, data.table[target]) else ():
-                asked = {"target": target, "neutral": used, "seed": seed, "folds": miners.folds}
+                asked = {"target": target, "neutral": used, "seed": seed, "folds": miners.folds, "fewest": fewest}
                 runs[f"{miners.name} {place} {seed}"] = case, miners, asked
     trivial = {}
     for key, (case, miners, asked) in runs.items():
@@ -314,7 +317,7 @@ def _compared(cases, sets, store, neutral="all", knows=""):
             for name in names
         ]
     trivial = evaluated(trivial, store, "mine the trivial sanitizations")
-    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows)]}
+    tasks = {"adversary": [task for case in cases for task in _adversary(case, sets[0], knows, fewest)]}
     for key, (case, miners, asked) in runs.items():
         if over := _best(trivial[key]):
             names = ", ".join(able(miners.every, _column(case)))
@@ -332,11 +335,11 @@ def _column(case):
     return case.data.dataset.table[case.target]
 
 
-def _adversary(case, main, knows):
+def _adversary(case, main, knows, fewest):
     """The tasks of the adversary: exact where a release has classes, with the main set's miners where it has not."""
     data, sensitive, _ = case.data
     known = knows if knows == "all" else _there(data, knows, sensitive)
-    asked = partial(disclosures.disclosure, data, sensitive=sensitive, knows=known)
+    asked = partial(disclosures.disclosure, data, sensitive=sensitive, knows=known, fewest=fewest)
     noisy = [s for s in case.sanitizers if s.randomized and s.sanitize(data, rng=1).treated("noisy")]
     yield partial(asked, [sanitizer for sanitizer in case.sanitizers if sanitizer not in noisy])
     miners = ", ".join(able(main.every, data.table[sensitive]))

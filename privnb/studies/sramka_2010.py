@@ -141,7 +141,18 @@ def check_adversaries(dataset, *, target="", c=0, share=0.05, weights=""):
         scenario.check(dataset)
 
 
-def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensitive="", seeds=0, store=""):
+def gains(
+    dataset,
+    sanitizers,
+    *,
+    profile="quick",
+    miners="",
+    target="",
+    sensitive="",
+    seeds=0,
+    fewest=withholding.LIMIT,
+    store="",
+):
     """Table 3: `predicted_gains.gains_with_predictions` of each sanitizer and seed.
 
     Of Weka's miners those are put in that come nearest for most people and for most distinct records, in rows of the
@@ -149,7 +160,7 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
 
     Parameters
     ----------
-    dataset, sanitizers, profile, miners, target, seeds, store
+    dataset, sanitizers, profile, miners, target, seeds, fewest, store
         As of `adversaries`.
     sensitive : str
         Empty: the first sensitive attribute.
@@ -160,10 +171,10 @@ def gains(dataset, sanitizers, *, profile="quick", miners="", target="", sensiti
         Tidy results.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, profile=profile, miners=miners, target=target, seeds=seeds)
-    expect.these(sensitive=sensitive, store=store)
+    expect.these(sensitive=sensitive, fewest=fewest, store=store)
     published_name(dataset, target or first_number(dataset))
     sensitive_name(dataset, sensitive or None)
-    gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None)
+    gain = partial(gains_with_predictions, target=target or None, sensitive=sensitive or None, fewest=fewest)
     attack = partial(anti_utility, target=target or None)
     tasks = {}
     for miner_set, names, repeats in sets_of(profile_of(profile).gains, miners, seeds):

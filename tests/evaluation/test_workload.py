@@ -314,6 +314,17 @@ def test_seeds_repeat_with_other_folds_and_give_the_same_twice(sample):
     assert first.baseline.tolist() == pytest.approx(second.baseline.tolist())
 
 
+def test_shares_of_fewer_people_than_asked_are_withheld(sample):
+    asked = {"target": "marital-status", "miners": "majority", "folds": 2}
+    usual = short(workload.utility_gain(sample, [], **asked))
+    hidden = short(workload.utility_gain(sample, [], fewest=len(sample), **asked))
+    assert usual.value.notna().all()
+    assert hidden.value.isna().all(), "nobody's share and nobody's gain"
+    assert (hidden.low.dropna() <= hidden.high.dropna()).all()
+    with pytest.raises(ValueError, match="fewest must be a whole number from 2"):
+        workload.utility(sample, [Suppress()], fewest=1, **asked)
+
+
 def test_where_no_miner_finishes_there_is_no_gain(sample, monkeypatch):
     nothing = Mined({}, np.array([]), {"slow": "unfinished"})
     monkeypatch.setattr(workload, "unseen", lambda *given, **options: nothing)

@@ -64,8 +64,8 @@ def make(clinic, tmp_path, monkeypatch):
     monkeypatch.setattr(work, "subprocess", SimpleNamespace(Popen=Forked, DEVNULL=subprocess.DEVNULL))
     boards = []
 
-    def made(setting=FIVE):
-        boards.append(explore(clinic, setting, pins=tmp_path / "pins.json", source=str(CLINIC)))
+    def made(setting=FIVE, **options):
+        boards.append(explore(clinic, setting, pins=tmp_path / "pins.json", source=str(CLINIC), **options))
         return boards[-1]
 
     yield made
@@ -142,7 +142,9 @@ def test_it_says_that_it_counts_before_it_counts(make, monkeypatch):
 
     async def scene():
         board, real = make(), session.counted
-        monkeypatch.setattr(session, "counted", lambda *given: counting.append(given[1].k) or real(*given))
+        monkeypatch.setattr(
+            session, "counted", lambda *given, **options: counting.append(given[1].k) or real(*given, **options)
+        )
         for k in (10, 20, 50):
             use(board, "k", k)
             busy, setting, mark = told(board)
@@ -524,3 +526,12 @@ def test_a_page_that_opens_is_told_again_what_was_told_before(make, monkeypatch)
     monkeypatch.setattr(board._pages["form"], "send_state", sent.append)
     use(board, "shown")
     assert sent == ["html"]
+
+
+def test_a_board_with_another_limit_withholds_by_it_and_says_so_in_its_command(make, clinic):
+    usual, board = make(), make(fewest=len(clinic))
+    assert "-p FEWEST" not in page(usual, "take")
+    assert f"-p FEWEST {len(clinic)}" in page(board, "take")
+    assert board.reading.results.value.isna().sum() > usual.reading.results.value.isna().sum()
+    with pytest.raises(ValueError, match="fewest must be a whole number from 2"):
+        make(fewest=0)

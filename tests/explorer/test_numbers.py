@@ -313,6 +313,19 @@ def test_what_another_process_counted_is_kept():
     assert recalled(CLINIC, setting).results is reading.results
 
 
+def test_another_limit_withholds_more_and_is_kept_apart():
+    setting = Setting(k=4, seed=78)
+    usual, fewer = counted(CLINIC, setting), counted(CLINIC, setting, fewest=len(CLINIC))
+    assert recalled(CLINIC, setting).results is usual.results
+    assert recalled(CLINIC, setting, len(CLINIC)).results is fewer.results
+    gain = usual.results.measure == "accuracy_gain"
+    assert (usual.results[gain].value.notna().all(), fewer.results[gain].value.isna().all()) == (True, True)
+    assert "share each" in fewer.rows, "nobody's rows but those of so many are shown"
+    assert fewer.sizes is None or fewer.sizes.rows["people"].tolist() == [len(CLINIC)]
+    with pytest.raises(ValueError, match="fewest must be a whole number from 2"):
+        counted(CLINIC, setting, fewest=1)
+
+
 def test_readings_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(numbers, "READINGS", 2)
     for seed in (301, 302, 303):

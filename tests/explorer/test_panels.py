@@ -139,7 +139,7 @@ def test_what_is_withheld_is_no_number(clinic):
     few = reading.results.assign(value=reading.results.value.mask(reading.results.measure == "accuracy_gain"))
     said = text(panels.gained(replace(reading, results=few), None, "", ""))
     assert "nan%" not in said
-    assert "The gains are withheld: they would tell of fewer than ten people." in said, "guessed or not"
+    assert "The gains are withheld: they would tell of few people." in said, "guessed or not"
     learned = mined(clinic, Setting(k=5)).assign(value=np.nan)
     assert "nan" not in text(panels.kept(reading, learned, "", ""))
 

@@ -188,6 +188,13 @@ def test_equal_releases_are_mined_once(sets, here):
     assert Suppress("sensitive") in per_target, "a trivial one takes part in U_base"
 
 
+def test_every_task_withholds_by_the_limit_that_is_asked_for(sets, here):
+    asked = {"profile": "small", "miners": "majority", "seeds": 1, "fewest": 11}
+    experiments.figures(sets[:1], **asked)
+    experiments.with_and_without(sets[:1], **asked)
+    assert {task.keywords["fewest"] for task in here} == {11}
+
+
 def test_what_was_finished_is_not_run_again(sets, here, tmp_path, monkeypatch):
     options = {"profile": "small", "seeds": 1, "store": str(tmp_path)}
     first = experiments.figures(sets[-1:], **options)

@@ -193,6 +193,13 @@ def test_one_panel_holds_its_own_queries(by, targets, form):
     assert shown.parameters.str.contains("k=10").any() == (by == "")
 
 
+def test_every_task_of_people_withholds_by_the_limit_that_is_asked_for(adult, ran):
+    some = partitions(adult, k="10", delta="1")
+    trade_off(adult, some, fewest=11)
+    direct(adult, some, miners="majority", fewest=11)
+    assert {task.keywords["fewest"] for task in ran} == {11}
+
+
 def test_losses_stand_side_by_side():
     found = pairs(errors(), "average_relative_error")
     assert found[["letter", "bound", "model", "form", "privacy"]].values.tolist() == [

@@ -17,7 +17,7 @@ from privnb.evaluation.results import join, main_parameter, over_seeds, row, tid
 from privnb.measures import tradeoff
 from privnb.measures.base import state
 from privnb.measures.queries import READINGS
-from privnb.microdata import expect
+from privnb.microdata import expect, withholding
 from privnb.microdata.dataset import find
 from privnb.privacy_models import DeltaDisclosure, FrequencyDiversity, JensenShannonCloseness, KAnonymity
 from privnb.sanitizers import Bucketize, Mondrian
@@ -140,7 +140,7 @@ def _check_number(number):
         raise ValueError(f"QUERIES is a whole number of COUNT queries from 1 to {MOST:,}, got {expect.found(number)}.")
 
 
-def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, store=""):
+def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, fewest=withholding.LIMIT, store=""):
     """Figure 2 and how it is read.
 
     Mondrian cuts `trade_off.on_lines`; the large populations are of the dataset's own hierarchies.
@@ -150,7 +150,7 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
     dataset : Dataset
     partitions : dict
         Of `partitions`.
-    distance, support
+    distance, support, fewest
         As of `trade_off.trade_off`.
     store : str
         The folder that keeps what is finished; empty: none.
@@ -164,9 +164,9 @@ def trade_off(dataset, partitions, *, distance="Jensen-Shannon", support=0.05, s
         `largest_privacy_loss`, `share_of_small_utility_loss` (below 0.04) and, of each model's letter in `group`,
         `above_scale`: how many releases have a privacy loss above the lower end of the scale.
     """
-    _check(dataset, partitions, support=support, store=store)
+    _check(dataset, partitions, support=support, fewest=fewest, store=store)
     expect.one_of("distance", distance, tradeoff.DISTANCES)
-    asked = {"distance": distance, "support": support}
+    asked = {"distance": distance, "support": support, "fewest": fewest}
     lines = losses.on_lines(dataset)
     lose = partial(losses.trade_off, lines, hierarchies=dict(dataset.hierarchies), **asked)
     below = [
@@ -234,13 +234,13 @@ def count_queries(dataset, partitions, *, number=1000, profile="quick", seeds=0,
     return together(evaluated({"": tasks}, store, "count").values())
 
 
-def direct(dataset, partitions, *, miners="decision tree", profile="quick", store=""):
+def direct(dataset, partitions, *, miners="decision tree", profile="quick", fewest=withholding.LIMIT, store=""):
     """`trade_off.direct` of every fourth partition of each privacy model: the critics' comparison on the same releases.
 
     Parameters
     ----------
     dataset : Dataset
-    partitions, store
+    partitions, fewest, store
         As of `trade_off`.
     miners : str
         The researcher's: a set by name, or some miners, separated by commas.
@@ -252,11 +252,11 @@ def direct(dataset, partitions, *, miners="decision tree", profile="quick", stor
     DataFrame
         Tidy results.
     """
-    _check(dataset, partitions, miners=miners, profile=profile, store=store)
+    _check(dataset, partitions, miners=miners, profile=profile, fewest=fewest, store=store)
     check_miners("MINERS", miners)
     folds = next(iter(profile_of(profile).workloads.values()))[1]
     some = [each for found in partitions.values() for each in found[::4]]
-    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds)
+    task = partial(losses.direct, losses.on_lines(dataset), some, miners=miners, folds=folds, fewest=fewest)
     return together(evaluated({"": [task]}, store, "compare directly").values())
 
 
