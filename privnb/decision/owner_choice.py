@@ -91,7 +91,9 @@ def chosen(kept, attacked, *, min_good=0.95, scenarios="A, B, C"):
             more = shown.sub(shown[picked.index[0]], axis=0).drop(columns=[picked.index[0]])
             for setting in more:
                 known = more[setting].notna().all()
-                bounds = t_interval(more[setting]) if known else (np.nan, np.nan)
+                # No more differ than there are people, or than they weigh: Student's t does not know that.
+                most = np.nan_to_num(of_it.of.max(), nan=np.inf)
+                bounds = np.clip(t_interval(more[setting]), -most, most) if known else (np.nan, np.nan)
                 rows.append(made(setting, "excess_over_choice", more[setting].mean(skipna=False), interval=bounds))
     return tidy(rows)
 

@@ -9,6 +9,11 @@ from privnb.decision.policy import ends
 from privnb.measures.base import facts
 from privnb.microdata import expect, numerals
 
+UNSAID = "nats"  # a unit that tells people nothing: such losses are said as shares of the largest one
+ZERO = 1e-12
+BARE, ORIGINAL = "that without quasi-identifiers", "the original's"
+NAMES = {"privacy": (BARE, ORIGINAL), "utility": (ORIGINAL, BARE)}  # the ends of each axis, the harmless one first
+
 
 def reason(releases, table, policy):
     """Why the release is recommended, or what would have to be accepted of one.
@@ -32,21 +37,35 @@ def reason(releases, table, policy):
     if row.setting == "none":
         return f"none has {kept}: {row.why}"
     axis = "privacy" if policy.utility and not policy.privacy else "utility"
-    of = facts(releases[f"{axis}_measure"].iloc[0])
-    return f"{of.phrase} {_number(of, *row[[axis, f'{axis}_low', f'{axis}_high']])}, the least with {kept}"
+    of, numbers = facts(releases[f"{axis}_measure"].iloc[0]), row[[axis, f"{axis}_low", f"{axis}_high"]]
+    return f"{of.phrase} {_share(of, axis, releases, *numbers) or _number(of, *numbers)}, the least with {kept}"
 
 
 def _kept(releases, policy):
     """What a release has to keep."""
-    names = ("that without quasi-identifiers", "the original's")
     caps, said = policy.caps(releases), []
     for axis in AXES:
         if (cap := caps[f"{axis}_cap"]) is not None:
-            of, both = facts(releases[f"{axis}_measure"].iloc[0]), names if axis == "privacy" else names[::-1]
-            hidden = [name for name, loss in zip(both, ends(axis, releases), strict=True) if not np.isfinite(loss)]
-            way = f"{numerals.bare('{:%}', getattr(policy, axis))} of the way to {both[1]}"
-            said.append(f"{of.phrase} up to {of.bare(cap)} ({f'{hidden[0]} is not known' if hidden else way})")
+            of, both = facts(releases[f"{axis}_measure"].iloc[0]), NAMES[axis]
+            near, far = ends(axis, releases)
+            hidden = [name for name, loss in zip(both, (near, far), strict=True) if not np.isfinite(loss)]
+            share = numerals.bare("{:%}", getattr(policy, axis))
+            if of.unit == UNSAID and not hidden and abs(near) <= ZERO:
+                said.append(f"{of.phrase} up to {share} of {both[1]}")
+            else:
+                why = f"{hidden[0]} is not known" if hidden else f"{share} of the way to {both[1]}"
+                said.append(f"{of.phrase} up to {of.bare(cap)} ({why})")
     return " and ".join([*said, f"at least {policy.floor} people per published combination"])
+
+
+def _share(of, axis, releases, value, low, high):
+    """Which share of its far end a loss is, if its unit says nothing to people and the other end is 0; else empty."""
+    near, far = ends(axis, releases)
+    if of.unit != UNSAID or not np.isfinite([far, value]).all() or abs(near) > ZERO or not far > ZERO:
+        return ""
+    exact = "" if low < high else " (exact)"
+    number, *bounds = numerals.interval("{:%}", value / far, low / far, high / far)
+    return f"{number} of {NAMES[axis][1]}{exact or f' (95%: {bounds[0]} to {bounds[1]})'}"
 
 
 def _number(of, value, low, high):

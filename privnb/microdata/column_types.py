@@ -94,7 +94,7 @@ ORDERS = [
         "young, middle-aged, old",
     )
 ]
-CODES = "if these are codes, list them as text"
+CODES = "if these are codes, list them as text in the domain in the description file"
 KNOWN = Role.QUASI_IDENTIFIER
 MOST_ROWS = 100  # records per person, on average: what repeats more often is hardly a key
 FEW = 20  # different names: fewer are not of people

@@ -31,7 +31,7 @@ MEANINGS = {
 HERE, FULL, NOT_RUN, OUT = "measured here", "measured by a longer run", "not measured in this run", "out of reach"
 GROUPS = {
     HERE: "this run measured it",
-    FULL: "a longer run measured it before (make ledger); its numbers are shipped",
+    FULL: "a longer run measured it before; its numbers are shipped",
     NOT_RUN: "this run left it out; its note says what measures it",
     OUT: "it cannot be measured, and the note says why",
 }

@@ -31,13 +31,14 @@ from privnb.studies.parameters import (
 )
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import as_they_are, decided
-from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, users
+from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
 __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
     "channels", "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries",
-    "data_sets", "decided", "default_k", "direct", "family", "few_conditions", "figures", "gains", "hypertension",
-    "known_attributes", "leaked", "left_out", "no_noise", "others", "pairs", "partitions", "possible_epsilon",
-    "predicted", "priced", "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers",
-    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without", "worked_examples",
+    "data_sets", "decided", "default_k", "direct", "family", "few_conditions", "figures", "gains", "guessed",
+    "hypertension", "known_attributes", "leaked", "left_out", "no_noise", "others", "pairs", "partitions",
+    "possible_epsilon", "predicted", "priced", "record_by_record", "sampled", "settings_along", "small_tables",
+    "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
+    "worked_examples",
 ]  # fmt: skip

@@ -1,4 +1,7 @@
-"""The experiments of Sramka et al. 2010, section 4, on any dataset."""
+"""The experiments of Sramka et al. 2010, section 4, on any dataset.
+
+Long, since the parameters and rows of each experiment are described where it stands.
+"""
 
 from functools import partial
 
@@ -12,6 +15,7 @@ from privnb.evaluation.predictions import miners_of
 from privnb.evaluation.results import measured, of_one_miner, summary
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list
+from privnb.microdata.sentences import B, C, say
 from privnb.sanitizers import Suppress
 from privnb.studies.profiles import able, evaluated, profile_of, sets_of, together
 
@@ -139,6 +143,31 @@ def check_adversaries(dataset, *, target="", c=0, share=0.05, weights=""):
     target = published_name(dataset, target or first_number(dataset))
     for scenario in scenarios(target, len(dataset), c=c, share=share, weights=weights).values():
         scenario.check(dataset)
+
+
+def guessed(dataset, target=""):
+    """A sentence on what the adversary of `adversaries` guesses, and where the sensitive attribute stands.
+
+    Parameters
+    ----------
+    dataset, target
+        As of `adversaries`.
+
+    Returns
+    -------
+    Sentences
+    """
+    expect.these(dataset=dataset, target=target)
+    name = published_name(dataset, target or first_number(dataset))
+    by_default = "" if target else f", the first quasi-identifier{' of numbers' * dataset.schema[name].numeric}"
+    said = f"The adversary guesses {B}{name}{B}{by_default}. {C}TARGET{C} chooses another attribute."
+    secret = next((each for each in dataset.schema.sensitive if each != name), "")
+    if secret and name in dataset.schema.quasi_identifiers:
+        said += (
+            " It is a quasi-identifier, which releases blur, so that a guess can be nearer than what is published. How "
+            f"often the sensitive attribute, {secret}, is guessed stands in {C}08_frontier{C}."
+        )
+    return say(said)
 
 
 def gains(

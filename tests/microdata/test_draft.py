@@ -18,6 +18,7 @@ from made_up import CLINIC
 from privnb import cli
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata import toml_lines
+from privnb.microdata.column_types import CODES
 from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import LeveledRanges, Ordered, Ranges, Taxonomy
@@ -117,12 +118,10 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
         lines[i].strip("[]").removeprefix("columns."): lines[i + 1] for i, t in enumerate(lines) if "[columns." in t
     }
     assert reason["name"].endswith("# 40 values in 40 records: nearly the name of a person")
-    assert reason["age"].endswith("# a number, 13 different; if these are codes, list them as text")
+    assert reason["age"].endswith("# a number, 13 different; " + CODES)
     assert reason["area"].endswith("# 4 codes")  # 001, 011: numbers do not start with 0
     assert reason["region"].endswith("# one value and 5 missing, which count as the value '?'")
-    assert reason["visits"].endswith(
-        "25 different and 3 missing, which count as the value '?'; if these are codes, list them as text"
-    )
+    assert reason["visits"].endswith("25 different and 3 missing, which count as the value '?'; " + CODES)
 
 
 def test_domains_are_proposals_with_their_ends_rounded_outward(here):

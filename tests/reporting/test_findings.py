@@ -268,6 +268,16 @@ def test_controls_are_compared_seed_by_seed():
     assert beyond.note == ""
 
 
+def test_no_difference_is_of_more_people_than_there_are():
+    seeds = [attack(zero=0, chance=chance, seed=seed) for seed, chance in enumerate((10, 300, 490), start=1)]
+    rows = join(pd.concat(seeds), LINKS)
+    free = finding(findings.adversary_gains(rows), "beyond its guesses permuted")
+    assert free.high > 600, "Student's t of three seeds"
+    rows["of"] = np.where(rows.measure == "anti_utility", 600, rows.of)
+    bound = finding(findings.adversary_gains(rows), "beyond its guesses permuted")
+    assert (bound.value, bound.low, bound.high) == (free.value, free.low, 600)
+
+
 def test_seeds_that_are_all_alike_are_no_proof_and_no_all_clear():
     seeds = [attack(chance=300, zero=0, seed=seed) for seed in (1, 2, 3)]
     beyond = finding(findings.adversary_gains(join(pd.concat(seeds), LINKS)), "beyond its guesses permuted")

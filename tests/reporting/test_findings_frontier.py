@@ -49,10 +49,18 @@ def said(results, policy=POLICY):
 def test_the_recommendation_comes_first_and_is_short(results):
     first = said(results).data.split("\n\n")[0]
     assert first == (
-        "**Mondrian, t = 0.2** is recommended (town, sensitive job): utility loss 0.02 nats (exact), the least with "
+        "**Mondrian, t = 0.2** is recommended (town, sensitive job): utility loss 40% of that without "
+        "quasi-identifiers (exact), the least with "
         "accuracy gain up to +10% (20% of the way to the original's) and at least 5 people per published combination."
     )
     assert len(first.split()) <= 40
+
+
+def test_losses_in_nats_are_shares_of_the_largest_one(results):
+    """A unit of information says nothing to a person: neither the loss nor its cap is said in it."""
+    text = said(results, decision.Policy(privacy=0, utility=0.5)).data.split("\n\n")[0]
+    assert "nats" not in text
+    assert "utility loss up to 50% of that without quasi-identifiers" in text
 
 
 def test_a_cap_whose_other_end_is_withheld_is_no_share_of_the_way_there(results):

@@ -408,3 +408,13 @@ def test_what_the_owner_states_is_checked_before_anything_runs(adult, monkeypatc
     monkeypatch.setattr(studies.sramka_2010, "evaluated", lambda *_: pytest.fail("it ran"))
     with pytest.raises(ValueError, match=message):
         adversaries(adult, [KMember(10)], **wrong)
+
+
+def test_what_the_adversary_guesses_is_said_and_where_the_sensitive_attribute_stands(adult):
+    said = studies.guessed(adult).data
+    assert said.startswith("The adversary guesses **age**, the first quasi-identifier of numbers.")
+    assert "the sensitive attribute, salary, is guessed stands in `08_frontier`." in said
+    assert studies.guessed(adult, "race").data.startswith("The adversary guesses **race**. ")
+    assert "08_frontier" not in studies.guessed(adult, "salary").data, "it is what is guessed"
+    with pytest.raises(ValueError, match="zip"):
+        studies.guessed(adult, "zip")

@@ -96,10 +96,12 @@ def _beyond_controls(top, here, runs):
 def _difference(top, subject, differences, otherwise):
     """By how many people two numbers differ, one difference per seed; `otherwise`: what is said unless it is more.
 
+    No more differ than there are people, which Student's t does not know.
     One seed has no interval: its two numbers are of the same people, and how they go together is not in the results.
     Nor have several that are too much alike, see `t_interval`.
     """
-    (low, high), n = t_interval(differences.tolist()), len(differences)
+    most = np.nan_to_num(top.of, nan=np.inf)
+    (low, high), n = np.clip(t_interval(differences.tolist()), -most, most), len(differences)
     more, notes = low > 0, []
     if pd.isna(low):
         notes = [f"{'One seed does' if n == 1 else f'{n} seeds so alike do'} not tell how sure that is."]
