@@ -43,13 +43,15 @@ gc.set_threshold(20_000, 20, 20)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+SHIPPED = dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"
+
+
 def _once(read):
-    """`read` that reads each table of the repository once per process: Adult takes most of a second, and is loaded
-    sixty times; the clinic takes as long as all else in most of the four hundred tests that load it."""
+    """`read` that reads each table of the repository once per process: Adult takes most of a second."""
     known = {}
 
     def reading(folder, text, table=None):
-        if table is not None or folder.parent not in (dataset.PROJECT / "data", dataset.PROJECT / "tests" / "data"):
+        if table is not None or folder.parent not in SHIPPED:
             return read(folder, text, table)
         if folder not in known:
             known[folder] = read(folder, text)
@@ -58,7 +60,25 @@ def _once(read):
     return reading
 
 
+def _made_once(load):
+    """`load` that makes each dataset of the repository once per process and lends it to each test: the clinic takes
+    longer than all else in most of the four hundred tests that load it. Nobody can write into what is lent."""
+    known = {}
+
+    @functools.wraps(load)
+    def loading(path, study, records, rng):
+        if path.parent.parent not in SHIPPED or not isinstance(rng, int):
+            return load(path, study, records, rng)
+        asked = path, study, records, rng
+        if asked not in known:
+            known[asked] = load(*asked)
+        return known[asked].lent()
+
+    return loading
+
+
 dataset._read_files = _once(dataset._read_files)
+dataset._loaded = _made_once(dataset._loaded)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
 SLOWEST = [
@@ -67,6 +87,7 @@ SLOWEST = [
     "test_wheel.py",
     "test_places.py", "test_board.py",
     "test_family.py", "test_miners.py", "test_charts.py", "test_nearer_predictions.py", "test_brickell_shmatikov.py",
+    "test_numbers.py", "test_verdict.py", "test_workload.py", "test_tuning.py", "test_large_domains.py",
     "test_askari.py", "test_sramka.py", "test_keep.py", "test_your_table.py", "test_lab.py", "test_pages_live.py",
 ]  # fmt: skip
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}

@@ -57,7 +57,13 @@ def test_a_fault_of_a_notebook_is_left_to_its_own_run(tmp_path, write_notebook):
     check(choose(tmp_path, None, {"N": 4}))
 
 
-def test_a_table_is_read_once_for_all(monkeypatch):
+@pytest.fixture
+def as_always(monkeypatch):
+    """Tables are loaded as outside of the tests, which make each once."""
+    monkeypatch.setattr(dataset, "_loaded", dataset._loaded.__wrapped__)
+
+
+def test_a_table_is_read_once_for_all(monkeypatch, as_always):
     read, calls = dataset._read_files, []
     monkeypatch.setattr(dataset, "_read_files", lambda *given: calls.append(given) or read(*given))
     check(choose(FOLDER, ["01_load", "02_sanitize", "03_utility"], {"DATASET": str(CLINIC)}))
@@ -66,7 +72,7 @@ def test_a_table_is_read_once_for_all(monkeypatch):
     assert len(calls) == 2
 
 
-def test_only_what_is_asked_for_is_tried(monkeypatch):
+def test_only_what_is_asked_for_is_tried(monkeypatch, as_always):
     monkeypatch.setattr(dataset, "_read_files", None)
     check(choose(FOLDER))
 
