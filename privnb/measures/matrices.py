@@ -4,6 +4,8 @@ A matrix has a row for each true value, which adds up to 1. FRAPP writes it tran
 
 Source: Agrawal and Haritsa, "A Framework for High-Accuracy Privacy-Preserving Mining", ICDE 2005, section 2; Aggarwal
 and Yu 2008, sections 3.3.6 and 10.2.
+
+One module: each estimate and how far off it may be are read side by side.
 """
 
 from typing import NamedTuple

@@ -3,6 +3,8 @@
 `rng`: a seed or Generator, fast and repeatable, for simulations only: whoever has the seed can subtract the noise, and
 floating-point noise leaks through its low bits (Mironov, CCS 2012). None: OpenDP's exact samplers, which cannot be
 seeded; only such noise may be published.
+
+One module: both sources of each mechanism are read side by side.
 """
 
 import math

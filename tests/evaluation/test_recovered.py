@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.attacks import PcaRemoval
+from privnb.attacks import GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
 from privnb.attacks.knowledge import Pairs
 from privnb.attacks.recovery import Recovery
 from privnb.evaluation import Recovered, evaluate
@@ -40,23 +40,35 @@ class _Gaussian(Law):
 
 
 @dataclass(frozen=True)
+class _Together(_Gaussian):
+    """Noise that goes together in all columns."""
+
+    correlation: float = 0.0
+
+    def covariance(self, other):
+        return self.correlation * self.variance
+
+
+@dataclass(frozen=True)
 class _Noise(Sanitizer):
     """Gaussian noise on all numbers."""
 
     deviation: float
     nobodys: bool = False
+    correlation: float = 0.0
     treatment = "noisy"
     randomized = True
     counts_people = True
 
     def _sanitize(self, dataset, table, rng):
         draw = np.random.default_rng(rng)
+        shared = draw.normal(0, self.deviation * self.correlation**0.5, len(table))
         for name in NUMBERS:
             read = dataset.schema[name].domain.filled(pd.to_numeric(table[name]))
-            table[name] = read + draw.normal(0, self.deviation, len(table))
+            table[name] = read + shared + draw.normal(0, self.deviation * (1 - self.correlation) ** 0.5, len(table))
         if self.nobodys:
             return table, {"rows": Rows.NOBODY}
-        return table, {"noisy": dict.fromkeys(NUMBERS, _Gaussian(self.deviation))}
+        return table, {"noisy": dict.fromkeys(NUMBERS, _Together(self.deviation, self.correlation))}
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,17 @@ def test_the_error_and_the_share_are_those_of_a_plain_calculation():
         assert literal == pytest.approx(near(rows)[place])
         of_one = np.sqrt(np.mean((guess - truth)[:, place] ** 2)) / unit[place]
         assert found.value["recovery_error", name, "", "", ""] == pytest.approx(of_one)
+
+
+def test_noise_that_goes_together_as_the_numbers_do_stays():
+    """The control. Numbers and noise have a correlation of 100 / 104: whoever knows that can but shrink."""
+    together = 100 / 104
+    for attack in (GaussianMap(), PcaRemoval(), SpectralFiltering(), SvdFiltering()):
+        _, apart = asked(DATA, _Noise(6), attack)
+        _, found = asked(DATA, _Noise(6, correlation=together), attack)
+        shrunk = (36 / 140) ** 0.5  # of variance 104 and noise 36
+        assert found.value["recovery_error", "", "", "", ""] > 0.93 * shrunk
+        assert apart.value["recovery_error", "", "", "", ""] < 0.9 * shrunk
 
 
 def test_the_guess_of_somebody_else_is_no_better_than_the_mean():
@@ -253,7 +276,7 @@ def test_a_column_in_which_all_are_alike_has_no_unit():
 
 def test_rows_of_nobody_and_more_known_people_than_rows_are_refused():
     results, _ = asked(DATA, _Noise(10, nobodys=True))
-    assert "the rows of _Noise(deviation=10, nobodys=True) are nobody's" in results.reason[0]
+    assert "the rows of _Noise(deviation=10, nobodys=True, correlation=0.0) are nobody's" in results.reason[0]
     results, _ = asked(DATA, _Noise(10), _Neighbour(400))
     assert "knows 400 people, and the release has 400 rows" in results.reason[0]
     assert list(results.status) == ["refused"]
