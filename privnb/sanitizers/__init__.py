@@ -14,9 +14,12 @@ from privnb.sanitizers.full_domain import FullDomain
 from privnb.sanitizers.gamma_diagonal import GammaDiagonal
 from privnb.sanitizers.geometric_noise import GeometricNoise
 from privnb.sanitizers.geometric_perturbation import GeometricPerturbation
+from privnb.sanitizers.hybrid_masking import HybridMasking
 from privnb.sanitizers.identity import Identity
+from privnb.sanitizers.ipso import Ipso
 from privnb.sanitizers.k_member import KMember
 from privnb.sanitizers.laplace_noise import LaplaceNoise
+from privnb.sanitizers.latin_hypercube import LatinHypercube
 from privnb.sanitizers.local_recoding import LocalRecoding
 from privnb.sanitizers.local_suppression import LocalSuppression
 from privnb.sanitizers.lognormal_noise import LognormalNoise
@@ -24,6 +27,7 @@ from privnb.sanitizers.mask import Mask
 from privnb.sanitizers.masking_noise import MaskingNoise
 from privnb.sanitizers.microaggregation import Microaggregation
 from privnb.sanitizers.mondrian import Mondrian
+from privnb.sanitizers.multiple_imputation import MultipleImputation
 from privnb.sanitizers.pram import Pram
 from privnb.sanitizers.random_projection import RandomProjection
 from privnb.sanitizers.randomized_response import RandomizedResponse
@@ -48,6 +52,7 @@ __all__ = [  # noqa: RUF022 - the order of every list of sanitizers
     "Rotation", "RandomProjection", "GeometricPerturbation",
     "Microaggregation", "UnivariateMicroaggregation", "Condensation",
     "MaskingNoise", "LognormalNoise", "RankSwapping", "Resampling", "Rounding", "TopBottomCoding",
+    "HybridMasking", "Ipso", "LatinHypercube", "MultipleImputation",
     "Suppress", "Identity",
     "SanitizationError", "Sanitizer", "sanitize",
 ]  # fmt: skip

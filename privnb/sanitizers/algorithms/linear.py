@@ -38,3 +38,17 @@ def standardized(points):
     if constant := np.flatnonzero(deviations <= 1e-12 * np.maximum(np.abs(means), 1)).tolist():
         raise ValueError(f"columns {constant} have no variance: each holds one number.")
     return (points - means) / deviations, means, deviations
+
+
+def root(matrix):
+    """The symmetric matrix whose square is `matrix`, symmetric and without negative eigenvalues but by rounding; and
+    the inverse of its part that is not 0: two float arrays (d, d).
+
+    >>> root(np.array([[4.0, 0], [0, 0]]))[0].tolist()
+    [[2.0, 0.0], [0.0, 0.0]]
+    """
+    values, vectors = np.linalg.eigh(matrix)
+    lengths = np.sqrt(np.clip(values, 0, None))
+    there = lengths > 1e-7 * lengths.max(initial=0)
+    inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=there)
+    return (vectors * lengths * there) @ vectors.T, (vectors * inverse) @ vectors.T
