@@ -10,7 +10,7 @@ from privnb.microdata.names import name_list
 from privnb.sanitizers.algorithms.latin_hypercube import arranged, strata
 from privnb.sanitizers.algorithms.linear import standardized
 from privnb.sanitizers.base import SanitizationError, Sanitizer
-from privnb.sanitizers.latin_hypercube import drawn
+from privnb.sanitizers.latin_hypercube import drawn, rank_correlation
 from privnb.sanitizers.numbered import check_records, numbered
 
 WAYS = ("sum", "product")
@@ -50,7 +50,7 @@ class HybridMasking(Sanitizer):
 
     @classmethod
     def examples(cls, schema):
-        return [cls(), cls(0.2, "product")]
+        return [cls(), cls(0.2)]
 
     def __post_init__(self):
         if not (expect.is_number(self.share) and 0 <= self.share < 1):
@@ -90,7 +90,6 @@ class HybridMasking(Sanitizer):
 
 def made_up(schema, names, own, rng):
     """As many made-up records as there are, `own` (n, d) being theirs: float array (n, d), see `LatinHypercube`."""
-    correlation = np.atleast_2d(pd.DataFrame(own).corr("spearman").to_numpy())
-    shares = arranged(strata(*own.shape, rng), correlation, rng)
+    shares = arranged(strata(*own.shape, rng), rank_correlation(own), rng)
     made = [drawn(schema[name], own[:, at], shares[:, at]) for at, name in enumerate(names)]
     return np.column_stack(made).astype(float)

@@ -43,10 +43,15 @@ class LatinHypercube(Sanitizer):
         names, schema = list(table), dataset.schema
         check_records(self, dataset, len(names) + 2, f"more than the {len(names)} columns that go together")
         values, source = numbered(self, schema, table, names), np.random.default_rng(rng)
-        correlation = pd.DataFrame(values).corr("spearman").to_numpy()
+        correlation = rank_correlation(values)
         shares = arranged(strata(len(values), len(names), source), correlation, source)
         made = {name: drawn(schema[name], values[:, place], shares[:, place]) for place, name in enumerate(names)}
         return pd.DataFrame(made), {"rows": Rows.NOBODY}
+
+
+def rank_correlation(values):
+    """Spearman's correlations of the columns of values, float array (n, d): float array (d, d)."""
+    return np.atleast_2d(np.corrcoef(pd.DataFrame(values).rank().to_numpy().T))
 
 
 def drawn(attribute, values, shares):

@@ -22,10 +22,10 @@ class MultipleImputation(Sanitizer):
 
     In each part the first column is drawn with the shares of a Bayesian bootstrap, and each further one given those
     before it: a number from its Bayesian linear regression, on the nearest step and within its domain; a category from
-    a decision tree of a bootstrap sample, with the shares in its leaves of 20 records or more. So parameters vary between
-    parts as the table leaves them open, and whoever analyses each part and compares them sees how sure a result is. The
-    column "imputation" says of which part a row is. Nothing is promised. A release takes no row from a record, so that
-    nobody has one.
+    a decision tree of a bootstrap sample, with the shares in its leaves of 20 records or more. So parameters vary
+    between parts as the table leaves them open, and whoever analyses each part and compares them sees how sure a result
+    is. The column "imputation" says of which part a row is. Nothing is promised. A release takes no row from a record,
+    so that nobody has one.
 
     Parameters
     ----------
