@@ -91,10 +91,10 @@ def _imputed(schema, names, values, blocks, size, rng):
         attribute, own = schema[name], values[:, at]
         if at == 0:
             made[:, 0] = rng.choice(own, size, p=rng.dirichlet(np.ones(len(own))))
-        else:
-            given, of = np.hstack(blocks[:at]), np.hstack(known)
-            draw = _regressed if attribute.numeric else _from_a_tree
-            made[:, at] = draw(given, own, of, rng)
+        elif attribute.numeric:
+            made[:, at] = _regressed(np.hstack(blocks[:at]), own, np.hstack(known), rng)
+        else:  # a tree cuts the places of categories, which are fewer columns
+            made[:, at] = _from_a_tree(values[:, :at], own, made[:, :at], rng)
         if attribute.numeric:
             domain = attribute.domain
             made[:, at] = domain.rounded(pd.Series(made[:, at].clip(domain.low, domain.high)))
