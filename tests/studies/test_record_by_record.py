@@ -12,7 +12,8 @@ from privnb.studies import parameters, record_by_record, sampled
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(parameters, "LEARNED", 60)
+    monkeypatch.setattr(parameters, "LEARNED", 70)
+    monkeypatch.setattr(parameters, "SAMPLE", 60)
     return load(CLINIC)
 
 
