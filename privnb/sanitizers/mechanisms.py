@@ -209,10 +209,9 @@ def response(positions, size, epsilon, *, rng):
     check_epsilon(epsilon)
     expect.these(rng=rng)
     expect.whole("size", size, 2)
-    found = np.asarray(positions)
-    if found.dtype.kind not in "iu" or found.ndim != 1 or not len(found) or not 0 <= found.min() <= found.max() < size:
+    whole = isinstance(positions, np.ndarray) and positions.dtype.kind in "iu" and positions.ndim == 1
+    if not (whole and len(positions) and 0 <= positions.min() <= positions.max() < size):
         raise ValueError(f"positions must be whole numbers from 0 to {size - 1}, got {expect.found(positions)}.")
-    positions = found
     if rng is not None:
         return _seeded_response(positions, size, epsilon, rng)
     # How far a position moves does not depend on it, so that one call serves all.

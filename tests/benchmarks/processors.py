@@ -57,6 +57,9 @@ def sanitizers(dataset, *, thorough=True):
 
     sensitive, ten = dataset.schema.sensitive[0], KAnonymity(10)
     yield from (s.Suppress(), s.LaplaceNoise(1.0), s.GeometricNoise(0.5), s.RandomizedResponse(1.0))
+    yield from (s.Pram(), s.Pram(invariant=True), s.GammaDiagonal(2.0), s.GammaDiagonal(2.0, 0.5), s.Mask(2.0))
+    yield from (s.RetentionReplacement(), s.AdditiveNoise(), s.AdditiveNoise(kind="uniform"), s.DataSwapping())
+    yield from (s.RareCategories(), s.LocalSuppression(5), s.Sampling())
     yield s.Anatomy(2, sensitive)
     for k in (2, 10, 100) if thorough else (5,):
         yield from (s.Mondrian(KAnonymity(k)), s.KMember(k), s.LocalRecoding(KAnonymity(k)))
