@@ -57,7 +57,7 @@ def case(request):
     return reading, of_roles(dataset, setting), sanitizer(setting, dataset)
 
 
-def test_they_are_the_numbers_of_the_other_notebooks(case):
+def test_they_are_the_numbers_of_the_other_notebooks(case, releases_once):
     reading, dataset, made = case
     sensitive, seed = reading.setting.sensitive, reading.setting.seed
     found, noise = by_name(reading.results), reading.setting.kind.treatment == "noisy"
