@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from privnb.microdata import expect
-from privnb.microdata.counts import distinct_codes, factorized, same
+from privnb.microdata.counts import FEW, distinct_codes, factorized, is_coded, same
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.treatment import Rows, Treatment
 
@@ -41,6 +42,8 @@ def treatments(dataset, table, rows, records):
 
 
 def _kind(before, cells):
+    if _differ(*map(_first, (cells, before))):  # as of nearly all that is generalized: no pass over the column
+        return "generalized"
     if same(cells, before):
         return "exact"
     index, labels = factorized(cells)
@@ -55,3 +58,18 @@ def _kind(before, cells):
     pairs = distinct_codes([index + 1, own + 1], [len(labels) + 1, len(values) + 1])[0]
     now, then = np.append(labels.astype(object), None)[index[pairs]], np.append(values.astype(object), None)[own[pairs]]
     return "suppressed" if (now == then).all() else "generalized"
+
+
+def _first(column):
+    """The first cells of a Series, object array."""
+    if is_coded(column.dtype):
+        return np.append(np.asarray(column.cat.categories, dtype=object), None)[column.array.codes[:FEW]]
+    return np.asarray(column.array[:FEW], dtype=object)
+
+
+def _differ(now, then):
+    """Whether one of these cells is neither its original nor `*`; missing ones tell nothing here."""
+    n = min(len(now), len(then))  # a release that lost rows is refused later
+    now, then = now[:n], then[:n]
+    known = ~(pd.isna(now) | pd.isna(then))
+    return bool(((now[known] != then[known]) & (now[known] != SUPPRESSED)).any())

@@ -5,6 +5,7 @@ nothing is 0 because a cell or a row was taken for what it is not.
 import json
 import re
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.treatment import Law, Rows, Treatment, Unreadable
 from privnb.miners import reference_set
 from privnb.privacy_models import KAnonymity, TCloseness, achieved
-from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer
+from privnb.sanitizers import Bucketize, Identity, KMember, SanitizationError, Sanitizer, statements
 
 SCHEMA = Schema(
     "two numbers",
@@ -383,3 +384,25 @@ def test_what_a_seed_drew_is_a_simulation_whatever_the_sanitizer_says_of_itself(
     assert not Identity().sanitize(data, rng=None).provenance.simulation
     monkeypatch.setattr(Identity, "_sanitize", lambda self, dataset, table, rng: (table, {}))
     assert not Identity().sanitize(data, rng=1).provenance.simulation
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_how_a_column_was_treated_does_not_depend_on_where_its_cells_stand(coded):
+    """The first hundred cells are looked at before all: what only a later one shows is found as well."""
+    before, stars = [f"{i % 7}" for i in range(300)], ["*"] * 300
+    late = [*before[:299], "0-6"]
+    cases = {
+        "exact": [before],
+        "generalized": [late, late[::-1], ["*", *late[1:]], [*stars[:299], "0-6"], [*stars[:299], None]],
+        "suppressed": [stars, ["*", *before[1:]], [*before[:299], "*"]],
+    }
+    kept = pd.Series(before, dtype="category" if coded else object)
+    for kind, columns in cases.items():
+        for cells in columns:
+            found = pd.Series(cells, dtype="category" if coded else object)
+            assert statements.treatments(_held(kept), _held(found).cells, Rows.RECORDS, None)["age"].kind == kind, cells
+
+
+def _held(column):
+    """What `treatments` reads of a dataset with this one column."""
+    return SimpleNamespace(cells=pd.DataFrame({"age": column}), schema=SimpleNamespace(published=["age"]))
