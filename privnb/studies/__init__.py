@@ -5,6 +5,8 @@ goes on where it stopped, and two notebooks that ask for the same number compute
 """
 
 from privnb.studies.aggarwal_yu_2008.hypertension import hypertension
+from privnb.studies.aggarwal_yu_2008.noise_removal import deviations, made_up_noise, noise_removed
+from privnb.studies.aggarwal_yu_2008.reconstruction import reconstructions
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
@@ -34,11 +36,11 @@ from privnb.studies.recommended import as_they_are, decided
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
 __all__ = [
-    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
-    "channels", "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries",
-    "data_sets", "decided", "default_k", "direct", "family", "few_conditions", "figures", "gains", "guessed",
-    "hypertension", "known_attributes", "leaked", "left_out", "no_noise", "others", "pairs", "partitions",
-    "possible_epsilon", "predicted", "priced", "record_by_record", "sampled", "settings_along", "small_tables",
-    "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without",
-    "worked_examples",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
+    "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries", "data_sets",
+    "decided", "default_k", "deviations", "direct", "family", "few_conditions", "figures", "gains", "guessed",
+    "hypertension", "known_attributes", "leaked", "left_out", "made_up_noise", "no_noise", "noise_removed", "others",
+    "pairs", "partitions", "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record",
+    "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off",
+    "users", "weka_here", "with_and_without", "worked_examples",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
 from privnb.reporting.charts.channel import known_attributes, leaks
 from privnb.reporting.charts.decision import efficient, summary, which
+from privnb.reporting.charts.distributions import distributions
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier
 from privnb.reporting.charts.grid import every_number, every_setting
@@ -11,6 +12,7 @@ from privnb.reporting.charts.measures import bars, dots, lines
 from privnb.reporting.charts.owner import choices, declines
 from privnb.reporting.charts.people import people, uniqueness
 from privnb.reporting.charts.predictions import gains
+from privnb.reporting.charts.recovery import recovery
 from privnb.reporting.charts.tables import table
 from privnb.reporting.charts.tradeoff import trade_off, two_critiques
 from privnb.reporting.charts.twelve import cuts, lattice
@@ -18,7 +20,7 @@ from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "cuts", "declines",
-    "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside", "known_attributes",
-    "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "setup", "spans", "statements", "summary",
-    "table", "trade_off", "two_critiques", "uniqueness", "which",
+    "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside",
+    "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "recovery", "setup",
+    "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -1,0 +1,49 @@
+"""How a column is distributed: as it is, as its noisy cells stand, and reconstructed."""
+
+from privnb.measures import facts
+from privnb.microdata import expect
+from privnb.reporting.charts.base import WIDTH, alt, axis, distinguished, finish, none, of_columns
+from privnb.reporting.findings.base import Finding
+
+KINDS = "the table", "taken literally", "reconstructed (EM)", "reconstructed (Bayes)"
+
+
+def distributions(results, target=""):
+    """A line for each reading of one column, by interval or category.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.reconstructions`.
+    target : str
+        The column; empty: the first.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
+    """
+    expect.these(results=results)
+    shares = results[results.measure == "interval_share"]
+    if shares.empty:
+        return none("interval share")
+    target = target or shares.target.iloc[0]
+    expect.one_of("target", target, dict.fromkeys(shares.target))
+    rows = shares[(shares.target == target)].dropna(subset="value")
+    rows = rows[(rows.sanitizer == rows.sanitizer.iloc[0]) & (rows.parameters == rows.parameters.iloc[0])]
+    of, order = facts("interval_share"), [kind for kind in KINDS if kind in set(rows.variant)]
+    base = of_columns(rows, ["group", "value", "variant"]).encode(
+        x=alt.X("group:N", sort=list(dict.fromkeys(rows.group)), title=target, axis=alt.Axis(labelAngle=-45)),
+        y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
+        **distinguished("variant", order),
+    )
+    chart = (base.mark_line() + base.mark_point(filled=True, size=50, opacity=1)).properties(width=WIDTH)
+    losses = results[(results.measure == "distribution_loss") & (results.target == target)].dropna(subset="value")
+    losses = losses[(losses.sanitizer == rows.sanitizer.iloc[0]) & (losses.parameters == rows.parameters.iloc[0])]
+    title = f"How {target} is distributed"
+    if len(losses):
+        best = losses.loc[losses.value.idxmin()]
+        title = Finding.of(best, f"{facts('distribution_loss').title}, {target} {best.variant}").title
+    return finish(
+        chart, title, f"Lines: {of.label} by {target}. A point that is missing is of few people, and withheld."
+    )
