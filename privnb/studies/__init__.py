@@ -6,6 +6,7 @@ goes on where it stopped, and two notebooks that ask for the same number compute
 
 from privnb.studies.aggarwal_yu_2008.hypertension import hypertension
 from privnb.studies.aggarwal_yu_2008.noise_removal import deviations, made_up_noise, noise_removed
+from privnb.studies.aggarwal_yu_2008.perturbation import compared, mapped, masking_scores, perturbing, with_numbers
 from privnb.studies.aggarwal_yu_2008.reconstruction import reconstructions
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
@@ -37,10 +38,11 @@ from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, g
 
 __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
-    "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "count_queries", "data_sets",
-    "decided", "default_k", "deviations", "direct", "family", "few_conditions", "figures", "gains", "guessed",
-    "hypertension", "known_attributes", "leaked", "left_out", "made_up_noise", "no_noise", "noise_removed", "others",
-    "pairs", "partitions", "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record",
-    "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off",
-    "users", "weka_here", "with_and_without", "worked_examples",
+    "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "compared", "count_queries",
+    "data_sets", "decided", "default_k", "deviations", "direct", "family", "few_conditions", "figures", "gains",
+    "guessed", "hypertension", "known_attributes", "leaked", "left_out", "made_up_noise", "mapped", "masking_scores",
+    "no_noise", "noise_removed", "others", "pairs", "partitions", "perturbing", "possible_epsilon", "predicted",
+    "priced", "reconstructions", "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers",
+    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without", "with_numbers",
+    "worked_examples",
 ]  # fmt: skip

@@ -5,7 +5,8 @@ from privnb.microdata import expect
 from privnb.reporting.charts.base import WIDTH, alt, axis, distinguished, finish, none, of_columns
 from privnb.reporting.findings.base import Finding
 
-KINDS = "the table", "taken literally", "reconstructed (EM)", "reconstructed (Bayes)"
+LITERAL, RECONSTRUCTED = "taken literally", "reconstructed (EM)"
+KINDS = "the table", LITERAL, RECONSTRUCTED, "reconstructed (Bayes)"
 
 
 def distributions(results, target=""):

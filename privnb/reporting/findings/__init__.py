@@ -8,6 +8,7 @@ from privnb.reporting.findings.adversary import adversary_gains, mined_predictio
 from privnb.reporting.findings.channel import errata, leakage, random_levels
 from privnb.reporting.findings.frontier import publication, search
 from privnb.reporting.findings.owner import owner_choice
+from privnb.reporting.findings.perturbation import perturbation
 from privnb.reporting.findings.recovery import recovered
 from privnb.reporting.findings.release import every_setting, one_setting, release_costs, steep_hierarchy, uniqueness
 from privnb.reporting.findings.tradeoff import privacy_models
@@ -15,7 +16,7 @@ from privnb.reporting.findings.users import utility_declines
 from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
-    "adversary_and_researcher", "adversary_gains", "errata", "every_setting", "leakage",
-    "mined_predictions", "one_setting", "owner_choice", "privacy_models", "publication",
-    "random_levels", "recovered", "release_costs", "search", "steep_hierarchy", "uniqueness", "utility_declines",
+    "adversary_and_researcher", "adversary_gains", "errata", "every_setting", "leakage", "mined_predictions",
+    "one_setting", "owner_choice", "perturbation", "privacy_models", "publication", "random_levels", "recovered",
+    "release_costs", "search", "steep_hierarchy", "uniqueness", "utility_declines",
 ]  # fmt: skip

@@ -1,0 +1,65 @@
+"""What perturbed releases keep and hide, on one plane with those that generalize."""
+
+from privnb.evaluation.results import setting_name
+from privnb.microdata.sentences import B
+from privnb.reporting.charts.distributions import LITERAL, RECONSTRUCTED
+from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.rows import ENDS, capitalized, of
+from privnb.sanitizers import catalogue
+
+HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss than that is not called useful
+
+
+@of_results("reidentification_rate", otherwise="No release was linked.")
+def perturbation(results, points, recovered):
+    """The perturbed release that hides most among the useful ones, and what reconstruction gives back.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.mapped`.
+    points : DataFrame
+        `decision.points` of these.
+    recovered : DataFrame
+        Of `studies.reconstructions`.
+    """
+    links = of(results, "reidentification_rate", miner="").dropna(subset="value")
+    losses = of(results, "utility_loss").set_index(["sanitizer", "parameters"])
+    most = losses.value.get("Suppress", losses.value).max()
+    links = links[~links.sanitizer.isin(ENDS)]
+    links = links.assign(loss=[losses.value.get((row.sanitizer, row.parameters)) for row in links.itertuples()])
+    useful = links[links.loss <= HALF * most]
+    changed = useful[~useful.sanitizer.map(catalogue.group).isin(["generalization", "buckets"])]
+    if len(changed):
+        best = changed.loc[changed.value.idxmin()]
+        yield (
+            f"{B}{capitalized(setting_name(best))}{B} hides most of the {len(changed)} perturbed releases that are "
+            f"useful: people are linked to their row at {Finding.of(best).text}, at {best.loss / most:.0%} of the loss."
+        )
+    others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
+    if len(others):
+        best = others.loc[others.value.idxmin()]
+        beside = {"part of the loss": f"{best.loss / most:.0%}"}
+        yield Finding.of(best, "Least share of people linked under a release that generalizes", beside=beside)
+    yield from _reconstructed(of(recovered, "distribution_loss"))
+    refused = points[points.refused.fillna("") != ""] if "refused" in points else points.iloc[:0]
+    if len(refused):
+        yield (
+            f"{len(refused)} of {len(points)} releases have a combination of quasi-identifiers of too few people: "
+            "those may not be chosen, whatever they hide from this adversary. Somebody who knows more may link more."
+        )
+
+
+def _reconstructed(losses):
+    """Where reconstruction gives back most of a distribution."""
+    wide = losses.pivot_table(index=["sanitizer", "parameters", "target"], columns="variant", values="value")
+    if not {LITERAL, RECONSTRUCTED} <= {*wide}:
+        return
+    gained = (wide[LITERAL] - wide[RECONSTRUCTED]).dropna()
+    if gained.empty:
+        return
+    sanitizer, parameters, target = gained.idxmax()
+    rows = losses[(losses.sanitizer == sanitizer) & (losses.parameters == parameters) & (losses.target == target)]
+    row = rows[rows.variant == RECONSTRUCTED].iloc[0]
+    literal = rows[rows.variant == LITERAL].value.iloc[0]
+    yield Finding.of(row, f"Loss of the distribution of {target}, reconstructed", beside={"taken literally": literal})

@@ -1,0 +1,97 @@
+"""What perturbed releases keep and hide: the family, the R-U map, and the score of the literature on masking.
+
+Source: Aggarwal and Yu (eds.) 2008, chapter 3; Duncan, Keller-McNulty, Stokes, "Disclosure risk vs. data utility: the
+R-U confidentiality map", 2001.
+"""
+
+from privnb.evaluation.cases import evaluate
+from privnb.evaluation.masking_score import MaskingScore
+from privnb.microdata import expect
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import NotForThisTable
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import catalogue
+from privnb.studies.every_sanitizer import appraised
+
+OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
+
+
+def perturbing(dataset, *, k=10, epsilon=1.0):
+    """One sanitizer of each kind that changes, draws, blanks or leaves out instead of generalizing: a list.
+
+    Raises NotForThisTable where none fits, as for a table with a key of people.
+    """
+    found = catalogue.family(dataset, k=k, epsilon=epsilon, of=OF)
+    if not found:
+        raise NotForThisTable(
+            f"no sanitizer that perturbs fits '{dataset.name}': all of them promise something of a record alone, or "
+            "change quasi-identifiers that it has not. Choose another table or study."
+        )
+    return found
+
+
+def with_numbers(dataset):
+    """The dataset. Raises NotForThisTable where no quasi-identifier is a number, or people have several records."""
+    expect.these(dataset=dataset)
+    if dataset.schema.person or not any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers):
+        raise NotForThisTable(
+            f"noise is taken off numbers of records, and '{dataset.name}' has no number among its quasi-identifiers, "
+            "or several records of a person. Choose another table or study."
+        )
+    return dataset
+
+
+def compared(dataset, records):
+    """The dataset, or a random sample of so many records: for what compares each with each. `records`: from 100."""
+    expect.these(dataset=dataset)
+    expect.whole("SAMPLE", records, 100)
+    return dataset if len(dataset) <= records else dataset.sample(records, rng=0)
+
+
+def mapped(dataset, family, *, k=10, floor=5, fewest=10, store=""):
+    """How often people are linked, and the utility loss, of perturbed releases and of those that generalize: the points
+    of the R-U map.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of a few thousand records: each is compared with each.
+    family : list of Sanitizer
+        Of `perturbing`.
+    k : int
+        Of those that generalize.
+    floor : int
+        As of `evaluation.combinations`.
+    fewest : int
+        Counts and shares of fewer people are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `studies.appraised`, of one seed.
+    """
+    every = [*catalogue.ends(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
+    asked = "reidentification_rate", "utility_loss"
+    return appraised(dataset, every, *asked, seeds=1, floor=floor, fewest=fewest, store=store)
+
+
+def masking_scores(*, fewest=10, store=""):
+    """The score of masking, and its parts, of each kind that masks numbers, on the table `census`: tidy results.
+
+    Parameters
+    ----------
+    fewest : int
+        Shares of fewer people are withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `MaskingScore`.
+    """
+    census = load("census")
+    found = evaluate(census, perturbing(census), measures=[MaskingScore(fewest)], store=store)
+    return found[found.status != "refused"]
