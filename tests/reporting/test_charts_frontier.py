@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from rows import made
 
-from privnb import decision, sanitizers
+from privnb import decision
 from privnb.evaluation.results import tidy
 from privnb.reporting import charts
 from privnb.reporting.charts.decision import axis_title
 from privnb.reporting.charts.frontier import LETTER, SHAPES, domain, overlap, placed
+from privnb.sanitizers import catalogue
 
 MISSING = float("nan")
 
@@ -205,6 +206,21 @@ def test_axes_say_their_unit_once():
         assert axis_title("utility", of) == title
 
 
-def test_as_many_shapes_as_sanitizers():
-    kinds = [name for name in sanitizers.__all__ if name not in ("Sanitizer", "SanitizationError", "sanitize")]
-    assert len(set(SHAPES)) == len(SHAPES) >= len(kinds)
+def test_no_two_kinds_share_a_shape():
+    """Of more sanitizers than there are shapes a mark says the kind of release, and the legend too."""
+    assert len(set(SHAPES)) == len(SHAPES) >= len(catalogue.GROUPS) + 1
+    many = [name for name in catalogue.kinds() if name not in ("Identity", "Suppress")]
+    assert len(many) > len(SHAPES)
+    drawn = str(charts.frontier(points({name: (0.1 * place, 0.5) for place, name in enumerate(many)})).to_dict())
+    assert "Colour and shape: the kind of release." in drawn
+    assert all(catalogue.group(name) in drawn for name in many)
+
+
+def test_the_map_has_a_panel_for_each_kind_of_release():
+    drawn = points(CASES["many"]).assign(privacy_measure="reidentification_rate", utility_measure="utility_loss")
+    chart = charts.risk_utility(drawn).to_dict()
+    titles = [panel["title"]["text"] for row in chart["vconcat"] for panel in row["hconcat"]]
+    assert titles == ["the ends", "generalization", "noise"]
+    assert "of those that may be chosen" in str(chart["title"])
+    nothing = charts.risk_utility(drawn.assign(privacy=MISSING))
+    assert "None of these settings has a release with both numbers" in str(nothing)

@@ -13,6 +13,7 @@ from privnb.reporting.charts.owner import choices, declines
 from privnb.reporting.charts.people import people, uniqueness
 from privnb.reporting.charts.predictions import gains
 from privnb.reporting.charts.recovery import recovery
+from privnb.reporting.charts.risk_utility import risk_utility
 from privnb.reporting.charts.tables import table
 from privnb.reporting.charts.tradeoff import trade_off, two_critiques
 from privnb.reporting.charts.twelve import cuts, lattice
@@ -21,6 +22,7 @@ from privnb.reporting.charts.workload import compared, printed, statements
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "cuts", "declines",
     "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside",
-    "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "recovery", "setup",
-    "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness", "which",
+    "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "recovery",
+    "risk_utility", "setup", "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness",
+    "which",
 ]  # fmt: skip

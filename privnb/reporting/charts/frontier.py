@@ -28,6 +28,7 @@ SHAPES = [
 ]  # fmt: skip
 RING = {"type": "point", "shape": "circle", "size": 330, "strokeWidth": 1.6, "opacity": 1}
 CROSS = "M-1,-1L1,1M-1,1L1,-1"  # over what may not be chosen
+NAMED = 4  # sanitizers that a sentence below a chart names
 LETTER, LINE = 6.0, 13  # pixels that a label of 11 points takes: a letter's width, a line's height
 
 
@@ -138,14 +139,18 @@ def intervals(drawn, ends):
 
 
 def points(drawn, ends):
-    """One mark per release: its colour says what kind it is of, its shape the sanitizer, its filling the status."""
+    """One mark per release: its colour says what kind it is of, its shape the sanitizer, its filling the status.
+
+    Of more sanitizers than there are shapes these say the kind, too.
+    """
     kinds = list(dict.fromkeys(drawn.sanitizer))
     groups = catalogue.groups(kinds)
     kinds.sort(key=lambda kind: groups.index(catalogue.group(kind)))
-    names = [catalogue.title(kind) for kind in kinds]
-    shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
-    colours = [COLOURS[groups.index(catalogue.group(kind)) % len(COLOURS)] for kind in kinds]
-    drawn = drawn.assign(sanitizer=drawn.sanitizer.map(catalogue.title))
+    called = catalogue.title if told_apart(kinds) else catalogue.group
+    names = list(dict.fromkeys(map(called, kinds)))
+    of_names = {called(kind): groups.index(catalogue.group(kind)) % len(COLOURS) for kind in kinds}
+    shapes, colours = SHAPES[: len(names)], [COLOURS[of_names[name]] for name in names]
+    drawn = drawn.assign(sanitizer=drawn.sanitizer.map(called))
     columns = [*AXES, "setting", "sanitizer", "status", "why"]
     of = {"refused": 0, "dominated": 1, "undecided": 2, "efficient": 3}  # what matters is drawn last
     rows = drawn.sort_values("status", key=lambda status: status.map(of), kind="stable")
@@ -169,6 +174,11 @@ def points(drawn, ends):
             ],
         },
     )
+
+
+def told_apart(kinds):
+    """Whether each sanitizer, by name, has a shape of its own."""
+    return len(set(kinds)) <= len(SHAPES)
 
 
 def crosses(drawn, ends):
@@ -267,6 +277,8 @@ def _title(releases, corner, best):
 def _explained(releases, drawn, corner, chosen, caps, least):
     there = set(drawn.status)
     said = ["Colour: the kind of release. Shape: the sanitizer."]
+    if not told_apart(drawn.sanitizer):
+        said = ["Colour and shape: the kind of release."]
     if "efficient" in there:
         said.append("Filled, with the line: efficient, no other release here is as good in both and better in one.")
     said += ["Grey: dominated."] if "dominated" in there else []
@@ -274,7 +286,9 @@ def _explained(releases, drawn, corner, chosen, caps, least):
     if "refused" in there:
         said.append("Crossed out: not to be chosen; the original, or too few people share a published combination.")
     if len(least):  # of which a lower bound is drawn
-        said.append(f"{', '.join(dict.fromkeys(least))}, hollow or grey: at least what is shown is lost.")
+        names = [*dict.fromkeys(least)]
+        of = ", ".join(names) if len(names) <= NAMED else f"{len(names)} sanitizers without classes"
+        said.append(f"{of}, hollow or grey: at least what is shown is lost.")
     if (drawn.kind == "randomised").any():
         said.append(f"Thin lines: 95% intervals over seeds; dominance needs {SEEDS} seeds and intervals apart.")
     said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []

@@ -11,14 +11,14 @@ HALF = 0.5  # of the way from the original to no quasi-identifiers: more loss th
 
 
 @of_results("reidentification_rate", otherwise="No release was linked.")
-def perturbation(results, points, recovered):
+def perturbation(results, releases, recovered):
     """The perturbed release that hides most among the useful ones, and what reconstruction gives back.
 
     Parameters
     ----------
     results : DataFrame
         Of `studies.mapped`.
-    points : DataFrame
+    releases : DataFrame
         `decision.points` of these.
     recovered : DataFrame
         Of `studies.reconstructions`.
@@ -34,7 +34,7 @@ def perturbation(results, points, recovered):
         best = changed.loc[changed.value.idxmin()]
         yield (
             f"{B}{capitalized(setting_name(best))}{B} hides most of the {len(changed)} perturbed releases that are "
-            f"useful: people are linked to their row at {Finding.of(best).text}, at {best.loss / most:.0%} of the loss."
+            f"useful: {Finding.of(best).text} are linked to their row, at {best.loss / most:.0%} of the loss."
         )
     others = useful[useful.sanitizer.map(catalogue.group) == "generalization"]
     if len(others):
@@ -42,10 +42,10 @@ def perturbation(results, points, recovered):
         beside = {"part of the loss": f"{best.loss / most:.0%}"}
         yield Finding.of(best, "Least share of people linked under a release that generalizes", beside=beside)
     yield from _reconstructed(of(recovered, "distribution_loss"))
-    refused = points[points.refused.fillna("") != ""] if "refused" in points else points.iloc[:0]
+    refused = releases[releases.status == "refused"]
     if len(refused):
         yield (
-            f"{len(refused)} of {len(points)} releases have a combination of quasi-identifiers of too few people: "
+            f"{len(refused)} of {len(releases)} releases have a combination of quasi-identifiers of too few people: "
             "those may not be chosen, whatever they hide from this adversary. Somebody who knows more may link more."
         )
 

@@ -79,7 +79,7 @@ def reconstructions(dataset, sanitizers, *, seed=1, fewest=withholding.LIMIT):
         except SanitizationError:
             continue
         row = row_builder(dataset, sanitizer, seed)
-        for name in release.treated("noisy"):
+        for name in (each for each in release.treated("noisy") if each in dataset.schema.published):
             rows += _of_column(row, release.originals(dataset), release, name, fewest)
     return tidy(rows)
 
