@@ -1,13 +1,12 @@
 """The R-U map: every release by its risk and its loss, one panel per kind."""
 
-import pandas as pd
-
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, INK, PALE, Aggregate, alt, axis, finish, none
 from privnb.sanitizers import catalogue
 
-ACROSS, SIZE, PER_LINE = 250, 170, 2  # pixels of a panel, and panels side by side
+ACROSS, SIZE, PER_LINE = 250, 190, 2  # pixels of a panel, and panels side by side
+LINE = 12 / SIZE  # the height of a name, as a share of a panel's
 
 
 def risk_utility(releases):
@@ -33,12 +32,12 @@ def risk_utility(releases):
     risk, loss = (facts(releases[f"{each}_measure"].iloc[0]) for each in ("privacy", "utility"))
     low = float(drawn.privacy[drawn.privacy > 0].min()) / 2
     x = alt.X(
-        "privacy:Q", title=f"{risk.label}, logarithmic", axis=axis(risk.format),
+        "privacy:Q", title=f"{risk.label}, logarithmic", axis=_plain(risk.format),
         scale=alt.Scale(type="log", domain=[low, 1.5], clamp=True, nice=False),
     )  # fmt: skip
     room = 1.08 * float(drawn.utility.max()) or 1.0
-    scale = alt.Scale(domain=[0, room], nice=False)
-    y = alt.Y("utility:Q", title=loss.label, axis=axis(loss.format), scale=scale)
+    scale = alt.Scale(type="sqrt", domain=[0, room], nice=False)
+    y = alt.Y("utility:Q", title=loss.label, axis=_plain(loss.format), scale=scale)
     panels = []
     for place, kind in enumerate(catalogue.groups(drawn.sanitizer)):
         here, others = every[every.kind == kind], every[every.kind != kind]
@@ -64,13 +63,18 @@ def risk_utility(releases):
     )
 
 
+def _plain(format):
+    made = axis(format)
+    made.grid, made.tickCount = False, 5
+    return made
+
+
 def _beside(rows, low, room):
     """The rows with the side on which their names stand, and at which height, so that names do not cover each other."""
-    rows = rows.sort_values("utility", ascending=False).reset_index(drop=True)
-    step, last, places = room / 15, {}, []
+    rows = rows.sort_values("utility").reset_index(drop=True)
+    last, places = dict.fromkeys(("left", "right"), -LINE), []
     sides = ["left" if value < (low * 1.5) ** 0.5 else "right" for value in rows.privacy]
     for side, utility in zip(sides, rows.utility, strict=True):
-        at = min(float(utility), last.get(side, float("inf")) - step)
-        last[side] = at
-        places.append(max(at, 0.0))
-    return pd.DataFrame(rows).assign(side=sides, label=places)
+        last[side] = max((utility / room) ** 0.5, last[side] + LINE)
+        places.append(room * min(last[side], 1.0) ** 2)
+    return rows.assign(side=sides, label=places)
