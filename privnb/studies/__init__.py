@@ -5,7 +5,14 @@ goes on where it stopped, and two notebooks that ask for the same number compute
 """
 
 from privnb.studies.aggarwal_yu_2008.hypertension import hypertension
-from privnb.studies.aggarwal_yu_2008.noise_removal import deviations, made_up_noise, noise_removed
+from privnb.studies.aggarwal_yu_2008.noise_removal import (
+    deviations,
+    hit,
+    known_people,
+    made_up_noise,
+    noise_removed,
+    rotation_undone,
+)
 from privnb.studies.aggarwal_yu_2008.perturbation import compared, mapped, masking_scores, perturbing, with_numbers
 from privnb.studies.aggarwal_yu_2008.reconstruction import reconstructions
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
@@ -40,9 +47,9 @@ __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
     "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "compared", "count_queries",
     "data_sets", "decided", "default_k", "deviations", "direct", "family", "few_conditions", "figures", "gains",
-    "guessed", "hypertension", "known_attributes", "leaked", "left_out", "made_up_noise", "mapped", "masking_scores",
-    "no_noise", "noise_removed", "others", "pairs", "partitions", "perturbing", "possible_epsilon", "predicted",
-    "priced", "reconstructions", "record_by_record", "sampled", "settings_along", "small_tables", "sramka_sanitizers",
-    "study", "together", "too_large_k", "trade_off", "users", "weka_here", "with_and_without", "with_numbers",
-    "worked_examples",
+    "guessed", "hit", "hypertension", "known_attributes", "known_people", "leaked", "left_out", "made_up_noise",
+    "mapped", "masking_scores", "no_noise", "noise_removed", "others", "pairs", "partitions", "perturbing",
+    "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "rotation_undone", "sampled",
+    "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users",
+    "weka_here", "with_and_without", "with_numbers", "worked_examples",
 ]  # fmt: skip

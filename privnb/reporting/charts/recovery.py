@@ -54,4 +54,6 @@ def of_all(results, measure):
     as_it_stands = rows[rows.variant == LITERAL]
     keys = ["dataset", "sanitizer", "parameters"]
     once = as_it_stands.drop_duplicates(keys).assign(miner=LITERAL, variant="")
-    return pd.concat([rows[rows.variant == ""], once], ignore_index=True)
+    attacks = rows[rows.variant == ""]
+    known = attacks.miner.where(attacks.knows == "", attacks.miner + ": " + attacks.knows)
+    return pd.concat([attacks.assign(miner=known), once], ignore_index=True)

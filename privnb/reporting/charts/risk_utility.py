@@ -1,11 +1,14 @@
 """The R-U map: every release by its risk and its loss, one panel per kind."""
 
+import numpy as np
+
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, INK, PALE, Aggregate, alt, axis, finish, none
 from privnb.sanitizers import catalogue
 
 ACROSS, SIZE, PER_LINE = 250, 190, 2  # pixels of a panel, and panels side by side
+LETTER, BEYOND = 5.2, 40  # pixels of a letter, and how far a name may pass the panel's end
 LINE = 12 / SIZE  # the height of a name, as a share of a panel's
 
 
@@ -73,7 +76,9 @@ def _beside(rows, low, room):
     """The rows with the side on which their names stand, and at which height, so that names do not cover each other."""
     rows = rows.sort_values("utility").reset_index(drop=True)
     last, places = dict.fromkeys(("left", "right"), -LINE), []
-    sides = ["left" if value < (low * 1.5) ** 0.5 else "right" for value in rows.privacy]
+    across = ACROSS * np.log(rows.privacy / low) / np.log(1.5 / low)
+    right = across + LETTER * rows.setting.str.len() < ACROSS + BEYOND
+    sides = np.where(right, "left", "right")  # as Vega calls the end of a text that stands at the mark
     for side, utility in zip(sides, rows.utility, strict=True):
         last[side] = max((utility / room) ** 0.5, last[side] + LINE)
         places.append(room * min(last[side], 1.0) ** 2)

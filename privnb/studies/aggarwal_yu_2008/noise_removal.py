@@ -12,6 +12,8 @@ from privnb.attacks import (
     DistributionAnalysis,
     EmpiricalMap,
     GaussianMap,
+    KnownRotation,
+    NaiveEstimate,
     PcaRemoval,
     SpectralFiltering,
     SvdFiltering,
@@ -23,11 +25,12 @@ from privnb.attacks.algorithms.noise_filters import (
     spectral_filter,
     svd_filter,
 )
-from privnb.evaluation.cases import evaluate
+from privnb.evaluation.cases import evaluate, possible
 from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
 from privnb.microdata import expect
-from privnb.sanitizers import AdditiveNoise
+from privnb.microdata.withholding import LIMIT
+from privnb.sanitizers import AdditiveNoise, GeometricPerturbation, Rotation
 from privnb.studies.parameters import numbers
 
 STRENGTHS = np.repeat([400.0, 1.0], [5, 45])  # variances of the 50 components: five strong ones
@@ -114,7 +117,7 @@ def deviations(text):
     return found
 
 
-def noise_removed(dataset, deviation, *, store=""):
+def noise_removed(dataset, deviation, *, fewest=LIMIT, store=""):
     """How near each attack comes to the numbers of a table under Gaussian noise of each deviation, and under uniform
     noise of the largest.
 
@@ -123,6 +126,8 @@ def noise_removed(dataset, deviation, *, store=""):
     dataset : Dataset
     deviation : list of float
         Standard deviations of the noise, as shares of the width of the domain.
+    fewest : int
+        Shares of fewer people are withheld.
     store : str
         The folder that keeps what is finished; empty: none.
 
@@ -132,4 +137,41 @@ def noise_removed(dataset, deviation, *, store=""):
         Rows of `Recovered`.
     """
     made = [*map(AdditiveNoise, deviation), AdditiveNoise(max(deviation), "uniform")]
-    return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], store=store)
+    return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], fewest=fewest, store=store)
+
+
+def known_people(text):
+    """How many people an adversary knows, as a parameter names them: a list of whole numbers from 0."""
+    found = numbers("KNOWN", text, int)
+    if not found or min(found) < 0:
+        raise ValueError(f"KNOWN must be one whole number from 0 or several separated by commas, got {text!r}.")
+    return found
+
+
+def rotation_undone(dataset, known, *, fewest=LIMIT, store=""):
+    """How near an adversary comes to rotated numbers who knows record and row of so many people; of none, who takes the
+    rotated numbers for the true ones.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    known : list of int
+        From 0.
+    fewest, store
+        As of `noise_removed`.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `Recovered`; none where the dataset has one number alone, which nothing can be rotated with.
+    """
+    attacks = [KnownRotation(people) if people else NaiveEstimate() for people in known]
+    made = possible(dataset, [Rotation(), GeometricPerturbation()])
+    return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store) if made else tidy([])
+
+
+def hit(results):
+    """The rows that say what an attack reaches for outliers, and for the others."""
+    expect.these(results=results)
+    rows = results[(results.measure == "recovery_error") & (results.target == "")]
+    return rows[rows.group != ""]
