@@ -36,7 +36,7 @@ from works import works
 HERE = Path(__file__).resolve().parent
 REPORTS = HERE.parents[1] / "reports"
 TABLE = REPORTS / "bench.csv"
-PEERS = "anonymity-api", "anonypy", "anonypyx", "anjana", "pycanon"
+PEERS = "anonymity-api", "anonypy", "anonypyx", "anjana", "microaggregation", "pycanon"
 
 
 def main():

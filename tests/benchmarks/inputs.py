@@ -8,8 +8,8 @@ import pandas as pd
 from loss import DOMAINS
 
 from privnb.microdata import hierarchy
-from privnb.microdata.dataset import Dataset, load
-from privnb.microdata.schema import Categories, Numbers, Schema
+from privnb.microdata.dataset import Chosen, Dataset, cells, find, load
+from privnb.microdata.schema import Categories, Numbers, Role, Schema
 
 AGES = Numbers(DOMAINS["age"]["low"], DOMAINS["age"]["high"])
 DRAWN = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"]
@@ -18,6 +18,20 @@ DRAWN = ["age", "workclass", "education", "marital-status", "race", "sex", "nati
 def adult():
     """The 45,222 complete records of Adult: eight quasi-identifiers and salary."""
     return load("adult", "sramka-taxonomy").table
+
+
+def numbers():
+    """The same records: their age, education as a number, and hours, which no study of Adult has together."""
+    return of_numbers().table
+
+
+def of_numbers():
+    """These as a Dataset of three quasi-identifiers in ranges."""
+    chosen = Chosen.of(find("adult"), None)
+    names = ["age", "education-num", "hours-per-week"]
+    table = chosen.cleaned(cells(chosen.path.parent, chosen.text))[names]
+    schema = chosen.columns.with_roles(dict.fromkeys(names, Role.QUASI_IDENTIFIER))
+    return Dataset("adult", table, schema, {name: hierarchy.Ranges(schema[name].domain) for name in names})
 
 
 def ten_copies():
@@ -93,5 +107,5 @@ def _schema(table):
 
 if __name__ == "__main__":
     name, file = sys.argv[1:]
-    table = {"adult": adult, "ten-copies": ten_copies, "released": lambda: released().table}[name]()
+    table = {"adult": adult, "numbers": numbers, "ten-copies": ten_copies, "released": lambda: released().table}[name]()
     table.to_csv(file, index=False)

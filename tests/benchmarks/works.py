@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 import files
+import masking
 from measure import peak, report, system, timed
 from results import START
 
@@ -71,6 +72,9 @@ def works():
     for records in SIZES:
         for draw in "drawn", "independent":
             yield Work(f"{draw}-{records}", records, "k=10", partial(mondrian_drawn, records, draw))
+    for each in masking.works():
+        more = {"peers": each.peers, "k": each.k, "needs": "numbers", "script": "masking.py"}
+        yield Work(each.name, each.records, each.parameters, None, **more)
     for each in files.works():
         yield Work(each.name, each.records, "k=10", None, script="files.py", asked=each.asked)
 
