@@ -20,7 +20,16 @@ from privnb.reporting.notebooks import choose
 
 NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9]*.ipynb"))
 YOURS = NOTEBOOKS[0].with_name("your_table.ipynb")  # which is no part of a report
-OWN = ["01_load", "02_sanitize", "04_attack", "08_frontier", "09_explore", "10_every_setting"]
+OWN = [
+    "01_load",
+    "02_sanitize",
+    "04_attack",
+    "08_frontier",
+    "09_explore",
+    "10_every_setting",
+    "11_perturbation",
+    "12_undo_noise",
+]
 every = pytest.mark.parametrize("path", [*NOTEBOOKS, YOURS], ids=lambda path: path.stem)
 
 

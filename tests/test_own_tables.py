@@ -13,7 +13,16 @@ from privnb.reporting import report
 # Little of everything: what is tried here is the table.
 FEW = {"K": "2", "EPSILON": "0.5", "L": "2", "T": "0.4", "DELTA": "2", "MINERS": "majority, decision stump", "SEEDS": 1}
 SEARCHED = {"numeric-sensitive": "Mondrian t"}  # a search takes seconds
-PAGES = ["01_load", "02_sanitize", "04_attack", "08_frontier", "09_explore", "10_every_setting"]
+PAGES = [
+    "01_load",
+    "02_sanitize",
+    "04_attack",
+    "08_frontier",
+    "09_explore",
+    "10_every_setting",
+    "11_perturbation",
+    "12_undo_noise",
+]
 ABOUT_SENSITIVE = PAGES[3:]
 PEOPLE = 120
 SILENT = {"no-sensitive": ABOUT_SENSITIVE, "no-quasi-identifier": PAGES[1:]}
