@@ -34,6 +34,7 @@ from privnb.sanitizers.randomized_response import RandomizedResponse
 from privnb.sanitizers.rank_swapping import RankSwapping
 from privnb.sanitizers.rare_categories import RareCategories
 from privnb.sanitizers.resampling import Resampling
+from privnb.sanitizers.resilient_perturbation import ResilientPerturbation
 from privnb.sanitizers.retention_replacement import RetentionReplacement
 from privnb.sanitizers.rotation import Rotation
 from privnb.sanitizers.rounding import Rounding
@@ -49,7 +50,7 @@ __all__ = [  # noqa: RUF022 - the order of every list of sanitizers
     "LaplaceNoise", "GeometricNoise", "RandomizedResponse",
     "GammaDiagonal", "Mask", "Pram", "RetentionReplacement", "AdditiveNoise", "DataSwapping",
     "RareCategories", "LocalSuppression", "Sampling",
-    "Rotation", "RandomProjection", "GeometricPerturbation",
+    "Rotation", "RandomProjection", "GeometricPerturbation", "ResilientPerturbation",
     "Microaggregation", "UnivariateMicroaggregation", "Condensation",
     "MaskingNoise", "LognormalNoise", "RankSwapping", "Resampling", "Rounding", "TopBottomCoding",
     "HybridMasking", "Ipso", "LatinHypercube", "MultipleImputation",
