@@ -51,7 +51,7 @@ class ResilientPerturbation(Multiplicative):
     """
 
     least: float = 0.2
-    most: float = 0.25
+    most: float = 0.5
     iterations: int = 10
     known: int = 20
     attributes: tuple[str, ...] | None = None
