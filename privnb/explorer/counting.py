@@ -96,9 +96,9 @@ def _counted_rows(case, setting, fewest):
     found += [row for row in _asked(_losses(sensitive, fewest), case) if row["measure"] != "classes"]
     try:
         check_readable(release)
+        leaks = _leaks(case, release, sensitive, fewest)
     except Unreadable:  # the note of a reading says why
         return found
-    leaks = _leaks(case, release, sensitive, fewest)
     if release.classes is not None:
         found += (
             Gains(sensitive, fewest).rows(case)
