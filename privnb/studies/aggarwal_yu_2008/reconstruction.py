@@ -148,5 +148,5 @@ def _labels(attribute, starts, together):
             labels.append(f"{low:g}" if low == high else f"{low:g} to {high:g}")
         else:
             named = [str(attribute.domain.values[starts[place]]) for place in places]
-            labels.append(named[0] if len(named) == 1 else f"{len(named)} rare values")
+            labels.append(named[0] if len(named) == 1 else f"{named[0]} and {len(named) - 1} others")
     return labels
