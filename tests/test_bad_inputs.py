@@ -23,7 +23,7 @@ import pandas as pd
 from made_up import CLINIC
 
 from privnb import decision, evaluation, studies
-from privnb.attacks import Linkage
+from privnb.attacks import DistanceLinkage, Linkage
 from privnb.decision import Loss, Policy
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
@@ -252,6 +252,8 @@ def of_one():
         "hierarchy.taxonomies.prefixes.attribute": replace(region, domain=codes),
         "dataset.Dataset.table": dataset.table, "dataset.load.name": str(CLINIC),
         "dataset.load_studies.name": str(CLINIC), "dataset.schema_of.name": str(CLINIC),
+        "dataset.data_file.folder": CLINIC.parent, "dataset.data_file.entry": {"path": CLINIC.with_suffix(".csv").name},
+        "dataset.check_sum.entry": {"path": "clinic.csv", "sha256": "0"}, "dataset.check_sum.checksum": "0",
         "dataset.find.name": str(CLINIC), "grading.grade.table": dataset.table,
         "grading.known.columns": ["age", "diagnosis"],
         "sanitizers.sanitize.table": RELATION, "sanitizers.sanitize.model": "k=5",
@@ -261,7 +263,8 @@ def of_one():
         "mechanisms.geometric.scale": 1, "mechanisms.randomized_response.values": ["a"],
         "mechanisms.randomized_response.categories": ("a", "b"),
         "mechanisms.response.positions": np.array([0, 1]), "mechanisms.response.size": 2,
-        "sanitizers.Pram.kept": 0.8, "sanitizers.RetentionReplacement.kept": 0.5,
+        "sanitizers.TopBottomCoding.share": 0.05, "sanitizers.Pram.kept": 0.8,
+        "sanitizers.RetentionReplacement.kept": 0.5,
         "attacks.MinerInference.miner": reference_set("majority")[0],
         "measures.channel.error.guesses": np.array([0, 1]), "measures.channel.prior_gain.gain": np.eye(2),
         "measures.channel.posterior_gain.gain": np.eye(2), "measures.channel.expected_degradation.before": np.ones(2),
@@ -270,6 +273,8 @@ def of_one():
         "measures.linkage.singled_out.attack": Linkage().fit(published),
         "measures.linkage.found_at_random.attack": Linkage().fit(published),
         "measures.linkage.found_at_random.key": np.arange(60),
+        "measures.linkage.true_row_place.attack": DistanceLinkage().fit(noise.sanitize(dataset, rng=1).publish()[0]),
+        "measures.linkage.true_row_place.key": np.arange(60),
         "measures.linkage.reidentification_rate.key": np.arange(60), "measures.linkage.singled_out.key": np.arange(60),
         "measures.noise.geometric_vulnerability.scale": 1,
         "measures.noise.laplace_vulnerability.scale": 1, "measures.noise.response_vulnerability.prior": np.array([0.5,
@@ -376,6 +381,10 @@ def of_one():
         "frontier.tune.values": range(2, 40), "frontier.search.losses": lambda place: (place, place),
         "frontier.search.size": 8, "frontier.search.cap": 3,
         "frontier.sentences.table": decision.choices(given["releases"]),
+        "experiments.mapped.family": given["sanitizers"], "experiments.made_up_noise.records": 1000,
+        "experiments.compared.records": 100, "experiments.noise_removed.deviation": [0.1],
+        "experiments.rotation_undone.known": [0, 20],
+        "charts.distributions.results": given["results"].head(1).assign(measure="interval_share", target="diagnosis"),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip
 
@@ -396,6 +405,15 @@ ACCEPTED = {
     "missing": {"text"},
     "origin": {"below"}, "about": {"huge"}, "rows": {"zero", "huge"}, "dimension": {"huge"}, "repeats": {"huge"},
     "runners_up": {"huge"}, "measures.noise.*.step": {"half", "huge"}, "measures.noise.Response.size": {"huge"},
+    "sanitizers.GeometricPerturbation.sigma": {"half", "huge"}, "sanitizers.LognormalNoise.sigma": {"half", "huge"},
+    "sanitizers.ResilientPerturbation.least": {"half"}, "sanitizers.ResilientPerturbation.most": {"half", "huge"},
+    "sanitizers.MaskingNoise.alpha": {"half", "huge"}, "sanitizers.RankSwapping.p": {"half"},
+    "sanitizers.Rounding.base": {"half", "huge", "dict"}, "sanitizers.HybridMasking.share": {"zero"},
+    "sanitizers.TopBottomCoding.bottom": {"dict"}, "sanitizers.TopBottomCoding.top": {"dict"},
+    "attacks.*.within": {"half", "huge"},
+    # How many: of data that are not there yet, or as long as it takes.
+    "sanitizers.*.dimensions": {"huge"}, "sanitizers.*.iterations": {"huge"}, "sanitizers.*.known": {"huge"},
+    "sanitizers.*.samples": {"huge"}, "sanitizers.*.imputations": {"huge"}, "attacks.*.people": {"huge"},
     # A seed is any whole number from 0; no seed, and None, are fresh entropy, or OpenDP's.
     "seed": {"zero", "huge"}, "rng": {"none", "zero", "huge"}, "start": {"none", "huge"},
     # How many: 0 of records are all, of seeds the profile's.
@@ -448,7 +466,9 @@ ACCEPTED = {
     "parameters.predicted.target": {"none"}, "parameters.possible_epsilon.epsilon": {"empty"},
     "experiments.*.target": {"none"}, "experiments.*.sensitive": {"none", "empty"}, "experiments.*.k": {"empty"},
     "experiments.*.partitions": {"dict"}, "experiments.*.sets": {"list"}, "experiments.*.studies": {"list"}, 
-    "experiments.*.study": {"text", "empty"},
+    "experiments.*.study": {"text", "empty"}, "experiments.compared.records": {"huge"},
+    "experiments.mapped.family": {"list"}, "experiments.deviations.text": {"half", "huge"},
+    "experiments.known_people.text": {"zero"},
     "experiments.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
     {"dict"}, "experiments.family.*": {"empty"},
     # Texts that nothing can be compared with yet.
@@ -462,7 +482,8 @@ ACCEPTED = {
     "disclosures.sanitizations.*": {"text"}, "adversary.scenarios.target": {"text"},
     # Nothing to do is done.
     "attributes": {"list"}, "apart": {"list"}, "keep": {"list"}, "levels": {"list"}, "values": {"list"},
-    "models": {"list"}, "sanitizers": {"list"}, "partitions": {"list"}, "of": {"list"}, "hierarchies": {"dict"},
+    "models": {"list"}, "sanitizers": {"list"}, "partitions": {"list"}, "of": {"list"}, "blocks": {"list"},
+    "hierarchies": {"dict"},
     # Arrays and tables of numbers.
     "mechanisms.*.values": {"frame", "array", "below", "zero", "half", "true", "list", "huge"},
     "population": {"frame"}, "Channel.of.matrix": {"frame"}, "inputs": {"array"}, "outputs": {"array"},

@@ -60,6 +60,12 @@ class Policy:
         found = {}
         for axis in AXES:
             share = getattr(self, axis)
+            if share and _both(releases)[axis].empty:
+                raise ValueError(
+                    f"no {axis} cap can be counted: it begins at the {axis} loss of the "
+                    f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not there. "
+                    "Give both ends of `evaluation.ends()` among the releases, or no cap."
+                )
             found[f"{axis}_cap"] = _between(*ends(axis, releases), share) if share else None
         return found
 
@@ -69,26 +75,18 @@ expect.word("policy", Policy, instead="Give decision.Policy().")
 
 def ends(axis, releases):
     """The losses that a cap on this axis lies between, the harmless one first: two floats, which are NaN where they are
-    withheld and infinite where they are unbounded.
-
-    Raises ValueError where the harmless end is not among the releases.
+    withheld or not there, and infinite where they are unbounded.
     """
-    both = {"privacy": _bare(releases), "utility": releases[releases.sanitizer == ORIGINAL]}
+    both = _both(releases)
     losses = {name: end[axis].fillna(end[f"{axis}_low"]).tolist() for name, end in both.items()}
     near, (far,) = losses.pop(axis), losses.values()
-    if not near:
-        raise ValueError(
-            f"no {axis} cap can be counted: it begins at the {axis} loss of the "
-            f"{'release without quasi-identifiers' if axis == 'privacy' else 'original'}, which is not there. "
-            "Give both ends of `evaluation.ends()` among the releases, or no cap."
-        )
-    return near[0], far[0] if far else np.nan
+    return near[0] if near else np.nan, far[0] if far else np.nan
 
 
-def _bare(releases):
-    """The release without quasi-identifiers."""
+def _both(releases):
+    """By axis the harmless end: the release without quasi-identifiers, and the original."""
     ends = releases[(releases.sanitizer.map(group) == "the ends") & (releases.sanitizer != ORIGINAL)]
-    return ends[ends.parameters == ""]
+    return {"privacy": ends[ends.parameters == ""], "utility": releases[releases.sanitizer == ORIGINAL]}
 
 
 def _between(low, high, share):

@@ -61,7 +61,7 @@ def _kept(releases, policy):
 def _share(of, axis, releases, value, low, high):
     """Which share of its far end a loss is, if its unit says nothing to people and the other end is 0; else empty."""
     near, far = ends(axis, releases)
-    if of.unit != UNSAID or not np.isfinite([far, value]).all() or abs(near) > ZERO or not far > ZERO:
+    if of.unit != UNSAID or not np.isfinite([near, far, value]).all() or abs(near) > ZERO or not far > ZERO:
         return ""
     exact = "" if low < high else " (exact)"
     number, *bounds = numerals.interval("{:%}", value / far, low / far, high / far)

@@ -227,8 +227,19 @@ def adversary_gains(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=with
 
 
 def gains_at_the_ends(datasets, *, fewest=withholding.LIMIT):
-    """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows;
-    numbers of fewer than `fewest` people are withheld.
+    """The gains of each dataset published intact and with either trivial sanitization, after its `describe` rows.
+
+    Parameters
+    ----------
+    datasets : list of Dataset
+        One or more.
+    fewest : int
+        Numbers of fewer people are withheld.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `describe` and of `adversary_gains`, by dataset.
     """
     expect.these(datasets=datasets, fewest=fewest)
     if not datasets:

@@ -390,7 +390,26 @@ def cells(folder, text, table=None):
 
 
 def data_file(folder, entry):
-    """The path of the data file that an `entry` of a description names. Raises SchemaError and OSError as `load`."""
+    """The path of the data file that an entry of a description names.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where the description is.
+    entry : dict
+        One of its `files`: `path`, and how the file is written.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    SchemaError, OSError
+        As of `load`.
+    """
+    folder = Path(expect.path("folder", folder))
+    _check_entry(entry)
     file = description.inside(folder, entry["path"])
     if not file.is_file():
         raise FileNotFoundError(f"{entry['path']} is described and not there. Put it beside its description.")
@@ -398,12 +417,30 @@ def data_file(folder, entry):
     return file
 
 
-def check_sum(entry, found):
-    """Raise SchemaError for a file that is not the one described. `found`: its checksum."""
-    if "sha256" in entry and found != entry["sha256"]:
+def check_sum(entry, checksum):
+    """Raise SchemaError for a file that is not the one described; of one without a checksum nothing is asked.
+
+    Parameters
+    ----------
+    entry : dict
+        As of `data_file`; `sha256`: the checksum that is described.
+    checksum : str
+        Of the file that is there.
+    """
+    _check_entry(entry)
+    expect.strings(checksum=checksum)
+    if "sha256" in entry and checksum != entry["sha256"]:
         raise SchemaError(
-            f"{entry['path']} is not the file that is described: its SHA-256 is {found}, not {entry['sha256']}. Fetch "
-            "the original, or correct the checksum if you changed the file on purpose."
+            f"{entry['path']} is not the file that is described: its SHA-256 is {checksum}, not {entry['sha256']}. "
+            "Fetch the original, or correct the checksum if you changed the file on purpose."
+        )
+
+
+def _check_entry(entry):
+    if not (isinstance(entry, Mapping) and isinstance(entry.get("path"), str) and entry["path"]):
+        raise ValueError(
+            f"entry must be a dict that names a file of a description by its path, got {expect.found(entry)}. Give one "
+            "of its `files`."
         )
 
 

@@ -25,6 +25,7 @@ def distributions(results, target=""):
         A sentence where there is nothing to draw.
     """
     expect.these(results=results)
+    expect.strings(target=target)
     shares = results[results.measure == "interval_share"]
     if shares.empty:
         return none("interval share")

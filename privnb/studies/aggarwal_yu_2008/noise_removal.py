@@ -37,6 +37,7 @@ STRENGTHS = np.repeat([400.0, 1.0], [5, 45])  # variances of the 50 components: 
 NOISE = 25.0  # variance of the noise in each attribute
 INDEPENDENT, ALIKE = "independent noise", "correlated noise"
 THEORY = "theory"
+MOST = 1_000_000  # records made up at once
 ATTACKS = PcaRemoval, SpectralFiltering, SvdFiltering, GaussianMap, EmpiricalMap, DistributionAnalysis
 
 state(
@@ -63,7 +64,8 @@ def made_up_noise(*, records=20_000, seed=1):
     Parameters
     ----------
     records : int
-        How many are made up, from 1,000: of fewer the covariance is too uncertain for the theory to hold.
+        How many are made up, from 1,000: of fewer the covariance is too uncertain for the theory to hold. At most
+        1,000,000, of 400 bytes each in each of several copies.
     seed : int
 
     Returns
@@ -72,7 +74,8 @@ def made_up_noise(*, records=20_000, seed=1):
         Tidy results: rows `cell_error` of each `miner`, that is filter, and kind of noise; baseline: the error of the
         noisy numbers as they stand. Control "theory": what is expected of it, of PCA and of the Gaussian guess.
     """
-    expect.whole("records", records, 1000)
+    if expect.whole("records", records, 1000) > MOST:
+        raise ValueError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
     expect.these(seed=seed)
     rng, m = np.random.default_rng(seed), len(STRENGTHS)
     root = np.sqrt(STRENGTHS)[:, None] * np.linalg.qr(rng.normal(size=(m, m)))[0].T
@@ -112,6 +115,8 @@ def _filters(released, noise):
 def deviations(text):
     """The standard deviations of noise that a parameter names, as shares of the domain's width: a list of numbers."""
     found = numbers("DEVIATION", text, float)
+    if not found:
+        raise ValueError(f"DEVIATION must be one number or several separated by commas, got {text!r}.")
     for each in found:
         AdditiveNoise(each)  # refuses one that means nothing
     return found
@@ -136,6 +141,8 @@ def noise_removed(dataset, deviation, *, fewest=LIMIT, store=""):
     DataFrame
         Rows of `Recovered`.
     """
+    expect.these(dataset=dataset, fewest=fewest, store=store)
+    _check_some("deviation", expect.numbers("deviation", deviation))
     made = [*map(AdditiveNoise, deviation), AdditiveNoise(max(deviation), "uniform")]
     return evaluate(dataset, made, attacks=[attack() for attack in ATTACKS], fewest=fewest, store=store)
 
@@ -165,9 +172,18 @@ def rotation_undone(dataset, known, *, fewest=LIMIT, store=""):
     DataFrame
         Rows of `Recovered`; none where the dataset has one number alone, which nothing can be rotated with.
     """
+    expect.these(dataset=dataset, fewest=fewest, store=store)
+    for place, people in enumerate(_check_some("known", expect.numbers("known", known))):
+        expect.whole(f"known[{place}]", people, 0)
     attacks = [KnownRotation(people) if people else NaiveEstimate() for people in known]
     made = possible(dataset, [Rotation(), GeometricPerturbation()])
     return evaluate(dataset, made, attacks=attacks, fewest=fewest, store=store) if made else tidy([])
+
+
+def _check_some(name, values):
+    if not values:
+        raise ValueError(f"{name} must be a list of one number or more, got none.")
+    return values
 
 
 def hit(results):

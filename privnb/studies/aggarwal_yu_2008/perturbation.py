@@ -10,7 +10,7 @@ from privnb.microdata import expect
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import NotForThisTable
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import catalogue
+from privnb.sanitizers import Sanitizer, catalogue
 from privnb.studies.every_sanitizer import appraised
 
 OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of what does not generalize
@@ -19,7 +19,22 @@ OF = ("noisy", "perturbed", "synthetic", "suppressed", "exact")  # treatments of
 def perturbing(dataset, *, k=10, epsilon=1.0):
     """One sanitizer of each kind that changes, draws, blanks or leaves out instead of generalizing: a list.
 
-    Raises NotForThisTable where none fits, as for a table with a key of people.
+    Parameters
+    ----------
+    dataset : Dataset
+    k : int
+        Of those that form groups.
+    epsilon : float
+        Of those with differential privacy.
+
+    Returns
+    -------
+    list of Sanitizer
+
+    Raises
+    ------
+    NotForThisTable
+        Where none fits, as for a table with a key of people.
     """
     found = catalogue.family(dataset, k=k, epsilon=epsilon, of=OF)
     if not found:
@@ -42,7 +57,18 @@ def with_numbers(dataset):
 
 
 def compared(dataset, records):
-    """The dataset, or a random sample of so many records: for what compares each with each. `records`: from 100."""
+    """The dataset, or a random sample of it, for what compares each record with each.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    records : int
+        The most that are compared, from 100.
+
+    Returns
+    -------
+    Dataset
+    """
     expect.these(dataset=dataset)
     expect.whole("SAMPLE", records, 100)
     return dataset if len(dataset) <= records else dataset.sample(records, rng=0)
@@ -72,6 +98,8 @@ def mapped(dataset, family, *, k=10, floor=5, fewest=10, store=""):
     DataFrame
         Rows of `studies.appraised`, of one seed.
     """
+    expect.these(dataset=dataset, floor=floor, fewest=fewest, store=store)
+    expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
     every = [*catalogue.ends(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
     asked = "reidentification_rate", "utility_loss"
     return appraised(dataset, every, *asked, seeds=1, floor=floor, fewest=fewest, store=store)
