@@ -63,6 +63,14 @@ def test_losses_in_nats_are_shares_of_the_largest_one(results):
     assert "utility loss up to 50% of that without quasi-identifiers" in text
 
 
+@pytest.mark.parametrize("end", ["Identity", "Suppress"])
+def test_where_nothing_is_capped_no_end_is_asked_for(results, end):
+    """Without either end a loss in nats is a share of nothing, so that it is said as it stands."""
+    text = said(results[results.sanitizer != end], decision.Policy(privacy=0)).data.split("\n\n")[0]
+    assert "is recommended" in text
+    assert "utility loss 0.02 nats (exact), the least with at least 5 people" in text
+
+
 def test_a_cap_whose_other_end_is_withheld_is_no_share_of_the_way_there(results):
     """A table of few people: the original's gain is withheld, so the cap is what needs no quasi-identifiers, 0."""
     original = (results.sanitizer == "Identity") & (results.measure == "accuracy_gain")
