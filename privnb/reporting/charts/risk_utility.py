@@ -76,7 +76,7 @@ def _beside(rows, low, room):
     """The rows with the side on which their names stand, and at which height, so that names do not cover each other."""
     rows = rows.sort_values("utility").reset_index(drop=True)
     last, places = dict.fromkeys(("left", "right"), -LINE), []
-    across = ACROSS * np.log(rows.privacy / low) / np.log(1.5 / low)
+    across = ACROSS * np.log(rows.privacy.clip(lower=low) / low) / np.log(1.5 / low)
     right = across + LETTER * rows.setting.str.len() < ACROSS + BEYOND
     sides = np.where(right, "left", "right")  # as Vega calls the end of a text that stands at the mark
     for side, utility in zip(sides, rows.utility, strict=True):
