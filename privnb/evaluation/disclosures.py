@@ -181,6 +181,9 @@ class Disclosure(Question):
         knows = "all" if known and known == there else ", ".join(known)
         return cls(sensitive, tuple(known), knows, miners, fewest)
 
+    def row(self, case):
+        return partial(case.row, self.main, target=self.sensitive, knows=self.knows)
+
     def rows(self, case):
         row, rows = partial(case.row, target=self.sensitive, knows=self.knows), []
         release, also = stand_in(case), list(self.known)

@@ -174,6 +174,7 @@ def class_sizes(release, fewest=withholding.LIMIT):
     class`, or `people in a bucket`, and `people`, those of fewer than `fewest` merged;
     None of noise, and of fewer people.
     """
+    withholding.check(fewest)
     if release.classes is None or release.headcount < fewest:
         return None
     sizes = people_in(release.classes, release.people)

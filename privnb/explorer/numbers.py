@@ -72,6 +72,7 @@ def counted(dataset, setting, *, fewest=LIMIT):
 def recalled(dataset, setting, fewest=LIMIT):
     """The `Reading` of a setting if it was counted before, else None."""
     setting = checked(setting, dataset)
+    expect.these(fewest=fewest)
     key = _key(dataset, setting, fewest)
     if key not in _readings:
         return None

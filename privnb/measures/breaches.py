@@ -17,7 +17,7 @@ from privnb.microdata.treatment import Unreadable, of_column
 CELLS = 2**22  # of a table of true values by published ones at a time
 
 
-@measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times", format="{:.3g} times")
+@measure(kind="privacy", better="lower", bounds=(1, math.inf), unit="times", format="{:g} times")
 def amplification(release):
     """How many times likelier a noisy row is for one record than for another, at most.
 

@@ -107,7 +107,7 @@ def breach_gamma(rho1, rho2):
 
     Source: Evfimievski et al., PODS 2003, theorem 1.
 
-    >>> round(breach_gamma(0.05, 0.5), 9), round(math.log(breach_gamma(0.05, 0.5)), 5)
+    >>> round(breach_gamma(0.05, 0.5), 9), round(float(np.log(breach_gamma(0.05, 0.5))), 5)
     (19.0, 2.94444)
     """
     check_rhos(rho1, rho2)

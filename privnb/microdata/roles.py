@@ -142,7 +142,7 @@ def parsed_days(text, known):
 
 def _pairs(text, known, what, allowed):
     """`{column: one of those allowed}` of a text with commas between pairs."""
-    found = {}
+    found, (first, *of) = {}, what.split()
     for pair in names_in(text):
         name, colon, given = (part.strip() for part in pair.rpartition(":"))
         if not colon:
@@ -150,7 +150,8 @@ def _pairs(text, known, what, allowed):
         if given not in [*allowed]:
             raise ValueError(f"'{given}' is no {what}.{meant([given], allowed)} There are: {', '.join(allowed)}.")
         if checked(name, known) in found:
-            raise ValueError(f"'{name}' has two of a {what}: {found[name]} and {given}. Give it one.")
+            several = " ".join([f"{first}s", *of])
+            raise ValueError(f"'{name}' has two {several}: {found[name]} and {given}. Give it one.")
         found[name] = given
     return found
 

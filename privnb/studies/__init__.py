@@ -7,6 +7,7 @@ goes on where it stopped, and two notebooks that ask for the same number compute
 from privnb.studies.aggarwal_yu_2008.hypertension import hypertension
 from privnb.studies.aggarwal_yu_2008.noise_removal import (
     deviations,
+    enough,
     hit,
     known_people,
     made_up_noise,
@@ -46,10 +47,10 @@ from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, g
 __all__ = [
     "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
     "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "compared", "count_queries",
-    "data_sets", "decided", "default_k", "deviations", "direct", "family", "few_conditions", "figures", "gains",
-    "guessed", "hit", "hypertension", "known_attributes", "known_people", "leaked", "left_out", "made_up_noise",
-    "mapped", "masking_scores", "no_noise", "noise_removed", "others", "pairs", "partitions", "perturbing",
-    "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "rotation_undone", "sampled",
-    "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off", "users",
-    "weka_here", "with_and_without", "with_numbers", "worked_examples",
+    "data_sets", "decided", "default_k", "deviations", "direct", "enough", "family", "few_conditions", "figures",
+    "gains", "guessed", "hit", "hypertension", "known_attributes", "known_people", "leaked", "left_out",
+    "made_up_noise", "mapped", "masking_scores", "no_noise", "noise_removed", "others", "pairs", "partitions",
+    "perturbing", "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "rotation_undone",
+    "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off",
+    "users", "weka_here", "with_and_without", "with_numbers", "worked_examples",
 ]  # fmt: skip

@@ -23,12 +23,22 @@ MADE = [
     family.TopDownSpecialization(MODELS[0], workload="job"), family.FullDomain(MODELS[0], suppress=0.5),
     family.FullDomain(MODELS[0], suppress=20, loss="classification metric", target="ward"),
     *map(family.Mondrian, MODELS),
+    family.GammaDiagonal(1.0), family.Mask(1.0), family.Pram(), family.RetentionReplacement(),
+    family.AdditiveNoise(), family.DataSwapping(), family.RareCategories(), family.LocalSuppression(3),
+    family.Sampling(), family.Rotation(), family.RandomProjection(), family.GeometricPerturbation(),
+    family.ResilientPerturbation(), family.Microaggregation(3), family.UnivariateMicroaggregation(3),
+    family.Condensation(3), family.MaskingNoise(), family.LognormalNoise(), family.RankSwapping(),
+    family.Resampling(), family.Rounding(), family.TopBottomCoding(), family.HybridMasking(), family.Ipso(),
+    family.LatinHypercube(), family.MultipleImputation(),
 ]  # fmt: skip
 FROZEN = [
     3118114915, 774972712, 698757002, 1366704481, 3438803079, 358077972, 389937469, 2315949720, 2853934173, 250769627,
     2578331683, 1288163721, 619844542, 2966220042, 1006005150, 3136715078, 4260062392, 1393825439, 402863101,
     3541400515, 4014058523, 1295624799, 1786130818, 1857788214, 3190170358, 1410204278, 2387890853, 1360012292,
     151242874, 2322696414, 2746369607, 4009719899,
+    2554890806, 2768695889, 2324049815, 1719059772, 39592463, 959865732, 2503602986, 2168108073, 1776534034,
+    4235732022, 999439451, 2583846254, 3769241060, 4027056615, 971538777, 2678031122, 4210069589, 2899156234,
+    1064191049, 1074995949, 1897233426, 1890387337, 657345669, 2097483378, 2462797928, 2506727829,
 ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from privnb.sanitizers import (
     LaplaceNoise,
     LocalRecoding,
     Mondrian,
+    RareCategories,
     SanitizationError,
     Suppress,
     TopDownSpecialization,
@@ -37,6 +38,7 @@ def sanitizers(secret):
         FullDomain(TCloseness(0.3, secret), suppress=20),
         TopDownSpecialization(KAnonymity(3), workload=secret),
         Bucketize(Mondrian(KAnonymity(2))),
+        RareCategories(20),
         Suppress(),
         Suppress("sensitive"),
     ]

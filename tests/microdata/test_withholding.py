@@ -16,20 +16,24 @@ from hypothesis import strategies as st
 from naming import naming
 
 from privnb import evaluation, studies
-from privnb.attacks import Linkage, MinerInference
+from privnb.attacks import Linkage, MinerInference, PcaRemoval
 from privnb.evaluation import (
     cases,
     disclosures,
     leakage,
+    masking_score,
     nearer_predictions,
     predicted_gains,
+    recovered,
     releases,
     results,
     trade_off,
     verdict,
+    workload,
 )
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
-from privnb.explorer import sweeps
+from privnb.explorer import board, keep, numbers, sweeps
+from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
 from privnb.measures.information_loss import precision, suppressed_records
@@ -103,6 +107,30 @@ ASKED = {  # every function that takes the limit
     "trade_off": lambda limit: trade_off.trade_off(CLINIC, [Identity()], fewest=limit),
     "uniqueness": lambda limit: evaluation.uniqueness(CLINIC, fewest=limit),
     "withheld": lambda limit: results.withheld(results.tidy([]), limit),
+    "MaskingScore": lambda limit: masking_score.MaskingScore(fewest=limit),
+    "Recovered": lambda limit: recovered.Recovered(PcaRemoval(), fewest=limit),
+    "Utility": lambda limit: workload.Utility("diagnosis", fewest=limit),
+    "Gained": lambda limit: workload.Gained("diagnosis", fewest=limit),
+    "utility": lambda limit: workload.utility(CLINIC, [Identity()], target="diagnosis", fewest=limit),
+    "utility_gain": lambda limit: workload.utility_gain(CLINIC, [Identity()], target="diagnosis", fewest=limit),
+    "gains_at_the_ends": lambda limit: evaluation.gains_at_the_ends([CLINIC], fewest=limit),
+    "direct": lambda limit: studies.direct(CLINIC, {"k": [KMember(10)]}, fewest=limit),
+    "figures": lambda limit: studies.figures([], fewest=limit),
+    "others": lambda limit: studies.others([], fewest=limit),
+    "with_and_without": lambda limit: studies.with_and_without([], fewest=limit),
+    "gains": lambda limit: studies.gains(CLINIC, [Identity()], fewest=limit),
+    "mapped": lambda limit: studies.mapped(CLINIC, [Identity()], fewest=limit),
+    "masking_scores": lambda limit: studies.masking_scores(fewest=limit),
+    "noise_removed": lambda limit: studies.noise_removed(CLINIC, [0.1], fewest=limit),
+    "rotation_undone": lambda limit: studies.rotation_undone(CLINIC, [2], fewest=limit),
+    "reconstructions": lambda limit: studies.reconstructions(CLINIC, [Identity()], fewest=limit),
+    "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
+    "command": lambda limit: keep.command(CLINIC, Setting(), fewest=limit),
+    "explore": lambda limit: board.explore(CLINIC, fewest=limit),
+    "measured": lambda limit: numbers.measured(CLINIC, Setting(), fewest=limit),
+    "mined": lambda limit: numbers.mined(CLINIC, Setting(), fewest=limit),
+    "plane": lambda limit: numbers.plane(CLINIC, [Setting()], "accuracy_gain", "utility_loss", fewest=limit),
+    "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
     "worth": lambda limit: leakage.worth(CLINIC, [Identity()], pd.DataFrame(), fewest=limit),
 }  # fmt: skip
 NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]
@@ -135,7 +163,8 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
         "DecisionTable",
         *(f"{of}_rows" for of in ("attribute", "class", "identity")),
     }
-    other |= {"original_rows", "people_rows", "rows"}
+    other |= {"original_rows", "people_rows", "rows", "question_of", "swept", "Place", "Reading", "Session"}
+    other.add("RareCategories")  # how many people a category of its own has
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
 
 

@@ -503,7 +503,14 @@ def test_no_predictions_at_all():
 EMPTY = results()
 
 
-OTHER_TABLES = {"errata", "every_setting", "publication", "search", "steep_hierarchy"}  # these take more than results
+OTHER_TABLES = {
+    "errata",
+    "every_setting",
+    "perturbation",
+    "publication",
+    "search",
+    "steep_hierarchy",
+}  # these take more than results
 
 
 @pytest.mark.parametrize("name", sorted({*findings.__all__} - OTHER_TABLES))

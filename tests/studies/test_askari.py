@@ -183,7 +183,7 @@ def test_gains_are_the_leakage_of_the_channel(adult, ran):
                 assert told.value[key] - told.baseline[key] == pytest.approx(accuracy[key])
                 assert moved[key] == pytest.approx(knowledge[key])
                 checked += 1
-    assert checked == 9, "the ends, five that generalize, two kinds of buckets"
+    assert checked == 10, "the ends, six that generalize, two kinds of buckets"
     noisy = results[results.sanitizer.isin(["LaplaceNoise", "GeometricNoise", "RandomizedResponse"])]
     assert len(noisy)
     assert not noisy.measure.str.contains("gain").any()

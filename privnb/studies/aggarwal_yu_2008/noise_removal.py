@@ -74,8 +74,7 @@ def made_up_noise(*, records=20_000, seed=1):
         Tidy results: rows `cell_error` of each `miner`, that is filter, and kind of noise; baseline: the error of the
         noisy numbers as they stand. Control "theory": what is expected of it, of PCA and of the Gaussian guess.
     """
-    if expect.whole("records", records, 1000) > MOST:
-        raise ValueError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
+    enough(records)
     expect.these(seed=seed)
     rng, m = np.random.default_rng(seed), len(STRENGTHS)
     root = np.sqrt(STRENGTHS)[:, None] * np.linalg.qr(rng.normal(size=(m, m)))[0].T
@@ -110,6 +109,13 @@ def _filters(released, noise):
         "PcaRemoval": pca_filter(covariance, noise, 0.95),
         "GaussianMap": gaussian_filter(covariance, noise),
     }
+
+
+def enough(records):
+    """A number of made-up records, checked: an int. Raises ValueError outside of 1,000 to 1,000,000."""
+    if expect.whole("records", records, 1000) > MOST:
+        raise ValueError(f"records must be at most {MOST:,}, since all are in memory at once, got {records:.4g}.")
+    return records
 
 
 def deviations(text):
