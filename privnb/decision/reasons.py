@@ -55,7 +55,7 @@ def _kept(releases, policy):
             else:
                 why = f"{hidden[0]} is not known" if hidden else f"{share} of the way to {both[1]}"
                 said.append(f"{of.phrase} up to {of.bare(cap)} ({why})")
-    return " and ".join([*said, f"at least {policy.floor} people per published combination"])
+    return " and ".join([*said, f"at least {policy.floor} people per combination"])
 
 
 def _share(of, axis, releases, value, low, high):

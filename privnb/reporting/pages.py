@@ -50,7 +50,13 @@ def make(chosen, executed, ledger, summary=None):
     pages = [_page(notebook, shown(nbformat.reads(executed[notebook.name], 4))) for notebook in chosen]
     templates = rendering.templates()
     compared = bool(ledger["measured"].notna().any())
-    about = {"dataset": _dataset(chosen), "parameters": _parameters(chosen), "pages": pages, "ledger": compared}
+    about = {
+        "dataset": _dataset(chosen),
+        "parameters": _parameters(chosen),
+        "asked": _asked(chosen),
+        "pages": pages,
+        "ledger": compared,
+    }
 
     def rendered(name, **values):
         templates.filters["explained"] = glossary.FirstUses()  # of this page
@@ -184,6 +190,12 @@ def _dataset(chosen):
     except (OSError, KeyError):
         described = {}
     return {"name": Path(name).stem} | described
+
+
+def _asked(chosen):
+    """What was asked for of the notebooks, in words, each once: a list of texts."""
+    asked = [row for row in _parameters(chosen) if row["value"] != row["default"] and row["name"] != "DATASET"]
+    return list(dict.fromkeys(f"{row['name']} = {row['value']}" for row in asked))
 
 
 def _parameters(chosen):

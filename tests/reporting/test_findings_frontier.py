@@ -51,7 +51,7 @@ def test_the_recommendation_comes_first_and_is_short(results):
     assert first == (
         "**Mondrian, t = 0.2** is recommended (town, sensitive job): utility loss 40% of that without "
         "quasi-identifiers (exact), the least with "
-        "accuracy gain up to +10% (20% of the way to the original's) and at least 5 people per published combination."
+        "accuracy gain up to +10% (20% of the way to the original's) and at least 5 people per combination."
     )
     assert len(first.split()) <= 40
 

@@ -320,9 +320,7 @@ def test_what_is_recommended_stands_beside_the_original_in_all_questions(people,
     chosen = releases[(releases.sanitizer == row.sanitizer) & (releases.parameters == row.parameters)].iloc[0]
     assert chosen.refused == ""
     assert chosen.privacy_high <= policy.caps(releases)["privacy_cap"]
-    assert row.reason.endswith(
-        "at least 5 people per published combination (adult/li-li (300 records), sensitive occupation)."
-    )
+    assert row.reason.endswith("at least 5 people per combination (adult/li-li (300 records), sensitive occupation).")
     told = decision.summary(found)
     assert told.setting == chosen.setting
     unmeasured = [line.title for line in told.lines if line.original is None or line.release is None]

@@ -23,8 +23,10 @@ def perturbation(results, releases, recovered):
     recovered : DataFrame
         Of `studies.reconstructions`.
     """
+    if releases.empty:
+        return
     links = of(results, "reidentification_rate", miner="").dropna(subset="value")
-    losses = of(results, "utility_loss").set_index(["sanitizer", "parameters"])
+    losses = of(results, releases.utility_measure.iloc[0]).set_index(["sanitizer", "parameters"])
     most = losses.value.get("Suppress", losses.value).max()
     links = links[~links.sanitizer.isin(ENDS)]
     links = links.assign(loss=[losses.value.get((row.sanitizer, row.parameters)) for row in links.itertuples()])

@@ -74,9 +74,9 @@ def compared(dataset, records):
     return dataset if len(dataset) <= records else dataset.sample(records, rng=0)
 
 
-def mapped(dataset, family, *, k=10, floor=5, fewest=10, store=""):
-    """How often people are linked, and the utility loss, of perturbed releases and of those that generalize: the points
-    of the R-U map.
+def mapped(dataset, family, *measures, k=10, floor=5, fewest=10, store=""):
+    """How often people are linked, and what is lost, of perturbed releases and of those that generalize: the points of
+    the R-U map.
 
     Parameters
     ----------
@@ -84,6 +84,8 @@ def mapped(dataset, family, *, k=10, floor=5, fewest=10, store=""):
         Of a few thousand records: each is compared with each.
     family : list of Sanitizer
         Of `perturbing`.
+    *measures : str
+        The two axes, of `studies.axes`.
     k : int
         Of those that generalize.
     floor : int
@@ -101,8 +103,7 @@ def mapped(dataset, family, *, k=10, floor=5, fewest=10, store=""):
     expect.these(dataset=dataset, floor=floor, fewest=fewest, store=store)
     expect.all_of("family", family, Sanitizer, instead="perturbing(dataset) gives them.")
     every = [*catalogue.ends(), *catalogue.generalizing(dataset, KAnonymity(k)), *family]
-    asked = "reidentification_rate", "utility_loss"
-    return appraised(dataset, every, *asked, seeds=1, floor=floor, fewest=fewest, store=store)
+    return appraised(dataset, every, *measures, seeds=1, floor=floor, fewest=fewest, store=store)
 
 
 def masking_scores(*, fewest=10, store=""):
