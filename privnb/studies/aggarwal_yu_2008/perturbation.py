@@ -4,6 +4,7 @@ Source: Aggarwal and Yu (eds.) 2008, chapter 3; Duncan, Keller-McNulty, Stokes, 
 R-U confidentiality map", 2001.
 """
 
+from privnb.evaluation.attributes import first_number
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.masking_score import MaskingScore
 from privnb.microdata import expect
@@ -36,6 +37,7 @@ def perturbing(dataset, *, k=10, epsilon=1.0):
     NotForThisTable
         Where none fits, as for a table with a key of people.
     """
+    first_number(dataset)  # there is nothing to perturb without a quasi-identifier
     found = catalogue.family(dataset, k=k, epsilon=epsilon, of=OF)
     if not found:
         raise NotForThisTable(
