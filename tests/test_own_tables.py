@@ -9,6 +9,7 @@ import own_tables
 import pytest
 
 from privnb.reporting import report
+from privnb.sanitizers.catalogue import kinds
 
 # Little of everything: what is tried here is the table.
 FEW = {"K": "2", "EPSILON": "0.5", "L": "2", "T": "0.4", "DELTA": "2", "MINERS": "majority, decision stump", "SEEDS": 1}
@@ -23,9 +24,10 @@ PAGES = [
     "11_perturbation",
     "12_undo_noise",
 ]
-ABOUT_SENSITIVE = PAGES[3:]
+ABOUT_SENSITIVE = PAGES[3:7]
 PEOPLE = 120
-SILENT = {"no-sensitive": ABOUT_SENSITIVE, "no-quasi-identifier": PAGES[1:]}
+SILENT = {"no-sensitive": ABOUT_SENSITIVE, "no-quasi-identifier": PAGES[1:], "one-category": PAGES[7:]}
+REASONS = {"no-sensitive": "sensitive attribute", "one-category": "number among its quasi-identifiers"}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ def test_a_report_of_every_kind_of_table(reports, kind):
         assert ("This page has nothing to say about this table" in html) is (name in silent), name
         assert not re.search(r"\d %", html), name
         if name in silent:
-            reason = "sensitive attribute" if kind == "no-sensitive" else "quasi-identifier"
+            reason = REASONS.get(kind, "quasi-identifier")
             assert re.search(f"has no {reason}.*column", re.sub("<[^>]*>", "", html)), name
     results = report.read(out / "results.csv")
     assert set(results.dataset) == {kind}
@@ -113,5 +115,5 @@ def test_a_table_of_people_with_several_records_is_reported_in_people(reports):
     counted = results[results.measure.isin(["k_achieved", "median_class_size", "anti_utility", "suppressed_records"])]
     assert counted.value.max() <= PEOPLE < records
     assert "Mondrian, whose k counts people, stands for the one" in text["02_sanitize"]
-    assert {*results.sanitizer} <= {"Identity", "Suppress", "Mondrian", "LocalRecoding", "FullDomain", "Bucketize"}
+    assert {*results.sanitizer} <= {name for name, kind in kinds().items() if kind.counts_people}
     assert results[results.measure == "reidentification_rate"].baseline.min() > 1 / PEOPLE

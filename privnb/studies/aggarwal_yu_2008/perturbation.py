@@ -50,10 +50,16 @@ def perturbing(dataset, *, k=10, epsilon=1.0):
 def with_numbers(dataset):
     """The dataset. Raises NotForThisTable where no quasi-identifier is a number, or people have several records."""
     expect.these(dataset=dataset)
-    if dataset.schema.person or not any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers):
+    first_number(dataset)  # there is nothing to perturb without a quasi-identifier
+    if dataset.schema.person:
         raise NotForThisTable(
-            f"noise is taken off numbers of records, and '{dataset.name}' has no number among its quasi-identifiers, "
-            "or several records of a person. Choose another table or study."
+            f"noise is taken off numbers of records, and people of '{dataset.name}' may have several. Choose another "
+            "table."
+        )
+    if not any(dataset.schema[name].numeric for name in dataset.schema.quasi_identifiers):
+        raise NotForThisTable(
+            f"'{dataset.name}' has no number among its quasi-identifiers, so that no noise can be taken off. Give a "
+            "column of numbers that role."
         )
     return dataset
 
