@@ -1,4 +1,4 @@
-"""A secret matrix undone because numbers are independent, and told apart by how each is distributed."""
+"""A secret matrix undone because numbers are independent, and known again by how each is distributed."""
 
 from dataclasses import dataclass
 

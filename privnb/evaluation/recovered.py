@@ -129,7 +129,7 @@ class Recovered(Question):
                 f"{attack.undoes}: nobody is left to recover. Lower people to {n - 1} or less."
             )
         some = np.random.default_rng(case.stream("know")).permutation(n)[: attack.people]
-        told = attack.knows.of(dataset.table.iloc[key[some]], published.table.iloc[some], case.stream("tell"))
+        knowledge = attack.knows.of(dataset.table.iloc[key[some]], published.table.iloc[some], case.stream("tell"))
         known = np.zeros(n, dtype=bool)
         known[some] = True
         if dataset.people is not None:  # whose other records are theirs, too
@@ -139,7 +139,7 @@ class Recovered(Question):
                 f"{attack!r} knows everybody of the release, with {name_list(columns)}, {attack.undoes}: nobody is "
                 "left to recover. Lower people."
             )
-        return attack.given(told), np.flatnonzero(~known)
+        return attack.given(knowledge), np.flatnonzero(~known)
 
 
 class _Shown:

@@ -201,7 +201,7 @@ def eigen_matched(sample, released):
     """The map that takes the principal axes of the released rows to those of a sample of the originals' population.
 
     The sign of each axis is the one under which the sample and the rows are more alike along it. An axis along which
-    records lie evenly on both sides cannot be told from its mirror image.
+    records lie evenly on both sides looks like its mirror image.
 
     Parameters
     ----------
