@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.miners.rules import Baskets
+from privnb.miners.baskets import Baskets
 
 HOW = ("all", "companions")
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from privnb.measures.base import state
 from privnb.microdata import expect
-from privnb.miners.rules import ITEMS, Baskets, Rule, itemsets, rules
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import ITEMS, Rule, itemsets, rules
 
 _OF_RULES = {"kind": "utility", "better": "lower", "bounds": (0, 1), "format": "{:%}", "axis": False}
 state(

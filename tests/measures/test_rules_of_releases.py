@@ -5,12 +5,14 @@ import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb.measures.rules import identity_errors, released_items, support_error
+from privnb.measures.released_items import Together, released_items
+from privnb.measures.rules import identity_errors, support_error
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Role, Schema
 from privnb.microdata.treatment import Unreadable
-from privnb.miners.rules import Baskets, itemsets
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import itemsets
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
     Anatomy,
@@ -80,7 +82,6 @@ def test_noise_of_a_public_law_is_undone(sanitizer):
 def test_the_estimate_is_the_inverse_of_the_marginal_of_the_matrix():
     """FRAPP, n = 12, gamma = 19: a three-valued attribute has .733333 on the diagonal and .133333 beside it, a
     six-valued pair .666667 and .066667 (section 10.4.5)."""
-    from privnb.measures.rules import Together
 
     has = np.eye(7, dtype=bool)[[0, 0, 1, 2, 0]][:, :3]
     pair = np.column_stack([has, np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], dtype=bool)])

@@ -8,7 +8,8 @@ from made_up import CLINIC
 
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import NotForThisTable
-from privnb.miners.rules import Baskets, Rule, Weighted, itemsets, rules
+from privnb.miners.baskets import Baskets, Weighted
+from privnb.miners.rules import Rule, itemsets, rules
 
 # Aggarwal and Yu 2008, section 11, and the digest's own figures: six records.
 SIX = Baskets.of([*[set("ABC")] * 3, set("AB"), set("A"), set("AC")])

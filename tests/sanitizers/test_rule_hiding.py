@@ -7,7 +7,8 @@ import pytest
 
 from privnb.attacks.unknown_filling import filled, rightly_filled
 from privnb.measures.rule_hiding import dissimilarity, rule_bounds, side_effects, sure_rules
-from privnb.miners.rules import Baskets, Rule, itemsets, rules
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import Rule, itemsets, rules
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.rule_hiding import WAYS, block, hide, hide_exactly
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.miners.rules import Baskets, named
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import named
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.rule_hiding.sensitive import Task, changed, supporting
 

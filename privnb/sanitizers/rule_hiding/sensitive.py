@@ -6,7 +6,8 @@ from math import ceil
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.miners.rules import Baskets, Rule
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import Rule
 
 
 @dataclass(frozen=True, eq=False)
