@@ -1,0 +1,207 @@
+"""A decision tree of which no node tells of fewer than k people.
+
+Every node says how many people are in it and how many of each class. Who reads two nodes knows their difference, too.
+Where each leaf has k people or nobody, so has each node, and each difference of a node and nodes below it.
+
+The tree splits a label of a hierarchy into its children, on whichever attribute tells most about the target, and takes
+back a split that leaves few people in a leaf. Numbers that generalize to ranges are cut in two. So it is a table that
+generalizes by local recoding, a leaf a class.
+
+Source: Friedman, Wolff, Schuster, "Providing k-anonymity in Data Mining", VLDB Journal 17(4), 2008; Aggarwal and Yu
+2008, sections 5.4.2 and 5.7.2.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from privnb.microdata import expect
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.schema import NotForThisTable
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Node:
+    """Some people: those whose position on each attribute's line is in `within`.
+
+    Parameters
+    ----------
+    within : dict of str to integer array
+        Positions by attribute.
+    counts : integer array (classes,)
+        How many people are of each class.
+    attribute : str
+        What it is split by; empty for a leaf.
+    children : list of Node
+    """
+
+    within: dict
+    counts: np.ndarray
+    attribute: str = ""
+    children: list = field(default_factory=list)
+
+    @property
+    def people(self):
+        """How many there are: int."""
+        return int(self.counts.sum())
+
+    @property
+    def leaves(self):
+        """Those below it, or itself: a list of Node."""
+        return [leaf for child in self.children for leaf in child.leaves] if self.children else [self]
+
+    @property
+    def nodes(self):
+        """Itself and all below."""
+        return [self, *(node for child in self.children for node in child.nodes)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnonymousTree:
+    """A tree that was learned: `root`, and the `classes` that it guesses, in the order of the nodes' counts."""
+
+    root: Node
+    classes: tuple
+    hierarchies: dict
+
+    def __repr__(self):
+        return f"AnonymousTree({len(self.root.leaves)} leaves)"
+
+    def predict(self, dataset):
+        """The class of each record, object array (n,): the commonest of its leaf, of an empty one that of its parent.
+
+        Of a value that no node holds the guess is that of the last node that does.
+        """
+        expect.these(dataset=dataset)
+        guesses = np.empty(len(dataset), dtype=object)
+        self._guess(self.root, dataset.codes, np.arange(len(dataset)), self.root, guesses)
+        return guesses
+
+    def _guess(self, node, codes, rows, last, guesses):
+        told = node if node.people else last
+        guesses[rows] = self.classes[int(told.counts.argmax())]
+        for child in node.children:
+            inside = np.isin(codes[node.attribute][rows], child.within[node.attribute])
+            self._guess(child, codes, rows[inside], told, guesses)
+
+    def described(self):
+        """One row per leaf that holds somebody: the labels, by attribute, and how many people are of each class.
+
+        Returns
+        -------
+        list of tuple
+            (dict of str to str, tuple of int).
+        """
+        found = []
+        for leaf in self.root.leaves:
+            labels = {}
+            for name, positions in leaf.within.items():
+                hierarchy = self.hierarchies[name]
+                labels[name] = str(hierarchy.labels(positions, np.zeros(len(positions), dtype=np.int64))[0])
+            if leaf.people:
+                found.append((labels, tuple(leaf.counts.tolist())))
+        return found
+
+
+def anonymous_tree(dataset, target, k, *, attributes=None):
+    """Learn a tree on the quasi-identifiers.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of one record per person.
+    target : str
+        The attribute that it guesses, of categories; no quasi-identifier.
+    k : int
+        From 1, which asks for nothing.
+    attributes : list of str, optional
+        The quasi-identifiers that it may split by; None: all.
+
+    Returns
+    -------
+    AnonymousTree
+
+    Raises
+    ------
+    ValueError
+        For a target that is numeric or a quasi-identifier, another attribute, and fewer than k records.
+    NotForThisTable
+        Without a quasi-identifier, and where people have several records.
+    """
+    expect.kind("dataset", dataset, Dataset)
+    expect.kind("target", target, str, instead="Name an attribute.")
+    expect.whole("k", k, 1)
+    names = dataset.schema.quasi_identifiers
+    if attributes is not None:
+        expect.texts("attributes", attributes, "quasi-identifiers")
+        if unknown := [name for name in attributes if name not in names]:
+            known = ", ".join(names)
+            raise ValueError(f"{', '.join(unknown)} is no quasi-identifier of '{dataset.name}'. There are {known}.")
+        names = list(attributes)
+    attribute = dataset.schema[target]
+    if not names or dataset.schema.person:
+        what = "people of it may have several records" if names else "it has no quasi-identifier column"
+        raise NotForThisTable(f"a tree of '{dataset.name}' cannot be learned: {what}. Choose another table or study.")
+    if attribute.numeric or target in names:
+        what = "numeric" if attribute.numeric else "a quasi-identifier"
+        raise ValueError(f"a tree guesses categories by quasi-identifiers, and '{target}' is {what}. Name another one.")
+    if len(dataset) < k:
+        raise ValueError(f"k must be at most the {len(dataset)} records, got {k}.")
+    values = attribute.domain.values
+    classes = attribute.domain.codes(dataset.cells[target])
+    hierarchies = {name: dataset.hierarchies[name] for name in names}
+    everything = {name: np.arange(hierarchy.size) for name, hierarchy in hierarchies.items()}
+    grown = _Grown(dataset.codes, classes, len(values), hierarchies, k)
+    return AnonymousTree(grown.node(everything, np.arange(len(dataset))), tuple(values), hierarchies)
+
+
+class _Grown:
+    def __init__(self, codes, classes, number, hierarchies, k):
+        self.codes, self.classes, self.number, self.hierarchies, self.k = codes, classes, number, hierarchies, k
+
+    def node(self, within, rows):
+        """The node of these people, with all that can be split off."""
+        counts = np.bincount(self.classes[rows], minlength=self.number)
+        best = (1e-9, None, None)  # what tells nothing is no split
+        for name, hierarchy in self.hierarchies.items():
+            for parts in _splits(hierarchy, within[name], self.codes[name][rows]):
+                part = np.full(hierarchy.size, -1)
+                part[within[name]] = parts
+                table = np.zeros((parts.max() + 1, self.number), dtype=np.int64)
+                np.add.at(table, (part[self.codes[name][rows]], self.classes[rows]), 1)
+                people = table.sum(axis=1)
+                gain = round(_entropy(counts) - sum(map(_entropy, table)), 9)
+                if ((people >= self.k) | (people == 0)).all() and gain > best[0]:
+                    best = gain, name, part
+        _, name, part = best
+        if name is None:
+            return Node(within, counts)
+        of = part[self.codes[name][rows]]
+        children = [
+            self.node(within | {name: np.flatnonzero(part == number)}, rows[of == number])
+            for number in range(part.max() + 1)
+        ]
+        return Node(within, counts, name, children)
+
+
+def _entropy(counts):
+    """Bits to say everybody's class: the entropy of the shares, by the number of people."""
+    occurring = counts[counts > 0]
+    return float((occurring * np.log2(occurring.sum() / occurring)).sum()) if len(occurring) else 0.0
+
+
+def _splits(hierarchy, positions, codes):
+    """Ways to split a label: of each the part of each of its `positions`, integer array from 0."""
+    if len(positions) < 2:
+        return
+    if (groups := getattr(hierarchy, "groups", None)) is not None:
+        for level in range(len(groups) - 1, -1, -1):
+            parts = np.unique(groups[level][positions], return_inverse=True)[1].ravel()
+            if parts.max():
+                yield parts
+                return
+    elif getattr(hierarchy, "leaves", None) is not None:
+        yield np.arange(len(positions))
+    else:  # numbers: two ranges
+        for cut in np.unique(codes)[:-1]:
+            yield (positions > cut).astype(np.int64)
