@@ -25,6 +25,7 @@ from made_up import CLINIC
 from privnb import decision, evaluation, studies
 from privnb.attacks import DistanceLinkage, Linkage
 from privnb.decision import Loss, Policy
+from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
@@ -184,6 +185,7 @@ BAD = {
 
 
 AXES = {"privacy": "k_achieved", "utility": "certainty_penalty"}
+OWNERS = RiskPolicy("ours", "", "", "", "", caps=(Cap("identity", 0.2),), needs=(Need("certainty_penalty"),))
 
 
 @cache
@@ -373,6 +375,7 @@ def of_one():
         "charts.dots.of": 60, "charts.printed.source": "sramka", "charts.printed.items": "Table",
         **{f"experiments.{f}.partitions": {"k": given["partitions"]} for f in ("count_queries", "direct", "trade_off")},
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
+        "frontier.decide.policy": OWNERS, "frontier.decide.results": evaluation.costs(dataset, evaluation.ends()),
         "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),
         **{f"frontier.Policy.{axis}": 0.2 for axis in decision.AXES},
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},

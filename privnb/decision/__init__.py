@@ -3,6 +3,7 @@
 From tidy results alone. Source: Li and Li, KDD 2009, section 4.
 """
 
+from privnb.decision.by_policy import decide
 from privnb.decision.caps import choices, knee, left_out, sentences
 from privnb.decision.points import AXES, SEEDS, Loss, comparable, from_best, points
 from privnb.decision.policy import Policy
@@ -11,6 +12,6 @@ from privnb.decision.summary import Line, Summary, summary
 from privnb.decision.tuning import Tuned, grid, search, tune
 
 __all__ = [
-    "AXES", "SEEDS", "Line", "Loss", "Policy", "Summary", "Tuned", "choices", "comparable", "from_best", "grid", "knee",
-    "left_out", "points", "reason", "search", "sentences", "summary", "tune",
+    "AXES", "SEEDS", "Line", "Loss", "Policy", "Summary", "Tuned", "choices", "comparable", "decide", "from_best",
+    "grid", "knee", "left_out", "points", "reason", "search", "sentences", "summary", "tune",
 ]  # fmt: skip

@@ -152,16 +152,27 @@ def points(results, *, privacy, utility, names=None, floor=None):
         varies = ~same(low, high) if drawn else (low < high) & ~_from_below(table, axis)
         random = random | (varies & table[axis].notna())
     table.insert(5, "kind", np.where(random, "randomised", "deterministic"))
-    table["refused"] = None if floor is None else _refused(results, table, floor)
+    table["refused"] = None if floor is None else refused(results, table, floor)
     return table.assign(**_judged(table))[COLUMNS]
 
 
-def _refused(results, table, floor):
-    """Why each release may not be chosen, whatever its losses; empty where it may: a list."""
+def refused(results, releases, floor):
+    """Why each release may not be chosen, whatever its losses; empty where it may: a list.
+
+    Parameters
+    ----------
+    results : DataFrame
+        With `smallest_combination`.
+    releases : DataFrame
+        A row per release, with `sanitizer` and `parameters`.
+    floor : int
+    """
+    expect.these(results=results, floor=floor)
+    check_points("releases", releases, SETTING)
     sizes = results[results.measure == "smallest_combination"]
     least = dict(list(sizes.assign(low=sizes.value.fillna(sizes.low)).groupby(SETTING)))
     found = []
-    for setting in table[SETTING].itertuples(index=False, name=None):
+    for setting in releases[SETTING].itertuples(index=False, name=None):
         rows = least.get(setting)
         if setting[0] == ORIGINAL:
             found.append(IS_ORIGINAL)
@@ -327,14 +338,27 @@ def _from_below(releases, axis):
 
 def _beats(table, sure):
     """Which release dominates which, by the intervals: boolean array (releases, releases)."""
-    as_good, better = True, False
-    for axis in AXES:
-        low, high = (table[f"{axis}_{end}"].to_numpy() for end in ("low", "high"))
-        exact = same(low, high)
-        equal = exact[:, None] & exact & same(low[:, None], low)
-        less = (high[:, None] < low) & ~same(high[:, None], low)
-        as_good, better = as_good & (less | equal), better | less
+    low, high = (table[[f"{axis}_{end}" for axis in AXES]].to_numpy() for end in ("low", "high"))
+    as_good, better = beats(low, high)
     return as_good & better & sure[:, None] & sure
+
+
+def beats(low, high):
+    """Which release is as good as which on every axis, and which is better on one, by intervals.
+
+    Parameters
+    ----------
+    low, high : float array (n, axes)
+        Of losses, of which lower is better; equal ends are exact.
+
+    Returns
+    -------
+    tuple of two boolean arrays (n, n)
+    """
+    exact = same(low, high)
+    equal = exact[:, None] & exact & same(low[:, None], low)
+    less = (high[:, None] < low) & ~same(high[:, None], low)
+    return (less | equal).all(axis=2), less.any(axis=2)
 
 
 def _than(table, i, j):

@@ -1,0 +1,314 @@
+"""The release that an owner's policy leads to: what rules each other one out, which lose least, and how sure that is.
+
+From tidy results alone. A release is a vector of risks beside what its users lose. An unknown risk keeps no cap.
+Long, since what is chosen, what is ruled out and what dominates read the same vectors.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from privnb.decision.points import SEEDS, beats, refused, same
+from privnb.evaluation.results import SETTING, measured, setting_names
+from privnb.measures.base import facts
+from privnb.measures.intervals import t_interval
+from privnb.microdata import expect
+from privnb.sanitizers import Identity, Suppress
+from privnb.sanitizers.catalogue import title
+
+LOSS = "loss"  # the axis of what users lose, beside one axis per cap
+ORIGINAL, BARE = type(Identity()).__name__, type(Suppress()).__name__
+NONE = "none"
+NAMED = [*SETTING, "setting", "random"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What a policy leads to.
+
+    Parameters
+    ----------
+    policy : RiskPolicy
+    releases : DataFrame
+        One row per release, see `judged`.
+    vectors : DataFrame
+        One row per release and axis, see `vectors`.
+    """
+
+    policy: object
+    releases: pd.DataFrame
+    vectors: pd.DataFrame
+
+    @property
+    def chosen(self):
+        """The row of `releases` that is chosen, or None where no release keeps the policy."""
+        kept = self.releases[self.releases.kept]
+        return kept.iloc[0] if len(kept) else None
+
+    @property
+    def setting(self):
+        """What a person calls the chosen release; empty where there is none."""
+        return "" if self.chosen is None else self.chosen.setting
+
+    @property
+    def sanitizer(self):
+        """The chosen release's sanitizer, as results name it; "none" where there is none."""
+        return NONE if self.chosen is None else self.chosen.sanitizer
+
+    @property
+    def parameters(self):
+        """The chosen release's parameters, as results name them."""
+        return "" if self.chosen is None else self.chosen.parameters
+
+    @property
+    def runner_up(self):
+        """What a person calls the release that would be next; empty where there is none."""
+        kept = self.releases[self.releases.kept]
+        return kept.setting.iloc[1] if len(kept) > 1 else ""
+
+    @property
+    def near(self):
+        """Releases that keep the policy, and whose loss the chosen one's cannot be told from: a list of settings."""
+        if self.chosen is None:
+            return []
+        others = self.releases[self.releases.kept].iloc[1:]
+        alike = (others.loss_low <= self.chosen.loss_high) & (others.loss_high >= self.chosen.loss_low)
+        return others.setting[alike].tolist()
+
+    @property
+    def ruled_out(self):
+        """Every release that is ruled out, and why: a list of (setting, list of reasons)."""
+        out = self.releases[~self.releases.kept]
+        return list(zip(out.setting, out.reasons, strict=True))
+
+    @property
+    def why(self):
+        """Why the release is chosen, or what would have to be accepted of one: a sentence or two."""
+        many = len(self.releases)
+        if self.chosen is None:
+            return f"None of {many} releases keeps the policy. {self._nearest()}".strip()
+        kept, loss = int(self.releases.kept.sum()), self.chosen
+        said = f"{kept} of {many} releases keep{'s' * (kept == 1)} the policy, and this one loses least for its users"
+        said += f" ({_number(loss.loss, loss.loss_low, loss.loss_high)} of what there is to lose)."
+        if self.near:
+            said += f" By this loss it cannot be told from {', '.join(self.near[:3])}."
+        return said
+
+    def _nearest(self):
+        """The release that breaks the fewest caps, and of these loses least."""
+        open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
+        if open_to_all.empty:
+            return ""
+        fewest = open_to_all.assign(many=open_to_all.reasons.map(len)).sort_values(["many", "loss"], kind="stable")
+        first = fewest.iloc[0]
+        return f"The nearest is {first.setting}: {'; '.join(first.reasons)}."
+
+
+def decide(results, policy):
+    """What a policy leads to, of the releases in `results`.
+
+    The release that keeps every cap and need of the policy and loses least for its users. A cap counts the upper bound
+    of the interval; a risk that is unknown or withheld without a bound keeps none. The original is never chosen, nor a
+    release with a combination of fewer people than the floor.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Tidy results of one dataset, of the risks that the policy caps (`evaluation.risks`), of `smallest_combination`,
+        and of the measures that it needs; of the original and of the release without quasi-identifiers too.
+    policy : RiskPolicy
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    ValueError
+        For results of several datasets, and where an end is missing that losses are counted between.
+    """
+    expect.these(results=results, risk_policy=policy)
+    if results.dataset.nunique() != 1:
+        raise ValueError(
+            f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."
+        )
+    found = vectors(results, policy)
+    return Decision(policy, judged(results, policy, found), found)
+
+
+def vectors(results, policy):
+    """Each release on each axis of a policy: its caps, and what its users lose.
+
+    Parameters
+    ----------
+    results : DataFrame
+    policy : RiskPolicy
+
+    Returns
+    -------
+    DataFrame
+        Columns `sanitizer`, `parameters`, `setting`, `random`: whether it is drawn; `axis`: a cap in words, or "loss";
+        `measure`, `group`; `value`, `low`, `high`: a mean over seeds and its 95% interval, equal where exact; NaN where
+        unknown; `baseline`; `seeds`; `cap`, NaN where there is none; `reason`: why it is unknown.
+    """
+    expect.these(results=results, risk_policy=policy)
+    made = results.drop_duplicates(SETTING).reset_index(drop=True)
+    settings = made[SETTING].itertuples(index=False, name=None)
+    names = {
+        key: {**dict(zip(SETTING, key, strict=True)), "setting": name, "random": bool(random)}
+        for key, name, random in zip(settings, setting_names(made), made.randomized, strict=True)
+    }
+    of = {key: results.iloc[places] for key, places in results.groupby(SETTING, sort=False).indices.items()}
+    losses, rows = _losses(of, policy), []
+    for key, name in names.items():
+        for cap in policy.caps:
+            rows.append({**name, **_risk(of[key], cap)})
+        rows.append({**name, "axis": LOSS, "measure": "", "group": "", "cap": np.nan, **losses[key]})
+    return pd.DataFrame(rows)
+
+
+def judged(results, policy, found):
+    """Each release of `vectors` under the policy: those that keep it first, the least loss first.
+
+    Returns
+    -------
+    DataFrame
+        Columns `sanitizer`, `parameters`, `setting`, `random`; `loss`, `loss_low`, `loss_high`; `kept`; `reasons`: why
+        it is ruled out, a list; `status`: "efficient", "dominated", "undecided" as of `decision.points`, over all axes,
+        or "refused" below the floor.
+    """
+    below = refused(results, found.drop_duplicates(SETTING), policy.floor)
+    rows = []
+    for (_, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
+        loss = axes[axes.axis == LOSS].iloc[0]
+        reasons = [under] if under else []
+        reasons += [_broken(row) for row in axes[axes.axis != LOSS].itertuples() if not _keeps(row)]
+        reasons += [loss.reason] if loss.reason else []
+        numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
+        rows.append({**loss[NAMED], **numbers, "kept": not reasons, "reasons": reasons, "below": under})
+    table = pd.DataFrame(rows)
+    table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
+    order = table.assign(broken=table.reasons.map(len)).sort_values(
+        ["kept", "loss"], ascending=[False, True], kind="stable"
+    )
+    return order.drop(columns=["below", "broken"]).reset_index(drop=True)
+
+
+def _risk(rows, cap):
+    """One release on one cap: of a "worst group" the group of the largest upper bound."""
+    there = rows[(rows.measure == cap.measure) & (rows.variant == cap.variant) & (rows.control == "")]
+    axis = {"axis": str(cap), "measure": cap.measure, "cap": cap.most, "group": ""}
+    if cap.group == "everybody":
+        there = there[there.group == ""]
+    elif (there.group != "").any():
+        there = there[there.group != ""]
+    known = measured(there)
+    if known.empty:
+        why = there.reason.iloc[0] if len(there) else f"{facts(cap.measure).phrase} was not measured"
+        return {**axis, **_unknown(why)}
+    groups = {group: _mean(part, known.randomized.any()) for group, part in known.groupby("group", sort=False)}
+    worst = max(groups, key=lambda group: (np.isnan(groups[group]["high"]), groups[group]["high"]))
+    return {**axis, "group": worst, **groups[worst]}
+
+
+def _mean(rows, random):
+    """The mean over seeds of one number, with its interval: what one seed says of people, and what seeds say of it."""
+    values = rows.value.to_numpy()
+    low, high = (rows[end].fillna(rows.value) for end in ("low", "high"))
+    if np.isnan(values).any():
+        unknown = {"value": np.nan, "low": low.min(skipna=False), "high": high.max(skipna=False)}
+        why = "" if np.isfinite(unknown["high"]) else "it counts too few people, and is withheld"
+        return {**unknown, "baseline": np.nan, "seeds": len(rows), "reason": why}
+    ends = low.mean(), high.mean()
+    if random and len(values) > 1 and not same(values, values[0]).all():
+        spread = t_interval(values.tolist())
+        ends = np.fmin(ends[0], spread[0]), np.fmax(ends[1], spread[1])
+    baseline = rows.baseline.mean()
+    numbers = {"value": values.mean(), "low": ends[0], "high": ends[1]}
+    return {**numbers, "baseline": baseline, "seeds": len(rows), "reason": ""}
+
+
+def _unknown(why):
+    return {"value": np.nan, "low": np.nan, "high": np.nan, "baseline": np.nan, "seeds": 0, "reason": why}
+
+
+def _losses(of, policy):
+    """What the users of each release lose, by release: the weighted mean of its needs, from 0, the original, to 1."""
+    sums = dict.fromkeys(of)
+    weights = np.array([need.weight for need in policy.needs]) / sum(need.weight for need in policy.needs)
+    parts = [_lost(of, need) for need in policy.needs]
+    for key in of:
+        own = [part[key] for part in parts]
+        reasons = [each["reason"] for each in own if each["reason"]]
+        for need, each in zip(policy.needs, own, strict=True):
+            if each["high"] > need.most_lost + 1e-9:
+                reasons.append(
+                    f"{facts(need.measure).phrase}: {each['high']:.0%} of what there is to lose is lost, of at most "
+                    f"{need.most_lost:.0%}"
+                )
+        numbers = {end: float(np.dot(weights, [each[end] for each in own])) for end in ("value", "low", "high")}
+        sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "; ".join(reasons)}
+    return sums
+
+
+def _lost(of, need):
+    """The share of one need that each release loses: {release: numbers}."""
+    found = {}
+    for key, rows in of.items():
+        asked = (rows.measure == need.measure) & (rows.control == "") & (rows.variant == "") & (rows.group == "")
+        there = measured(rows[asked])
+        worst = there[there.miner.isin(["", "worst"])]
+        there = worst if len(worst) else there
+        why = rows[asked].reason.iloc[0] if asked.any() and there.empty else ""
+        found[key] = _mean(there, there.randomized.any()) if len(there) else _unknown(why)
+    ends = {name: next((each for key, each in found.items() if key == (name, "")), None) for name in (ORIGINAL, BARE)}
+    if any(end is None or np.isnan(end["value"]) for end in ends.values()):
+        raise ValueError(
+            f"what is lost of '{need.measure}' is counted between {title(ORIGINAL)} and {title(BARE)}, and one of them "
+            "has none in these results. Evaluate `catalogue.ends()` too, or name another measure in the policy."
+        )
+    near, far = (ends[name]["value"] for name in (ORIGINAL, BARE))
+    lost = {}
+    for key, each in found.items():
+        shares = sorted((each[end] - near) / (far - near) if far != near else 0.0 for end in ("low", "high"))
+        middle = (each["value"] - near) / (far - near) if far != near else 0.0
+        if np.isnan(each["high"]):
+            why = each["reason"] or f"{facts(need.measure).phrase} is not known"
+            lost[key] = _unknown(f"what users lose is not known: {why}")
+        else:
+            lost[key] = {"value": middle, "low": shares[0], "high": shares[1], "seeds": each["seeds"], "reason": ""}
+    return lost
+
+
+def _keeps(row):
+    """Whether a release keeps a cap: its upper bound does."""
+    return bool(row.high <= row.cap or same(row.high, row.cap))
+
+
+def _broken(row):
+    """Why a release does not keep a cap, in words."""
+    of, who = facts(row.measure), f" ({row.group})" if row.group else ""
+    if np.isnan(row.high):
+        return f"{of.phrase}{who} is unknown: {row.reason}"
+    what = _number(row.value, row.low, row.high) if np.isfinite(row.value) else f"up to {row.high:.2g}"
+    return f"{of.phrase}{who} is {what}, above {row.axis}"
+
+
+def _number(value, low, high):
+    exact = same(low, high)
+    return f"{value:.2g}" if exact else f"{value:.2g} (95%: {low:.2g} to {high:.2g})"
+
+
+def _dominance(found, table):
+    """Whether another release is as good on every axis and better on one: "efficient", "dominated", "undecided".
+
+    What is below the floor, has an unknown risk, or is drawn with too few seeds, dominates none.
+    """
+    low, high = (found[end].to_numpy().reshape(len(table), -1) for end in ("low", "high"))
+    known = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
+    enough = ~table.random | (found.seeds.to_numpy().reshape(len(table), -1).min(axis=1) >= SEEDS)
+    able = known & enough.to_numpy() & (table.below == "").to_numpy()
+    middle = (low + high) / 2
+    surely, likely = (np.logical_and(*beats(*ends)) & able[:, None] & able for ends in ((low, high), (middle, middle)))
+    return np.select([surely.any(axis=0), ~able | likely.any(axis=0)], ["dominated", "undecided"], "efficient")

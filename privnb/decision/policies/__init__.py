@@ -1,0 +1,229 @@
+"""What an owner accepts of a release, written down before its numbers are seen: a TOML file, of the owner's or of ours.
+
+A policy says who receives the release and what they may know, how large each risk may be, for whom, and what it must
+keep for its users. `ready()` names those of the package; each states its source, and whether we have read it.
+"""
+
+import hashlib
+import tomllib
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from pathlib import Path
+
+from privnb.evaluation.combinations import FLOOR
+from privnb.microdata import expect
+from privnb.microdata.names import meant
+
+RISKS = ("identity", "attribute", "linkability", "membership", "anti-utility")
+STATISTICS = ("mean", "largest")  # over all people; of the worst-off person
+GROUPS = ("everybody", "worst group")
+TEXTS = ("title", "source", "recipient", "knows", "convention")  # what a policy says in words
+
+
+class PolicyError(ValueError):
+    """A policy that is none; the message says which file and key, what was found, and what to write."""
+
+
+@dataclass(frozen=True)
+class Cap:
+    """How large a risk may be.
+
+    Parameters
+    ----------
+    risk : str
+        One of `RISKS`.
+    at_most : float
+        From 0 to 1; what that means is the measure's: a probability, a share of people, or an advantage over guessing.
+    statistic : str
+        "mean" over people, or "largest": of the worst-off person.
+    group : str
+        "everybody", or "worst group": of each group of people that is shown.
+    people : int, optional
+        The least group that the threshold is taken to mean, where custom and arithmetic differ: 0.09 is by custom a
+        group of 11, whose share is 0.0909. A risk of 1 / people keeps the cap then.
+    """
+
+    risk: str
+    at_most: float
+    statistic: str = "mean"
+    group: str = "everybody"
+    people: int | None = None
+
+    def __post_init__(self):
+        expect.one_of("risk", self.risk, RISKS)
+        expect.share("at_most", self.at_most)
+        expect.one_of("statistic", self.statistic, STATISTICS)
+        expect.one_of("group", self.group, GROUPS)
+        if self.people is not None:
+            expect.whole("people", self.people, 2, "a group of one is a person")
+
+    @property
+    def measure(self):
+        """The measure of results that it caps."""
+        return f"{self.risk.replace('-', '_')}_risk"
+
+    @property
+    def variant(self):
+        """The variant of that measure."""
+        return "" if self.statistic == "mean" else self.statistic
+
+    @property
+    def most(self):
+        """The largest risk that keeps it: float."""
+        return self.at_most if self.people is None else max(self.at_most, 1 / self.people)
+
+    def __str__(self):
+        whose = {"mean": "", "largest": " of the worst-off person"}[self.statistic]
+        groups = " in each group" if self.group != "everybody" else ""
+        read = f" (a group of {self.people})" if self.people is not None else ""
+        return f"{self.risk}{whose}{groups} at most {self.at_most:g}{read}"
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a release must keep for its users.
+
+    Parameters
+    ----------
+    measure : str
+        A measure of utility.
+    most_lost : float
+        The most that may be lost of it, from 0 to 1: a share of what lies between the original and the release without
+        quasi-identifiers.
+    weight : float
+        How much it counts, above 0, where releases that keep all caps are compared.
+    """
+
+    measure: str
+    most_lost: float = 1.0
+    weight: float = 1.0
+
+    def __post_init__(self):
+        expect.text("measure", self.measure, "a measure of utility")
+        expect.share("most_lost", self.most_lost)
+        expect.positive("weight", self.weight)
+
+
+@dataclass(frozen=True)
+class RiskPolicy:
+    """What an owner accepts: caps on risks, needs of users, and the smallest published combination.
+
+    Parameters
+    ----------
+    name : str
+        Of its file, without the ending.
+    title, source, recipient, knows, convention : str
+        In words: what it is called, where its numbers come from, who receives the release, what they may know, and how
+        its thresholds are read.
+    verified : bool
+        Whether we have read the source itself, not only a digest of it.
+    floor : int
+        So many people share every combination of quasi-identifiers as it is published, from 2.
+    caps : tuple of Cap
+        At least one.
+    needs : tuple of Need
+        At least one.
+    sha256 : str
+        Of the file's bytes.
+    """
+
+    name: str
+    title: str
+    source: str
+    recipient: str
+    knows: str
+    caps: tuple[Cap, ...]
+    needs: tuple[Need, ...]
+    convention: str = ""
+    verified: bool = False
+    floor: int = FLOOR
+    sha256: str = ""
+
+    def __post_init__(self):
+        for name in TEXTS:
+            expect.strings(**{name: getattr(self, name)})
+        expect.kind("verified", self.verified, bool)
+        expect.these(floor=self.floor)
+        for name, kind in (("caps", Cap), ("needs", Need)):
+            if not expect.all_of(name, getattr(self, name), kind):
+                raise ValueError(f"a policy has one of {name} or more: else it accepts everything.")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+
+expect.word("risk_policy", RiskPolicy, instead="decision.policies.read(name) gives one.")
+
+
+def ready():
+    """The names of the policies of the package: a list, in the order of the alphabet."""
+    return sorted(path.name.removesuffix(".toml") for path in files(__package__).iterdir() if path.suffix == ".toml")
+
+
+def read(policy):
+    """A policy by its name among the ready ones, or by the path of a TOML file.
+
+    Parameters
+    ----------
+    policy : str or path-like
+
+    Returns
+    -------
+    RiskPolicy
+
+    Raises
+    ------
+    PolicyError
+        For another name, and for a file that is no policy.
+    OSError
+        For a file that cannot be read.
+
+    >>> read("ontario-2025").floor
+    11
+    """
+    given = str(expect.path("policy", policy))
+    if given in ready():
+        return parsed(files(__package__).joinpath(f"{given}.toml").read_bytes(), given)
+    if not given.endswith(".toml"):
+        raise PolicyError(
+            f"'{given}' is no policy of the package, which has {', '.join(ready())}.{meant([given], ready())} Name one "
+            "of these, or give the path of a file that ends in .toml."
+        )
+    return parsed(Path(given).read_bytes(), Path(given).name.removesuffix(".toml"))
+
+
+def parsed(content, name):
+    """A policy by the bytes of its file. Raises PolicyError for what is none."""
+    try:
+        text = tomllib.loads(content.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise PolicyError(f"policy '{name}': it is no TOML file: {error}.") from None
+    tables = {"caps": Cap, "needs": Need}
+    _check_keys(name, text, [each.name for each in fields(RiskPolicy) if each.name not in ("name", "sha256")])
+    missing = [key for key in (*TEXTS[:-1], *tables) if key not in text]
+    if missing:
+        raise PolicyError(f"policy '{name}' lacks {', '.join(missing)}. The ready ones show how they are written.")
+    for key, kind in tables.items():
+        rows = text[key] if isinstance(text[key], list) else [text[key]]
+        text[key] = tuple(_row(name, key, kind, number, row) for number, row in enumerate(rows, 1))
+    try:
+        return RiskPolicy(name=name, sha256=hashlib.sha256(content).hexdigest(), **text)
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f"policy '{name}': {error}") from None
+
+
+def _row(name, key, kind, number, row):
+    where = f"{name}, {key} {number}"
+    if not isinstance(row, dict):
+        raise PolicyError(f"policy '{where}' is no table, got {expect.found(row)}. Write [[{key}]] above its keys.")
+    _check_keys(where, row, [each.name for each in fields(kind)])
+    try:
+        return kind(**row)
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f"policy '{where}': {error}") from None
+
+
+def _check_keys(where, given, known):
+    if unknown := [key for key in given if key not in known]:
+        raise PolicyError(
+            f"policy '{where}' has {', '.join(map(repr, unknown))}, and a policy has {', '.join(known)}."
+            f"{meant(unknown, known)}"
+        )

@@ -1,0 +1,141 @@
+"""The decision by a policy: recomputed by hand on made-up vectors, and what must never be chosen."""
+
+import numpy as np
+import pytest
+from rows import made
+
+from privnb import decision
+from privnb.decision import by_policy
+from privnb.decision.policies import Cap, Need, RiskPolicy
+from privnb.evaluation.results import tidy
+
+MISSING = float("nan")
+POLICY = RiskPolicy(
+    "ours", "Ours", "the owner", "a hospital", "age",
+    caps=(Cap("identity", 0.09, "largest", people=11), Cap("attribute", 0.05)), needs=(Need("cost", 0.9),),
+)  # fmt: skip
+
+
+def results(releases):
+    """`{"Mondrian k=10": {"identity": ..., "attribute": ..., "cost": ..., "people": ...}}`; numbers, (value, low,
+    high), lists of these by seed, or text: why it is unknown.
+    """
+    rows = []
+    for name, found in releases.items():
+        setting = (*name.split(" ", 1), "")[:2]
+        columns = {
+            "identity": ("identity_risk", {"variant": "largest"}), "attribute": ("attribute_risk", {}),
+            "cost": ("cost", {}), "people": ("smallest_combination", {}),
+        }  # fmt: skip
+        for key, (measure, more) in columns.items():
+            values = found.get(key, MISSING)
+            for seed, value in enumerate(values if isinstance(values, list) else [values], 1):
+                why = value if isinstance(value, str) else ""
+                numbers = value if isinstance(value, tuple) else (MISSING if why else value, MISSING, MISSING)
+                more = more | ({"status": "refused", "reason": why} if why else {})
+                rows.append(made("town", *setting, seed, measure, "", "", *numbers, MISSING, "lower", **more))
+        for group, value in found.get("groups", {}).items():
+            rows.append(
+                made("town", *setting, 1, "attribute_risk", "", "", value, value, value, 0, "lower", group=group)
+            )
+    return tidy(rows)
+
+
+RELEASES = {
+    "Identity": {"identity": 1.0, "attribute": 0.4, "cost": 0.0, "people": 50.0},
+    "Suppress": {"identity": 0.001, "attribute": 0.0, "cost": 0.8, "people": 900.0},
+    "Mondrian k=10": {"identity": 0.1, "attribute": 0.01, "cost": 0.1, "people": 10.0},
+    "Mondrian k=11": {"identity": 1 / 11, "attribute": 0.02, "cost": 0.2, "people": 11.0},
+    "Mondrian k=20": {"identity": 0.05, "attribute": (0.02, 0.01, 0.03), "cost": 0.4, "people": 20.0},
+    "Mondrian k=25": {"identity": 0.04, "attribute": (0.04, 0.02, 0.06), "cost": 0.1, "people": 25.0},
+    "KMember k=30": {"identity": 0.03, "attribute": "no classes", "cost": 0.05, "people": 30.0},
+    "FullDomain k=40": {"identity": 0.02, "attribute": 0.0, "cost": 0.7899, "people": 40.0},
+    "LocalRecoding k=50": {"identity": 0.02, "attribute": 0.0, "cost": 0.76, "people": (MISSING, 1, 4)},
+}  # fmt: skip
+
+
+def decided(releases=RELEASES, policy=POLICY):
+    return decision.decide(results(releases), policy)
+
+
+def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_not():
+    found = decided()
+    assert (found.sanitizer, found.parameters, found.runner_up) == ("Mondrian", "k=11", "Mondrian, k = 20")
+    assert found.chosen.loss == pytest.approx(0.2 / 0.8)
+    why = dict(found.ruled_out)
+    assert why["the original"][0] == "it publishes the data as they are"
+    assert len(why["the original"]) == 3
+    assert why["Mondrian, k = 10"] == ["identity risk is 0.1, above identity of the worst-off person at most 0.09 (a "
+                                       "group of 11)"]  # fmt: skip
+    assert why["Mondrian, k = 25"] == ["attribute risk is 0.04 (95%: 0.02 to 0.06), above attribute at most 0.05"]
+    assert why["k-member clustering, k = 30"] == ["attribute risk is unknown: no classes"]
+    assert "99% of what there is to lose is lost, of at most 90%" in why["Full-domain recoding, k = 40"][0]
+    assert "fewer than 5 people" in why["Local recoding, k = 50"][0]
+    assert "2 of 9 releases keep the policy" in found.why
+    assert set(found.releases.setting) == {"Mondrian, k = 11", "Mondrian, k = 20", *why}
+
+
+def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps():
+    loose = RiskPolicy("loose", "", "", "", "", caps=(Cap("identity", 1.0, "largest"),), needs=(Need("cost"),))
+    assert decided(policy=loose).setting == "k-member clustering, k = 30"
+    strict = RiskPolicy("floor", "", "", "", "", floor=45, caps=loose.caps, needs=loose.needs)
+    assert decided(policy=strict).setting == "Suppression"
+    nobody = {name: RELEASES[name] | {"people": 4.0} for name in RELEASES}
+    found = decided(nobody, loose)
+    assert found.chosen is None
+    assert (found.sanitizer, found.runner_up) == ("none", "")
+    assert found.why.startswith("None of 9 releases keeps the policy. The nearest is ")
+
+
+def test_an_unknown_or_absent_risk_keeps_no_cap():
+    policy = RiskPolicy("more", "", "", "", "", caps=(Cap("membership", 1.0),), needs=(Need("cost"),))
+    found = decided(policy=policy)
+    assert found.chosen is None
+    assert all("was not measured" in reasons[-1] for _, reasons in found.ruled_out)
+
+
+def test_a_cap_of_the_worst_group_reads_each_group():
+    policy = RiskPolicy(
+        "groups", "", "", "", "", caps=(Cap("attribute", 0.1, group="worst group"),), needs=(Need("cost"),)
+    )
+    releases = {name: RELEASES[name] for name in ("Identity", "Suppress")}
+    releases["Mondrian k=11"] = RELEASES["Mondrian k=11"] | {"groups": {"race: a": 0.05, "race: b": 0.2}}
+    releases["Mondrian k=20"] = RELEASES["Mondrian k=20"] | {"groups": {"race: a": 0.1, "race: b": 0.01}}
+    found = decided(releases, policy)
+    assert found.setting == "Mondrian, k = 20"
+    assert dict(found.ruled_out)["Mondrian, k = 11"][0].startswith("attribute risk (race: b) is 0.2, above")
+
+
+def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():
+    drawn = {name: RELEASES[name] for name in ("Identity", "Suppress")}
+    drawn["LaplaceNoise epsilon=1"] = {
+        "identity": [0.01] * 3, "attribute": [0.01, 0.05, 0.09], "cost": [0.1, 0.2, 0.3], "people": 30.0
+    }  # fmt: skip
+    found = decided(drawn)
+    row = found.vectors[(found.vectors.sanitizer == "LaplaceNoise") & (found.vectors.measure == "attribute_risk")].iloc[
+        0
+    ]
+    assert (row.value, row.seeds) == (pytest.approx(0.05), 3)
+    assert row.low < 0 < 0.14 < row.high
+    assert found.chosen is None
+    assert "attribute risk" in dict(found.ruled_out)["Laplace noise, epsilon 1"][0]
+    assert found.releases.set_index("setting").status["Laplace noise, epsilon 1"] == "undecided", "of too few seeds"
+
+
+def test_dominance_is_over_the_whole_vector():
+    low = np.array([[0.1, 0.1, 0.1], [0.2, 0.1, 0.1], [0.0, 0.5, 0.1], [0.05, 0.05, 0.05]])
+    as_good, better = by_policy.beats(low, low)
+    assert (as_good & better)[0].tolist() == [False, True, False, False]
+    assert (as_good & better)[3].tolist() == [True, True, False, False]
+    status = decided().releases.set_index("setting").status
+    assert status["Mondrian, k = 10"] == "efficient", (
+        "nothing that is sure loses less on one axis and no more on others"
+    )
+    assert (status["the original"], status["k-member clustering, k = 30"]) == ("refused", "undecided")
+
+
+def test_losses_need_both_ends_and_one_dataset():
+    with pytest.raises(ValueError, match="what is lost of 'cost' is counted between the original and Suppression"):
+        decided({name: RELEASES[name] for name in ("Identity", "Mondrian k=11")})
+    with pytest.raises(ValueError, match="a decision is about one dataset, got no rows"):
+        decision.decide(results({}), POLICY)
