@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privnb.attacks.record_linkage import RecordLinkage, points
+from privnb.attacks.algorithms.nearest import add, nearest
+from privnb.attacks.record_linkage import Distinct, RecordLinkage, points
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.hierarchy import flat
@@ -47,10 +48,13 @@ class Linkage(RecordLinkage):
     def _learn(self, published):
         names = self._known_names(published)
         noisy = published.treated("noisy", "perturbed")
+        moved = {name: points(published, name, published.table[name]) for name in names if name in noisy}
+        rows = Distinct(moved, len(published.table))
         return {
             "_names": names,
             "_cells": {name: _cells(published, name, published.table[name]) for name in names if name not in noisy},
-            "_released": {name: points(published, name, published.table[name]) for name in names if name in noisy},
+            "_moved": tuple(moved),
+            "_rows": rows,
         }
 
     def candidates(self, known):
@@ -70,6 +74,31 @@ class Linkage(RecordLinkage):
             fits = fit.view(np.uint8)[group, row // 8] >> (7 - row % 8) & 1
             chances[people] = fits / np.maximum(_count(fit).sum(axis=1)[group], 1)
         return chances
+
+    def counted(self, known, values, size):
+        """How often each value stands in the rows that each known person could be.
+
+        Parameters
+        ----------
+        known : DataFrame
+            m people with the columns that the neighbour knows.
+        values : integer array (rows,)
+            Of each released row, from 0 to `size` - 1.
+        size : int
+
+        Yields
+        ------
+        people : integer array
+            Positions in `known`.
+        group : integer array
+            Of each of them, the number of their row in `counts`.
+        counts : integer array (groups, size)
+        """
+        expect.these(known=known)
+        for people, group, fit in self._fitting(known):
+            counts = np.zeros((len(fit), size), dtype=np.int64)
+            add(fit.view(np.uint8), values, counts)
+            yield people, group, counts
 
     def predict(self, known, *, rng=0):
         """The published row chosen for each known person, at random among the candidates.
@@ -118,7 +147,7 @@ class Linkage(RecordLinkage):
             fit = np.tile(everyone, (len(ends[chosen]), 1))
             for codes, bits in masks:
                 fit &= bits[codes[chosen]]
-            if self._released:
+            if self._moved:
                 self._narrow(fit, alike.values[chosen])
             people = order[ends[start] - alike.multiplicities[start] : ends[chosen][-1]]
             yield people, alike.index[people] - start, fit
@@ -140,21 +169,14 @@ class Linkage(RecordLinkage):
 
     def _narrow(self, fit, values):
         """Leave each group only the nearest of its candidates in the noisy columns."""
-        noisy = list(self._released)
+        noisy = self._moved
         domains = [self.published.schema[name].domain for name in noisy]
         # Randomized response makes every other category alike, so each is 1 away.
         widths = [getattr(domain, "width", 1) for domain in domains]
-        most = [np.inf if hasattr(domain, "width") else 1 for domain in domains]
-        released = np.column_stack(list(self._released.values()))
+        most = [np.inf if hasattr(domain, "width") else 1.0 for domain in domains]
         known = np.column_stack([points(self.published, name, values[name]) for name in noisy])
-        for words, value in zip(fit, known, strict=True):
-            some = np.flatnonzero(words)
-            bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8)).view(bool))
-            rows = some[bits // 64] * 64 + bits % 64
-            distances = np.minimum(np.abs(released[rows] - value) / widths, most).sum(axis=1)
-            words[:] = 0
-            for row in rows[distances == distances.min(initial=np.inf)]:
-                words.view(np.uint8)[row // 8] |= 128 >> row % 8
+        released, row = self._rows.values / widths, self._rows.index
+        nearest(fit.view(np.uint8), known / widths, released, row, np.array(most), not self._cells)
 
 
 def _words(rows):

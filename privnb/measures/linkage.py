@@ -37,7 +37,7 @@ def reidentification_rate(attack, dataset, key):
 
     Source: Domingo-Ferrer and Torra, JCAM 164, 2004, record linkage as a measure of disclosure risk.
     """
-    chances = _chances(attack, dataset, key)[0]
+    chances = found_by_person(attack, dataset, key)[0]
     share = float(chances.mean())
     return share, *wilson(share * len(chances), len(chances))
 
@@ -58,7 +58,7 @@ def found_at_random(attack, dataset, key):
     _check(attack, key)
     expect.these(dataset=dataset)
     attack.truth(dataset, key)  # refuses the key of another release
-    return 1 / len(key) if dataset.people is None else float(_chances(attack, dataset, key)[1].mean())
+    return 1 / len(key) if dataset.people is None else float(found_by_person(attack, dataset, key)[1].mean())
 
 
 @measure(kind="privacy", better="lower", bounds=(0, math.inf), unit="people", format="{:,} people", counts_people=True)
@@ -80,7 +80,7 @@ def singled_out(attack, dataset, key):
 
     Source: Sweeney, IJUFKS 10(5), 2002.
     """
-    return int((_chances(attack, dataset, key)[0] > 1 - 1e-9).sum())
+    return int((found_by_person(attack, dataset, key)[0] > 1 - 1e-9).sum())
 
 
 @measure(
@@ -115,9 +115,21 @@ def true_row_place(attack, dataset, key):
     return float(place), max(1.0, float(place - half)), float(place + half)
 
 
-def _chances(attack, dataset, key):
-    """How likely each person of the release is found, and by guesses at random: two float arrays (people,)."""
+def found_by_person(attack, dataset, key):
+    """How likely each person of the release is found, and by as many guesses at random.
+
+    Parameters
+    ----------
+    attack, dataset, key
+        As of `reidentification_rate`.
+
+    Returns
+    -------
+    with_it, at_random : float array (people,)
+        0 to 1. Of the people of the release, in ascending order of their number, or of their record without a key.
+    """
     _check(attack, key)
+    expect.these(dataset=dataset)
     records, rows = np.sort(key), attack.truth(dataset, key)
     known = dataset.table.iloc[records]
     if dataset.people is None:

@@ -1,0 +1,79 @@
+"""Which of the rows that fit are nearest to what is known, and what stands in them: on bits and numbers alone."""
+
+import numpy as np
+from numba import njit
+
+SAME = 1e-9  # distances that differ by less are equal, as `record_linkage.SAME`
+
+
+@njit(cache=True)
+def nearest(fit, known, released, row, most, every):
+    """Leave each group only its nearest rows. fit: bit matrix (groups, bytes of 8 rows). known: (groups, columns).
+    released: (distinct, columns), of which each row is one, integer array (rows,). most: how far cells are apart at
+    most, (columns,). All in widths of the domains. every: whether all rows are candidates of all groups.
+    """
+    kept, far = np.empty(len(row), dtype=np.int64), np.empty(len(released))
+    asked = np.full(len(released), -1)
+    if every:  # rows that are alike are compared once
+        own, near = np.argsort(row, kind="mergesort"), 0
+        ends = np.cumsum(np.bincount(row))
+    for group in range(len(fit)):
+        least, end = np.inf, 0
+        if every:
+            # Groups are sorted: what is near to one is near to the next, and few others have to be compared in full.
+            least = _apart(known, group, released, near, most, least)
+            for one in range(len(released)):
+                apart = _apart(known, group, released, one, most, least)
+                if apart < least - SAME:
+                    least, end = apart, 0
+                if apart <= least + SAME:
+                    least = min(least, apart)
+                    kept[end] = one
+                    end += 1
+            fit[group], near = 0, kept[0]
+            for one in kept[:end]:
+                for place in own[(ends[one - 1] if one else 0) : ends[one]]:
+                    fit[group, place // 8] |= np.uint8(128 >> place % 8)
+            continue
+        for byte in range(fit.shape[1]):
+            bits = fit[group, byte]
+            if bits == 0:
+                continue
+            fit[group, byte] = 0
+            for bit in range(8):
+                if bits & (128 >> bit) == 0:
+                    continue
+                place = byte * 8 + bit
+                one = row[place]
+                if asked[one] != group:
+                    asked[one], far[one] = group, _apart(known, group, released, one, most, least)
+                if far[one] < least - SAME:
+                    least, end = far[one], 0
+                if far[one] <= least + SAME:
+                    least = min(least, far[one])
+                    kept[end] = place
+                    end += 1
+        for place in kept[:end]:
+            fit[group, place // 8] |= np.uint8(128 >> place % 8)
+
+
+@njit(cache=True)
+def _apart(known, group, released, one, most, least):
+    """How far two rows are apart, or more than `least`, where they are farther: then they are not the nearest."""
+    apart = 0.0
+    for column in range(len(most)):
+        apart += min(abs(released[one, column] - known[group, column]), most[column])
+        if apart > least + SAME:
+            break
+    return apart
+
+
+@njit(cache=True)
+def add(fit, values, counts):
+    """Count the values, integer array (rows,), of the rows whose bits are set. fit: (groups, bytes)."""
+    for group in range(len(fit)):
+        for byte in range(fit.shape[1]):
+            bits = fit[group, byte]
+            for bit in range(8) if bits else range(0):
+                if bits & (128 >> bit):
+                    counts[group, values[byte * 8 + bit]] += 1

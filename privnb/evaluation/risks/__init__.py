@@ -1,0 +1,65 @@
+"""The risks of a release, each low or none: what a policy caps and a release card states.
+
+| measure | an adversary | without the release |
+|---|---|---|
+| `identity_risk` | knows a person's quasi-identifiers and takes the released row that fits | takes a row at random |
+| `attribute_risk` | knows them and names the person's sensitive value | names what the other people's records say |
+
+Each is one file, a `Question` whose `scores` are an array over people with the release beside one without it. Mean,
+worst-off person, interval and groups follow from these in `scores.py`.
+
+| column | what it says |
+|---|---|
+| `variant` | "": the mean over people; "largest": the worst-off person |
+| `group` | "": everybody; "race: Black"; "rare combinations": of people alone in theirs; "other groups" |
+| `miner`, `control` | who guesses with the release, where there is a choice, and who without it |
+"""
+
+from privnb.evaluation.cases import evaluate
+from privnb.evaluation.risks.attribute import AttributeRisk
+from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.microdata import expect, withholding
+
+__all__ = ["questions", "risks"]
+
+
+def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
+    """The risks as questions to each release of a dataset, for `evaluate` and `ask`.
+
+    Parameters
+    ----------
+    dataset, sensitive, fewest
+        As of `risks`.
+
+    Returns
+    -------
+    list of Question
+    """
+    expect.these(dataset=dataset, sensitive=sensitive, fewest=fewest)
+    return [IdentityRisk(fewest), AttributeRisk.of(dataset, sensitive, fewest)]
+
+
+def risks(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LIMIT, store=""):
+    """The risks of each release.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    sanitizers : list of Sanitizer
+    sensitive : str, optional
+        The first sensitive attribute if None.
+    seeds : int
+        Repeats of what is random.
+    fewest : int
+        What would tell of fewer people is withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    DataFrame
+        Tidy results, see above. A risk that cannot be measured of a release is a row of status "refused" that says why.
+    """
+    expect.these(dataset=dataset, sanitizers=sanitizers, sensitive=sensitive, seeds=seeds, fewest=fewest, store=store)
+    asked = questions(dataset, sensitive=sensitive, fewest=fewest)
+    return evaluate(dataset, sanitizers, measures=asked, seeds=seeds, fewest=fewest, store=store)

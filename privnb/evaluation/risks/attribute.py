@@ -1,0 +1,230 @@
+"""Attribute: how many more people's sensitive value is guessed right than the table without them lets one guess.
+
+With the release the adversary names the commonest value of the person's class; where it has no classes, what a decision
+tree says that has learned from it, or the commonest value of the rows that fit the person best, whichever is right more
+often. Without it they name what the other people's records say: of the guesses of `WITHOUT` the one that is right most
+often, which is chosen once per dataset.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+import pandas as pd
+
+from privnb.attacks import Linkage, MinerInference
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import Question
+from privnb.evaluation.disclosures import is_withheld
+from privnb.evaluation.releases import tells_few
+from privnb.evaluation.risks.identity import check_known
+from privnb.evaluation.risks.scores import Scores
+from privnb.measures.base import state
+from privnb.microdata import withholding
+from privnb.microdata.counts import coded, distinct_codes, most_of_people, once_each, people_in, tabulate
+from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.treatment import Unreadable
+from privnb.miners import cross_val_predictions, reference_set
+from privnb.miners.encoding import encode
+
+MINER = "decision tree"
+FOLDS = 10
+ENOUGH = 10  # other people alike, or fewer attributes are compared
+TREE, ALIKE, COMMONEST = f"{MINER}, cross-validated", "people alike, without the person", "commonest value"
+
+state(
+    "attribute_risk",
+    kind="privacy",
+    better="lower",
+    bounds=(-1, 1),
+    title="Attribute",
+    sentence="How many more people's sensitive value is guessed right with the release than from the records of all "
+    "other people.",
+    source="after Brickell and Shmatikov, KDD 2008, section 4.4",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="a guess from the table without the person",
+    readings={"largest": "how sure the surest guess is, for one person"},
+)
+
+
+@dataclass(frozen=True)
+class AttributeRisk(Question):
+    """What the release adds to what is guessed of a person's sensitive value.
+
+    Parameters
+    ----------
+    sensitive : str
+        Empty: the table has none, and nothing is measured.
+    fewest : int
+        Counts below are withheld.
+    """
+
+    sensitive: str
+    fewest: int = withholding.LIMIT
+    main = "attribute_risk"
+
+    @classmethod
+    def of(cls, dataset, sensitive=None, fewest=withholding.LIMIT):
+        """The question to this dataset; of a table without a sensitive attribute one that is refused."""
+        try:
+            return cls(sensitive_name(dataset, sensitive), fewest)
+        except NotForThisTable:
+            return cls("", fewest)
+
+    def rows(self, case):
+        if not self.sensitive:
+            sensitive_name(case.dataset, None)
+        scores, who = self.scores(case)
+        row = partial(self.row(case), miner=who, control=without(case.dataset, self.sensitive)[1])
+        return scores.rows(row, case.dataset, self.fewest)
+
+    def scores(self, case):
+        """The `Scores` of people, and who guesses."""
+        dataset, release, name = case.dataset, case.release, self.sensitive
+        before = without(dataset, name)[0]
+        if release.classes is None:  # how sure a guess is, nobody knows
+            right, people, who = of_miners(case, name)
+            return Scores(right, before[people], people, gain=True, counted=True, worst=False), who
+        right, sure, people = of_classes(dataset, release, name)
+        prior = people_in(coded(dataset.cells[name])[0], dataset.people).max() / dataset.headcount
+        surest, unsafe = (sure, np.full(len(sure), prior)), tells_few(release, name, self.fewest)
+        return Scores(right, before[people], people, gain=True, counted=True, surest=surest, unsafe=unsafe), ""
+
+
+def of_classes(dataset, release, name):
+    """How likely each person's value is guessed by the commonest one of their class, how sure that guess is, and who
+    they are: float arrays (m,), integer array (m,). Of several commonest ones each is named as likely.
+    """
+    records = np.arange(len(dataset)) if release.records is None else release.records
+    classes = release.classes
+    if is_withheld(release, name):  # then it stands in a table of its own, and tells nothing of anybody
+        classes = np.zeros(len(records), dtype=np.int64)
+        held = classes, dataset.cells[name].iloc[records].array, None
+    else:
+        held = release.of_people(name)
+    groups, values, people = held
+    codes, distinct = coded(values)
+    once = once_each(people, groups, codes)
+    counts = tabulate(groups[once], codes[once], (int(classes.max()) + 1, len(distinct)))
+    own = pd.Index(distinct).get_indexer(np.asarray(dataset.cells[name].iloc[records]))
+    most = counts.max(axis=1)
+    share = ((counts == most[:, None]).sum(axis=1), most / people_in(classes, release.people))
+    right = np.where(counts[classes, own] == most[classes], 1 / share[0][classes], 0.0)
+    return _by_person(dataset, records, right, share[1][classes])
+
+
+def of_miners(case, name):
+    """How likely each person's value is guessed in a release without classes, who they are, and by which attack: the
+    one that is right more often. Float array (m,), integer array (m,), str.
+    """
+    dataset, release = case.dataset, case.release
+    check_known(dataset, release)
+    found = {}
+    if MinerInference.can_read(release) and name in release.cells:
+        found[MINER] = _of_tree(case, name)
+    if Linkage.can_read(release) and name in release.cells:
+        found["nearest rows"] = _of_rows(case, name)
+    if not found:
+        MinerInference.check(release)
+        raise Unreadable(
+            f"'{name}' is in a table of its own, and nobody's class can be looked up. Attack it by its law."
+        )
+    who = max(found, key=lambda each: found[each][0].mean())
+    return *found[who], who
+
+
+def _of_tree(case, name):
+    dataset, release, known = case.dataset, case.release, tuple(case.dataset.schema.quasi_identifiers)
+    published = case.published[0]
+    fitted = MinerInference(reference_set(MINER)[0], name, known).fit(published)
+    records = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
+    asked = dataset.cells[list(known)].iloc[records]
+    guess = np.asarray(fitted.predict(pd.DataFrame({n: np.asarray(asked[n]) for n in known})))
+    right = (guess == np.asarray(dataset.cells[name].iloc[records])).astype(float)
+    return _by_person(dataset, records, right)
+
+
+def _of_rows(case, name):
+    """By the commonest value of the rows that fit best."""
+    dataset, published = case.dataset, case.published[0]
+    records = np.sort(case.published[1])
+    codes, values = coded(published.table[name])
+    own = pd.Index(values).get_indexer(np.asarray(dataset.cells[name].iloc[records]))
+    right = np.zeros(len(records))
+    for people, group, counts in Linkage().fit(published).counted(dataset.table.iloc[records], codes, len(values)):
+        most = counts.max(axis=1)
+        ties = np.maximum((counts == most[:, None]).sum(axis=1), 1)
+        hit = (counts[group, own[people]] == most[group]) & (most[group] > 0) & (own[people] >= 0)
+        right[people] = hit / ties[group]
+    return _by_person(dataset, records, right)
+
+
+def _by_person(dataset, records, *arrays):
+    """Each array (rows,) by person, by the record of theirs that tells most, and who they are."""
+    if dataset.people is None:
+        order = np.argsort(records, kind="stable")
+        return *(each[order] for each in arrays), records[order]
+    who, person = np.unique(dataset.people[records], return_inverse=True)
+    return *(most_of_people(each, person) for each in arrays), who
+
+
+@lru_cache(maxsize=8)
+def without(dataset, name):
+    """Who is guessed right without the release, float array (people,), and by which guess: the one that is right of
+    most.
+
+    - the commonest value of everybody;
+    - the commonest among other people who are alike: of those with the same quasi-identifiers if `ENOUGH` have them,
+      else with one attribute less, the one that tells least of the value;
+    - what a decision tree says that has learned from nine tenths of the people and guesses the others.
+    """
+    codes, values = coded(dataset.cells[name])
+    commonest = people_in(codes, dataset.people).argmax()
+    guesses = {COMMONEST: codes == commonest}
+    if dataset.people is None:  # people alike are counted by record
+        guesses[ALIKE] = _alike(dataset, codes, len(values))
+    known = dataset.schema.quasi_identifiers
+    if known and len(values) > 1 and dataset.headcount > 1:
+        encoded = encode(dataset.table, known, dataset.schema, dataset.hierarchies)
+        folds = min(FOLDS, dataset.headcount)
+        target = np.asarray(dataset.cells[name])
+        [miner] = reference_set(MINER)
+        said = cross_val_predictions(miner, encoded, target, folds=folds, seed=1, people=dataset.people)
+        guesses[TREE] = np.asarray(said) == target
+    found = {each: most_of_people(np.asarray(right, dtype=float), dataset.people) for each, right in guesses.items()}
+    best = max(found, key=lambda each: found[each].mean())
+    return found[best], best
+
+
+def _alike(dataset, codes, size):
+    """How likely the commonest value of others alike is each person's own: float array (n,)."""
+    columns = {name: coded(dataset.cells[name]) for name in dataset.schema.quasi_identifiers}
+    telling = {name: _right(own, codes, (len(values), size)) for name, (own, values) in columns.items()}
+    order = sorted(columns, key=lambda name: (-telling[name], name))
+    right, open_ = np.zeros(len(codes)), np.ones(len(codes), dtype=bool)
+    for number in range(len(order), -1, -1):
+        if number:
+            used = [columns[name] for name in order[:number]]
+            _, index = distinct_codes([own for own, _ in used], [len(values) for _, values in used])
+        else:
+            index = np.zeros(len(codes), dtype=np.int64)
+        there = np.flatnonzero(open_ & ((np.bincount(index) > ENOUGH)[index] if number else True))
+        if not len(there):
+            continue
+        among, group = np.unique(index[there], return_inverse=True)
+        place = np.full(index.max() + 1, -1)
+        place[among] = np.arange(len(among))
+        rows = place[index] >= 0
+        counts = tabulate(place[index[rows]], codes[rows], (len(among), size))
+        # Without the person their own value has one less, and any other as many as before.
+        own, best = counts[group, codes[there]] - 1, np.sort(counts, axis=1)[:, ::-1]
+        rival = np.where(own + 1 == best[group, 0], best[group, 1] if size > 1 else 0, best[group, 0])
+        ties = 1 + (counts[group] == own[:, None]).sum(axis=1)
+        right[there] = np.where(own > rival, 1.0, np.where(own == rival, 1 / ties, 0.0))
+        open_[there] = False
+    return right
+
+
+def _right(groups, codes, shape):
+    return tabulate(groups, codes, shape).max(axis=1).sum()

@@ -1,0 +1,149 @@
+"""What every risk is: how sure an adversary is of each person with the release, beside how sure without it.
+
+The mean over people, the worst-off person, the interval and the numbers of groups all follow from these two arrays.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from privnb.evaluation.risks.groups import EVERYBODY, RARE, groups_of
+from privnb.measures.intervals import wilson
+from privnb.microdata import withholding
+
+Z = 1.959963984540054  # 97.5 % quantile of the standard normal distribution
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How likely an adversary is right about each of m people.
+
+    Parameters
+    ----------
+    chance, before : float array (m,)
+        With the release and without it, 0 to 1.
+    people : integer array (m,)
+        Who they are, a number of `Dataset.people`, or of the record where each is another person's.
+    gain : bool
+        Whether the risk is what the release adds, the mean of `chance` - `before` against 0, and not the mean of
+        `chance` against that of `before`.
+    counted : bool
+        Whether the sums of `chance` and of `before` count people who are guessed right, so that few are withheld.
+    surest : pair of float arrays (m,), optional
+        How sure the adversary is of each, with and without the release; None: `chance` and `before`.
+    worst : bool
+        Whether the largest of these is a probability for one person.
+    unsafe : bool
+        Whether the largest one could tell how many people have a value that few have.
+    """
+
+    chance: np.ndarray
+    before: np.ndarray
+    people: np.ndarray
+    gain: bool = False
+    counted: bool = False
+    surest: tuple | None = None
+    worst: bool = True
+    unsafe: bool = False
+
+    @property
+    def risk(self):
+        """The mean over people, its 95% interval, were these people a random sample of many, and the baseline: value,
+        low, high, baseline.
+        """
+        chance, before = float(self.chance.mean()), float(self.before.mean())
+        if not self.gain:
+            return chance, *wilson(min(chance, 1) * len(self.people), len(self.people)), before
+        return chance - before, *paired(self.chance - self.before), 0.0
+
+    @property
+    def largest(self):
+        """The worst-off person's, and the largest without the release: two floats."""
+        return tuple(float(each.max()) for each in self.surest or (self.chance, self.before))
+
+    @cached_property
+    def counts(self):
+        """The people who are guessed right, with the release and without it, as far as numbers tell of them."""
+        return (self.chance, self.before) if self.counted else (self.chance,)
+
+    def of(self, chosen):
+        """Those of some of the people. `chosen`: boolean array (m,)."""
+        surest = self.surest and tuple(each[chosen] for each in self.surest)
+        parts = {name: getattr(self, name)[chosen] for name in ("chance", "before", "people")}
+        return replace(self, **parts, surest=surest)
+
+    def rows(self, row, dataset, fewest):
+        """Rows of the mean and of the worst-off person, of everybody and then by group: a list.
+
+        `row`: makes one, `row(value, variant=, group=, interval=, baseline=)`.
+        """
+        found = []
+        for group, chosen, hidden in self._groups(dataset, fewest):
+            part = self.of(chosen)
+            if hidden:
+                value, low, high, baseline = (np.nan,) * 4
+            else:
+                value, low, high, baseline = part.risk
+            found.append(row(value, group=group, interval=(low, high), baseline=baseline))
+            if self.worst:
+                largest, without = (np.nan, np.nan) if not part.people.size else part.largest
+                bare = chosen.sum() < fewest or (self.unsafe and largest > without)
+                largest, without = (np.nan, np.nan) if bare else (largest, without)
+                found.append(row(largest, variant="largest", group=group, baseline=without))
+        return found
+
+    def _groups(self, dataset, fewest):
+        """Yield each group's name, who is in it, and whether its mean is withheld."""
+        everybody = np.ones(len(self.people), dtype=bool)
+        hidden = self._tells(everybody, fewest)
+        yield EVERYBODY, everybody, hidden
+        for partition in groups_of(dataset).among(self.people, fewest):
+            names = list(partition)
+            unseen = [self._tells(partition[name], fewest) for name in names]
+            if any(unseen) and not hidden:
+                unseen = self._beside(partition, unseen, fewest)
+            if names == [RARE]:
+                rest = everybody & ~partition[RARE]
+                unseen = [unseen[0] or (rest.any() and self._tells(rest, fewest))]
+            yield from zip(names, partition.values(), unseen, strict=True)
+
+    def _tells(self, chosen, fewest):
+        """Whether the mean of these people would tell of few of them."""
+        n = int(chosen.sum())
+        if n < fewest:
+            return True
+        sums = [float(each[chosen].sum()) for each in self.counts]
+        few = [withholding.few(n - each, fewest) or (self.counted and withholding.few(each, fewest)) for each in sums]
+        return bool(any(few))
+
+    def _beside(self, partition, unseen, fewest):
+        """Which means of a partition are withheld, such that with everybody's none of them follows: at least two, of
+        whom together no few are right or wrong.
+        """
+        unseen, parts = np.array(unseen), list(partition.values())
+        for place in np.argsort([part.sum() for part in parts], kind="stable"):
+            together = np.logical_or.reduce([part for part, hid in zip(parts, unseen, strict=True) if hid])
+            if unseen.sum() > 1 and not self._tells(together, fewest):
+                break
+            unseen[place] = True
+        return list(unseen)
+
+
+def paired(differences):
+    """95% interval (low, high) of the mean of paired differences, each from -1 to 1.
+
+    Wald's with two pseudo-pairs, half of each sign, so that it keeps a width where no pair differs. Of differences -1,
+    0 and 1 it is that of the source.
+
+    Source: Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics in
+    Medicine 24, 2005, section 2.
+
+    >>> low, high = paired(np.zeros(98))
+    >>> round(low, 3), round(high, 3)
+    (-0.02, 0.02)
+    """
+    n = len(differences) + 2
+    mean = float(np.sum(differences)) / n
+    half = Z * np.sqrt(max((float(np.square(differences).sum()) + 1) / n - mean**2, 0) / n)
+    return max(-1.0, mean - half), min(1.0, mean + half)

@@ -1,0 +1,71 @@
+"""The risks again by a second path: loops over a small table, cell by cell, and nothing of the package that scores."""
+
+from functools import cache
+
+import pandas as pd
+
+from privnb.microdata.hierarchy import flat
+
+
+def holds(release, name, cell, value):
+    """Whether a released cell is true of a value."""
+    hierarchy = release.hierarchies.get(name) or flat(release.schema[name])
+    return _meet(hierarchy, *(each if isinstance(each, str) else f"{each:g}" for each in (cell, value)))
+
+
+@cache
+def _meet(hierarchy, cell, value):
+    return bool((hierarchy.members([cell])[0] & hierarchy.members([value])[0]).any())
+
+
+def fitting(release, known, columns):
+    """The positions of the released rows that fit what is known, a Series; of those the nearest in moved columns."""
+    table, moved = release.table, release.treated("noisy", "perturbed", "synthetic")
+    rows = [
+        place
+        for place in range(len(table))
+        if all(holds(release, name, table[name].iloc[place], known[name]) for name in columns if name not in moved)
+    ]
+    by = [name for name in columns if name in moved]
+    if not by or not rows:
+        return rows
+    far = {place: sum(apart(release, name, table[name].iloc[place], known[name]) for name in by) for place in rows}
+    least = min(far.values())
+    return [place for place in rows if far[place] <= least + 1e-9]
+
+
+def apart(release, name, cell, value):
+    domain = release.schema[name].domain
+    if release.schema[name].numeric:
+        return abs(float(cell) - float(value)) / (domain.high - domain.low)
+    return 0.0 if cell == value else 1.0
+
+
+def identity(dataset, release):
+    """How likely each person is linked, of tables without a key: Series by record."""
+    columns, found = dataset.schema.quasi_identifiers, {}
+    records = range(len(dataset)) if release.records is None else release.records
+    for place, record in enumerate(records):
+        rows = fitting(release, dataset.table.iloc[record], columns)
+        found[int(record)] = (place in rows) / max(len(rows), 1)
+    return pd.Series(found).sort_index()
+
+
+def guessed(dataset, release, name):
+    """How likely each person's sensitive value is the commonest of their class or bucket: Series by record."""
+    columns, found = dataset.schema.quasi_identifiers, {}
+    if release.buckets is None:
+        cells = [tuple(release.table[c].iloc[i] for c in columns) for i in range(len(release.table))]
+        held = {}
+        for cell, value in zip(cells, release.table[name], strict=True):
+            held.setdefault(cell, []).append(value)
+    else:
+        cells, held = list(release.table["bucket"]), {}
+        for each in release.buckets[release.buckets["attribute"] == name].itertuples():
+            held.setdefault(each.bucket, []).extend([each.value] * each.count)
+    records = range(len(dataset)) if release.records is None else release.records
+    for cell, record in zip(cells, records, strict=True):
+        times = pd.Series(held[cell]).value_counts()
+        best = list(times.index[times == times.max()])
+        found[int(record)] = (dataset.table[name].iloc[record] in best) / len(best)
+    return pd.Series(found).sort_index()

@@ -1,0 +1,218 @@
+"""Identity and attribute risk: recomputed by plain loops, closed forms, groups, keys, refusals."""
+
+import keyed
+import numpy as np
+import plain
+import pytest
+
+from privnb.evaluation.cases import Case
+from privnb.evaluation.risks import risks
+from privnb.evaluation.risks.attribute import AttributeRisk, _alike, _of_rows, without
+from privnb.evaluation.risks.groups import groups_of
+from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.risks.scores import Scores, paired
+from privnb.microdata.counts import coded
+from privnb.microdata.dataset import load
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import (
+    Anatomy,
+    Bucketize,
+    Identity,
+    KMember,
+    LaplaceNoise,
+    LatinHypercube,
+    LocalSuppression,
+    Mask,
+    Mondrian,
+    RandomizedResponse,
+    Rounding,
+    Sampling,
+    Suppress,
+)
+
+FORMS = [
+    Identity(), KMember(5), LocalSuppression(3), LaplaceNoise(5.0), RandomizedResponse(8.0), Rounding(), Sampling(0.5),
+    Bucketize(Mondrian(KAnonymity(5))), Suppress(),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def adult():
+    return load("adult", "li-li", records=60)
+
+
+def everybody(results, measure, variant=""):
+    [row] = results[(results.measure == measure) & (results.variant == variant) & (results.group == "")].itertuples()
+    return row
+
+
+@pytest.mark.parametrize("sanitizer", FORMS, ids=lambda each: type(each).__name__)
+def test_identity_is_what_loops_over_the_table_find(adult, sanitizer):
+    case = Case(adult, sanitizer, 1)
+    scores, found = IdentityRisk().scores(case), plain.identity(adult, case.release)
+    assert scores.people.tolist() == found.index.tolist()
+    assert scores.chance == pytest.approx(found.to_numpy())
+    assert scores.before == pytest.approx(1 / len(found))
+
+
+WITH_CLASSES = [each for each in FORMS if type(each).__name__ not in ("LaplaceNoise", "RandomizedResponse", "Rounding")]
+
+
+@pytest.mark.parametrize("sanitizer", WITH_CLASSES, ids=lambda each: type(each).__name__)
+def test_attribute_is_what_loops_over_the_table_find(adult, sanitizer):
+    case = Case(adult, sanitizer, 1)
+    scores, who = AttributeRisk("occupation").scores(case)
+    found = plain.guessed(adult, case.release, "occupation")
+    assert who == ""
+    assert scores.people.tolist() == found.index.tolist()
+    assert scores.chance == pytest.approx(found.to_numpy())
+
+
+def test_nearest_rows_name_the_sensitive_value_that_is_commonest_among_them(adult):
+    case = Case(adult, Rounding(), 1)
+    right, people = _of_rows(case, "occupation")
+    release, known = case.release, adult.schema.quasi_identifiers
+    for record in range(len(adult)):
+        times = release.table.occupation.iloc[plain.fitting(release, adult.table.iloc[record], known)].value_counts()
+        best = list(times.index[times == times.max()])
+        said = (adult.table.occupation.iloc[record] in best) / len(best)
+        assert right[people == record] == pytest.approx(said)
+
+
+def test_the_guess_without_a_person_is_of_others_alone(adult):
+    """Each person's value is changed in turn: what is guessed of them without them must not follow."""
+    table = load("adult", "li-li", records=400)
+    codes, values = coded(table.cells["sex"])
+    right = _alike(table, codes, len(values))
+    for person in range(0, 400, 40):
+        sums = right[person]
+        for other in range(len(values)):
+            if other != codes[person]:
+                changed = codes.copy()
+                changed[person] = other
+                sums += _alike(table, changed, len(values))[person]
+        assert sums == pytest.approx(1), "one value alone, or ties that share it, is named whatever the person's own is"
+
+
+def test_of_classes_the_mean_is_classes_by_people_and_the_worst_one_in_the_smallest():
+    adult = load("adult", "li-li", records=2000)
+    case = Case(adult, Mondrian(KAnonymity(7)), 1)
+    sizes = case.release.people_alike
+    found = risks(adult, [case.sanitizer])
+    mean, worst = everybody(found, "identity_risk"), everybody(found, "identity_risk", "largest")
+    assert mean.value == pytest.approx(len(sizes) / 2000)
+    assert worst.value == pytest.approx(1 / sizes.min())
+    assert [mean.baseline, worst.baseline] == pytest.approx([1 / 2000] * 2)
+    assert mean.low < mean.value < mean.high
+
+
+def test_of_one_in_l_buckets_the_surest_guess_is_at_most_one_in_l():
+    adult = load("adult", "li-li", records=2000)
+    for l in (2, 4):  # noqa: E741
+        found = risks(adult, [Anatomy(l, "occupation")], fewest=2)
+        assert everybody(found, "attribute_risk", "largest").value <= 1 / l + 1e-9
+        assert everybody(found, "identity_risk").value == everybody(risks(adult, [Identity()]), "identity_risk").value
+    scores, _ = AttributeRisk("occupation").scores(Case(adult, Anatomy(4, "occupation"), 1))
+    # A bucket of four different values gives each with one chance in four; larger buckets no more.
+    assert scores.chance.max() <= 1
+    assert scores.chance.mean() <= 1 / 4 + 1e-9
+
+
+def test_nothing_published_of_people_is_worth_nothing():
+    adult = load("adult", "li-li", records=2000)
+    found = risks(adult, [Suppress()])
+    assert everybody(found, "identity_risk").value == pytest.approx(1 / 2000)
+    row = everybody(found, "attribute_risk")
+    assert row.value <= 0
+    right = adult.table.occupation.value_counts().iloc[0] / 2000
+    assert row.value == pytest.approx(right - without(adult, "occupation")[0].mean())
+
+
+@pytest.mark.parametrize(
+    "sanitizer", [Identity(), KMember(10), LaplaceNoise(1.0)], ids=lambda each: type(each).__name__
+)
+def test_groups_add_up_to_everybody(sanitizer):
+    adult = load("adult", "li-li", records=1500)
+    case = Case(adult, sanitizer, 1)
+    for scores in (IdentityRisk().scores(case), AttributeRisk("occupation").scores(case)[0]):
+        for partition in groups_of(adult).among(scores.people, 10):
+            if len(partition) == 1:
+                continue  # the rare, of whom the others are not a group
+            assert np.sum([chosen for chosen in partition.values()], axis=0).tolist() == [1] * len(scores.people)
+            parts = [(chosen.sum(), scores.of(chosen).risk[0]) for chosen in partition.values()]
+            assert min(size for size, _ in parts) >= 10
+            assert sum(size * value for size, value in parts) / len(scores.people) == pytest.approx(scores.risk[0])
+    found = risks(adult, [sanitizer])
+    assert {"", "sex: Female", "race: White", "rare combinations"} <= {*found.group}
+    assert found.baseline[found.status == ""].notna().all()
+
+
+def test_small_groups_are_merged_and_few_people_withheld():
+    right = np.r_[np.ones(97), np.zeros(3)]  # all but three are found
+    scores = Scores(right, np.full(100, 0.01), np.arange(100))
+    assert scores._tells(np.ones(100, dtype=bool), 10)
+    assert not scores._tells(np.ones(100, dtype=bool), 2)
+    few = Scores(np.r_[np.ones(5), np.zeros(95)], np.zeros(100), np.arange(100), counted=True)
+    assert few._tells(np.ones(100, dtype=bool), 10)
+    adult = load("adult", "li-li", records=300)
+    named = [name for partition in groups_of(adult).among(np.arange(300), 10) for name in partition]
+    assert "race: other groups" in named
+    assert not {"race: Other", "race: Amer-Indian-Eskimo"} & {*named}
+    whole = [name for partition in groups_of(adult).among(np.arange(300), 200) for name in partition]
+    assert "race: other groups" not in whole, "what merges everybody tells nobody apart"
+
+
+def test_a_withheld_group_does_not_follow_from_the_others():
+    adult = load("adult", "li-li", records=400)
+    women = (adult.table.sex == "Female").to_numpy()
+    right = np.where(women, 0.0, 1.0) * (np.arange(400) % 2)
+    right[np.flatnonzero(women)[:3]] = 1  # three women
+    scores = Scores(right, np.zeros(400), np.arange(400), gain=True, counted=True)
+    rows = {row["group"]: row["value"] for row in scores.rows(_row, adult, 10) if row["variant"] == ""}
+    assert np.isfinite(rows[""])
+    assert np.isnan(rows["sex: Female"])
+    assert np.isnan(rows["sex: Male"]), "with everybody's it would tell of three women"
+
+
+def _row(value, *, variant="", group, interval=None, baseline):
+    return {"value": value, "variant": variant, "group": group, "baseline": baseline}
+
+
+def test_a_person_of_several_records_counts_once_and_by_any_of_them():
+    visits = keyed.dataset(keyed.table(60))
+    case = Case(visits, Identity(), 1)
+    scores = IdentityRisk().scores(case)
+    assert len(scores.people) == visits.headcount
+    known, names = visits.table, visits.schema.quasi_identifiers
+    for person in range(visits.headcount):
+        told, missed = {tuple(r) for r in known.loc[visits.people == person, names].to_numpy().tolist()}, 1.0
+        for what in told:
+            fit = (known[names] == list(what)).all(axis=1).to_numpy()
+            missed *= 1 - (fit & (visits.people == person)).sum() / fit.sum()
+        assert scores.chance[person] == pytest.approx(1 - missed)
+    guesses, _ = AttributeRisk("ill").scores(case)
+    assert len(guesses.people) == visits.headcount
+    coarse = Case(visits, Mondrian(KAnonymity(10)), 1)
+    guesses, _ = AttributeRisk("ill").scores(coarse)
+    assert 0.1 < guesses.chance.mean() < 0.9
+    assert everybody(risks(visits, [coarse.sanitizer]), "attribute_risk").value == pytest.approx(guesses.risk[0])
+
+
+def test_what_cannot_be_measured_is_refused_and_says_why(adult):
+    found = risks(adult, [Mask(1.0), LatinHypercube()])
+    refused = found[found.status == "refused"]
+    assert set(refused.measure[refused.sanitizer == "Mask"]) >= {"identity_risk", "attribute_risk"}
+    assert "identity_risk" in set(refused.measure[refused.sanitizer == "LatinHypercube"])
+    assert refused.value.isna().all()
+    assert refused.reason.str.endswith(".").all()
+
+
+def test_the_interval_of_paired_differences_is_the_sources():
+    """Agresti and Min 2005, section 2: Wald's after one half is added to each cell of the paired table."""
+    for cells in ((10, 7, 3, 20), (0, 0, 0, 50), (1, 30, 0, 2)):
+        n11, n12, n21, n22 = (cell + 0.5 for cell in cells)
+        n = n11 + n12 + n21 + n22
+        middle = (n12 - n21) / n
+        half = 1.959963984540054 * np.sqrt((n12 + n21) - (n12 - n21) ** 2 / n) / n
+        differences = np.r_[np.zeros(cells[0] + cells[3]), np.ones(cells[1]), -np.ones(cells[2])]
+        assert paired(differences) == pytest.approx((max(-1, middle - half), min(1, middle + half)))
