@@ -247,6 +247,30 @@ def sanitize(args):
     print(*made.said, sep="\n")
 
 
+def decide(args):
+    """Choose a release by a policy; status 1 if none keeps it."""
+    from privnb.decision import policies
+    from privnb.microdata.dataset import load
+    from privnb.microdata.sentences import say
+    from privnb.sanitizers import from_files
+    from privnb.studies import record_by_record, searched, study
+
+    policy = policies.read(args.policy)
+    if args.release:
+        from privnb.microdata import writing
+
+        writing.output(args.release)  # refused before anything runs
+    named = study(args.name, args.study or "")
+    dataset = record_by_record(load(args.name, named, records=args.records), args.records)
+    found = searched(dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "")
+    print(say(*found.sentences).data.replace("**", ""))
+    if found.chosen is None:
+        return 1
+    if args.release:
+        made = from_files.sanitize(args.name, found.chosen, args.release, study=named)
+        print("", *made.said, sep="\n")
+
+
 def check(args):
     """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
     from privnb.microdata.dataset import load, schema_of
@@ -377,6 +401,27 @@ def _parser():
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
     command.set_defaults(run=sanitize)
 
+    command = commands.add_parser(
+        "decide", help="choose a release by a policy: caps on its risks, what users must keep"
+    )
+    command.add_argument("name", metavar="NAME", help="its folder under data/, or its .toml file")
+    command.add_argument(
+        "--policy", required=True, metavar="POLICY", help=f"a .toml file of yours, or one of {', '.join(_policies())}"
+    )
+    command.add_argument("--study", metavar="STUDY", help="in the roles of this study of its description")
+    command.add_argument(
+        "--profile", default="quick", metavar="PROFILE", help="how much is tried: quick (minutes) or full"
+    )
+    command.add_argument(
+        "--records", type=int, default=0, metavar="N", help="of a random sample of so many records (all)"
+    )
+    command.add_argument("--seeds", type=int, default=0, metavar="N", help="repeats of what is drawn (the profile's)")
+    command.add_argument(
+        "--store", metavar="DIR", help="a folder that keeps what is finished, so that a stopped run goes on"
+    )
+    command.add_argument("--release", metavar="OUT", help="also make the chosen release: a new .csv or .parquet file")
+    command.set_defaults(run=decide)
+
     command = commands.add_parser("check", help="grade a table: who is alike, which k it reaches")
     command.add_argument("file", metavar="FILE", help="a table, such as a release, or a dataset's .toml file")
     command.add_argument(
@@ -392,6 +437,12 @@ def _parser():
     command.set_defaults(run=check)
 
     return parser
+
+
+def _policies():
+    """The names of the ready policies, without reading them."""
+    folder = Path(__file__).parent / "decision" / "policies"
+    return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def _add_roles(command):

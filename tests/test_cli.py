@@ -20,10 +20,12 @@ from privnb.explorer import app
 from privnb.microdata import dataset
 from privnb.microdata.processes import runs_as
 from privnb.microdata.schema import Role
+from privnb.privacy_models import KAnonymity
 from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.offer import reports_folder
 from privnb.reporting.report import ReportError
+from privnb.sanitizers import Mondrian
 
 
 @pytest.fixture
@@ -366,3 +368,28 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
                                     f"?token={about['token']}", timeout=10) as answer:  # fmt: skip
             settings = json.load(answer)["schema"]["properties"]
         assert settings["fetchNews"]["default"] == "false"
+
+
+def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monkeypatch, capsys, tmp_path):
+    from privnb import studies
+
+    asked = []
+
+    class Found:
+        sentences, chosen = ("\ufdd0A\ufdd0 is chosen.", ["one", "two"]), None
+
+    monkeypatch.setattr(studies, "searched", lambda *given, **more: asked.append((given, more)) or Found())
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
+    assert capsys.readouterr().out == "A is chosen.\n\n- one\n- two\n"
+    ((dataset, policy), more) = asked[0]
+    assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
+    assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 2
+    assert "'ontario' is no policy of the package" in capsys.readouterr().err
+    out = tmp_path / "there.csv"
+    out.write_text("mine")
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(out)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert len(asked) == 1, "refused before anything runs"
+    Found.chosen = Mondrian(KAnonymity(5))
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(tmp_path / "new.csv")]) == 0
+    assert (tmp_path / "new.csv.provenance.json").exists()

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from privnb.decision import policies
 from privnb.decision.points import SEEDS, beats, refused, same
 from privnb.evaluation.results import SETTING, measured, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
+from privnb.microdata.sentences import B
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
 
@@ -95,6 +97,54 @@ class Decision:
             said += f" By this loss it cannot be told from {', '.join(self.near[:3])}."
         return said
 
+    @property
+    def risks(self):
+        """Each cap as the chosen release keeps it, or, if there is none, as the original breaks it: of `vectors`."""
+        whose = (self.sanitizer, self.parameters) if self.chosen is not None else (ORIGINAL, "")
+        found = self.vectors
+        return found[(found.sanitizer == whose[0]) & (found.parameters == whose[1]) & (found.axis != LOSS)]
+
+    @property
+    def sentences(self):
+        """The decision for people: a list of sentences, the answer first, and lists of them."""
+        policy, chosen = self.policy, self.chosen
+        answer = f"{B}{chosen.setting}{B} is chosen" if chosen is not None else f"{B}No release is chosen{B}"
+        said = [f"{answer} under the policy {policy.title}. {self.why}"]
+        if self.runner_up:
+            said.append(f"The runner-up is {self.runner_up}.")
+        said.append(
+            "Its risks beside the caps:" if chosen is not None else "The risks of the original beside the caps:"
+        )
+        said.append([_risk_said(row) for row in self.risks.itertuples()])
+        if out := self._by_cap():
+            said += ["What rules the others out:", out]
+        said.append(self._trust())
+        return said
+
+    def _by_cap(self):
+        """How many releases each cap rules out, and the floor, as sentences."""
+        found = self.vectors[self.vectors.axis != LOSS]
+        broken = found[[not _keeps(row) for row in found.itertuples()]]
+        lines = []
+        for axis, rows in broken.groupby("axis", sort=False):
+            unknown = int(rows.high.isna().sum())
+            of_these = f", unknown of {unknown} of them" if unknown else ""
+            lines.append(f"{axis}: {len(rows)} of {len(self.releases)} releases{of_these}.")
+        if below := int((self.releases.status == "refused").sum()):
+            lines.append(f"the floor of {self.policy.floor} people, or that it is the original: {below}.")
+        return lines
+
+    def _trust(self):
+        """How sure the choice is, and where its numbers come from."""
+        policy, chosen = self.policy, self.chosen
+        said = "A cap counts the upper end of each 95% interval; an unknown risk keeps none."
+        if chosen is not None and chosen.random:
+            of_it = self.vectors[(self.vectors.setting == chosen.setting)]
+            said += f" It is drawn by lot, and was drawn {int(of_it.seeds.max())} times."
+        read = "" if policy.verified else " We have read a digest of it, not the source itself."
+        said += f" The caps are of {policy.source}.{read} {policy.convention}".rstrip()
+        return f"{said} That no attack found more does not mean that there is none."
+
     def _nearest(self):
         """The release that breaks the fewest caps, and of these loses least."""
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
@@ -128,7 +178,8 @@ def decide(results, policy):
     ValueError
         For results of several datasets, and where an end is missing that losses are counted between.
     """
-    expect.these(results=results, risk_policy=policy)
+    expect.these(results=results)
+    policies.check(policy)
     if results.dataset.nunique() != 1:
         raise ValueError(
             f"a decision is about one dataset, got {', '.join(sorted(results.dataset.unique())) or 'no rows'}."
@@ -152,7 +203,8 @@ def vectors(results, policy):
         `measure`, `group`; `value`, `low`, `high`: a mean over seeds and its 95% interval, equal where exact; NaN where
         unknown; `baseline`; `seeds`; `cap`, NaN where there is none; `reason`: why it is unknown.
     """
-    expect.these(results=results, risk_policy=policy)
+    expect.these(results=results)
+    policies.check(policy)
     made = results.drop_duplicates(SETTING).reset_index(drop=True)
     settings = made[SETTING].itertuples(index=False, name=None)
     names = {
@@ -166,6 +218,26 @@ def vectors(results, policy):
             rows.append({**name, **_risk(of[key], cap)})
         rows.append({**name, "axis": LOSS, "measure": "", "group": "", "cap": np.nan, **losses[key]})
     return pd.DataFrame(rows)
+
+
+def scaled(found):
+    """Vectors between the two ends: 0 is the better end, 1 the worse one, NaN unknown; upper bounds count.
+
+    Parameters
+    ----------
+    found : DataFrame
+        Of `vectors`, with the original and the release without quasi-identifiers.
+
+    Returns
+    -------
+    dict of (str, str) to float array (axes,)
+        By sanitizer and parameters.
+    """
+    high = {key: axes.high.to_numpy() for key, axes in found.groupby(SETTING, sort=False)}
+    ends = np.array([high[key] for key in ((ORIGINAL, ""), (BARE, ""))])
+    best, worst = np.fmin(*ends), np.fmax(*ends)
+    width = np.where(worst > best, worst - best, 1.0)
+    return {key: (numbers - best) / width for key, numbers in high.items()}
 
 
 def judged(results, policy, found):
@@ -198,7 +270,7 @@ def judged(results, policy, found):
 def _risk(rows, cap):
     """One release on one cap: of a "worst group" the group of the largest upper bound."""
     there = rows[(rows.measure == cap.measure) & (rows.variant == cap.variant) & (rows.control == "")]
-    axis = {"axis": str(cap), "measure": cap.measure, "cap": cap.most, "group": ""}
+    axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "group": ""}
     if cap.group == "everybody":
         there = there[there.group == ""]
     elif (there.group != "").any():
@@ -244,8 +316,8 @@ def _losses(of, policy):
         for need, each in zip(policy.needs, own, strict=True):
             if each["high"] > need.most_lost + 1e-9:
                 reasons.append(
-                    f"{facts(need.measure).phrase}: {each['high']:.0%} of what there is to lose is lost, of at most "
-                    f"{need.most_lost:.0%}"
+                    f"{facts(need.measure).phrase}: {_share(each['high'])} of what there is to lose is lost, of at "
+                    f"most {_share(need.most_lost)}"
                 )
         numbers = {end: float(np.dot(weights, [each[end] for each in own])) for end in ("value", "low", "high")}
         sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "; ".join(reasons)}
@@ -288,16 +360,34 @@ def _keeps(row):
 
 def _broken(row):
     """Why a release does not keep a cap, in words."""
-    of, who = facts(row.measure), f" ({row.group})" if row.group else ""
     if np.isnan(row.high):
-        return f"{of.phrase}{who} is unknown: {row.reason}"
-    what = _number(row.value, row.low, row.high) if np.isfinite(row.value) else f"up to {row.high:.2g}"
-    return f"{of.phrase}{who} is {what}, above {row.axis}"
+        return f"{_subject(row)} is unknown: {row.reason}"
+    return f"{_subject(row)} is {_number(row.value, row.low, row.high)}, above the cap of {_share(row.cap)}"
+
+
+def _risk_said(row):
+    """A risk beside its cap, as a sentence."""
+    if np.isnan(row.high):
+        return f"{_subject(row)}: unknown, since {row.reason}."
+    without = "" if np.isnan(row.baseline) else f", {_share(row.baseline)} without the release"
+    return f"{_subject(row)}: {_number(row.value, row.low, row.high)}, of at most {_share(row.cap)}{without}."
+
+
+def _subject(row):
+    return f"{row.axis} ({row.group})" if row.group else row.axis
 
 
 def _number(value, low, high):
-    exact = same(low, high)
-    return f"{value:.2g}" if exact else f"{value:.2g} (95%: {low:.2g} to {high:.2g})"
+    if np.isnan(value):
+        return f"at most {_share(high)}"
+    if same(low, high):
+        return _share(value)
+    number, *ends = numerals.interval("{:%}", value, low, high)
+    return f"{number} (95%: {' to '.join(ends)})"
+
+
+def _share(value):
+    return numerals.bare("{:%}", value)
 
 
 def _dominance(found, table):

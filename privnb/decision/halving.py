@@ -57,8 +57,9 @@ def search(settings, records, measured):
     settings : list
     records : int
     measured : function
-        `measured(settings, records)` gives the vectors of these settings on a sample of so many records: float array
-        (settings, axes), each axis scaled so that 0 is the best and 1 the worst of the two ends; NaN: unknown.
+        `measured(settings, records)` gives the vectors of these settings on a sample of so many records, float array
+        (settings, axes), each axis scaled so that 0 is the best and 1 the worst of the two ends, NaN: unknown; and the
+        places of those that go on whatever their volume, a list, the best first.
 
     Returns
     -------
@@ -69,7 +70,8 @@ def search(settings, records, measured):
     left, steps = list(settings), []
     for rung in rungs(records, len(left)):
         left = left[: rung.settings]
-        order = by_volume(measured(left, rung.records))
+        vectors, first = measured(left, rung.records)
+        order = dict.fromkeys([*first[: max(1, rung.settings // 16)], *by_volume(vectors)])
         left = [left[place] for place in order]
         steps.append((rung, left))
     return steps

@@ -19,6 +19,7 @@ from privnb.studies.aggarwal_yu_2008.reconstruction import reconstructions
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
+from privnb.studies.by_policy import searched
 from privnb.studies.every_sanitizer import along, appraised, axes, family, few_conditions, left_out, settings_along
 from privnb.studies.li_li_2009.study import (
     asked,
@@ -51,6 +52,6 @@ __all__ = [
     "gains", "guessed", "hit", "hypertension", "known_attributes", "known_people", "leaked", "left_out",
     "made_up_noise", "mapped", "masking_scores", "no_noise", "noise_removed", "others", "pairs", "partitions",
     "perturbing", "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "rotation_undone",
-    "sampled", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k", "trade_off",
-    "users", "weka_here", "with_and_without", "with_numbers", "worked_examples",
+    "sampled", "searched", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k",
+    "trade_off", "users", "weka_here", "with_and_without", "with_numbers", "worked_examples",
 ]  # fmt: skip

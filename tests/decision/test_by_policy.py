@@ -65,10 +65,9 @@ def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_no
     why = dict(found.ruled_out)
     assert why["the original"][0] == "it publishes the data as they are"
     assert len(why["the original"]) == 3
-    assert why["Mondrian, k = 10"] == ["identity risk is 0.1, above identity of the worst-off person at most 0.09 (a "
-                                       "group of 11)"]  # fmt: skip
-    assert why["Mondrian, k = 25"] == ["attribute risk is 0.04 (95%: 0.02 to 0.06), above attribute at most 0.05"]
-    assert why["k-member clustering, k = 30"] == ["attribute risk is unknown: no classes"]
+    assert why["Mondrian, k = 10"] == ["identity of the worst-off person is 10%, above the cap of 9.1%"]
+    assert why["Mondrian, k = 25"] == ["attribute is 4% (95%: 2% to 6%), above the cap of 5%"]
+    assert why["k-member clustering, k = 30"] == ["attribute is unknown: no classes"]
     assert "99% of what there is to lose is lost, of at most 90%" in why["Full-domain recoding, k = 40"][0]
     assert "fewer than 5 people" in why["Local recoding, k = 50"][0]
     assert "2 of 9 releases keep the policy" in found.why
@@ -103,7 +102,7 @@ def test_a_cap_of_the_worst_group_reads_each_group():
     releases["Mondrian k=20"] = RELEASES["Mondrian k=20"] | {"groups": {"race: a": 0.1, "race: b": 0.01}}
     found = decided(releases, policy)
     assert found.setting == "Mondrian, k = 20"
-    assert dict(found.ruled_out)["Mondrian, k = 11"][0].startswith("attribute risk (race: b) is 0.2, above")
+    assert dict(found.ruled_out)["Mondrian, k = 11"][0].startswith("attribute in each group (race: b) is 20%, above")
 
 
 def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():
@@ -118,7 +117,7 @@ def test_seeds_widen_what_is_drawn_and_the_upper_end_counts():
     assert (row.value, row.seeds) == (pytest.approx(0.05), 3)
     assert row.low < 0 < 0.14 < row.high
     assert found.chosen is None
-    assert "attribute risk" in dict(found.ruled_out)["Laplace noise, epsilon 1"][0]
+    assert "attribute is" in dict(found.ruled_out)["Laplace noise, epsilon 1"][0]
     assert found.releases.set_index("setting").status["Laplace noise, epsilon 1"] == "undecided", "of too few seeds"
 
 
@@ -139,3 +138,27 @@ def test_losses_need_both_ends_and_one_dataset():
         decided({name: RELEASES[name] for name in ("Identity", "Mondrian k=11")})
     with pytest.raises(ValueError, match="a decision is about one dataset, got no rows"):
         decision.decide(results({}), POLICY)
+
+
+def test_it_is_said_for_people_the_answer_first():
+    said = decided().sentences
+    assert said[0].replace(by_policy.B, "").startswith("Mondrian, k = 11 is chosen under the policy Ours. 2 of 9")
+    assert "The runner-up is Mondrian, k = 20." in said
+    assert said[3][0] == "identity of the worst-off person: 9.1%, of at most 9.1%."
+    (lists,) = [part for part in said[4:] if isinstance(part, list)]
+    assert "attribute: 3 of 9 releases, unknown of 1 of them." in lists
+    assert "A digest" not in said[-1]
+    assert said[-1].endswith("That no attack found more does not mean that there is none.")
+    none = decided(
+        policy=RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
+    ).sentences
+    assert "No release is chosen" in none[0]
+
+
+def test_vectors_between_the_ends():
+    found = by_policy.scaled(by_policy.vectors(results(RELEASES), POLICY))
+    assert found["Identity", ""].tolist() == [1, 1, 0]
+    assert found["Suppress", ""].tolist() == [0, 0, 1]
+    identity, attribute, loss = found["Mondrian", "k=20"]
+    assert (identity, attribute, loss) == pytest.approx((0.049 / 0.999, 0.03 / 0.4, 0.5))
+    assert np.isnan(found["KMember", "k=30"][1])

@@ -33,7 +33,7 @@ def test_it_finds_nearly_all_volume_of_a_known_problem():
 
     def measured(settings, records):
         noise = np.random.default_rng(records).normal(0, 3 / np.sqrt(records), (len(settings), 2))
-        return truth[settings] + (noise + np.array([0, 3 / np.sqrt(records)])) * (records < 40_000)
+        return truth[settings] + (noise + np.array([0, 3 / np.sqrt(records)])) * (records < 40_000), []
 
     steps = search(range(128), 40_000, measured)
     assert [len(left) for _, left in steps] == [128, 32, 16]

@@ -54,7 +54,7 @@ def test_a_threshold_read_as_a_group_is_kept_by_that_group():
     assert Cap("identity", 0.09, people=11).most == 1 / 11
     assert Cap("identity", 0.09, people=12).most == 0.09
     assert Cap("identity", 0.09).most == 0.09
-    assert str(Cap("anti-utility", 0.5, group="worst group")) == "anti-utility in each group at most 0.5"
+    assert str(Cap("anti-utility", 0.5, group="worst group")) == "anti-utility in each group: at most 50%"
     assert Cap("anti-utility", 0.5).measure == "anti_utility_risk"
 
 

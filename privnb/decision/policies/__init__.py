@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from privnb.evaluation.combinations import FLOOR
-from privnb.microdata import expect
+from privnb.microdata import expect, numerals
 from privnb.microdata.names import meant
 
 RISKS = ("identity", "attribute", "linkability", "membership", "anti-utility")
@@ -72,11 +72,15 @@ class Cap:
         """The largest risk that keeps it: float."""
         return self.at_most if self.people is None else max(self.at_most, 1 / self.people)
 
-    def __str__(self):
+    @property
+    def subject(self):
+        """What it caps, in words."""
         whose = {"mean": "", "largest": " of the worst-off person"}[self.statistic]
-        groups = " in each group" if self.group != "everybody" else ""
-        read = f" (a group of {self.people})" if self.people is not None else ""
-        return f"{self.risk}{whose}{groups} at most {self.at_most:g}{read}"
+        return f"{self.risk}{whose}{' in each group' if self.group != 'everybody' else ''}"
+
+    def __str__(self):
+        read = f", read as a group of {self.people}" if self.people is not None else ""
+        return f"{self.subject}: at most {numerals.bare('{:%}', self.at_most)}{read}"
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,9 @@ class RiskPolicy:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
 
-expect.word("risk_policy", RiskPolicy, instead="decision.policies.read(name) gives one.")
+def check(policy):
+    """Raise TypeError unless `policy` is a RiskPolicy."""
+    expect.kind("policy", policy, RiskPolicy, instead="decision.policies.read(name) gives one.")
 
 
 def ready():

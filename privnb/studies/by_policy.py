@@ -1,0 +1,162 @@
+"""The decision by an owner's policy: which settings are tried, on how many records, and what is measured of each."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from privnb import decision
+from privnb.decision import by_policy, halving, policies
+from privnb.evaluation import trade_off
+from privnb.evaluation.attributes import sensitive_name
+from privnb.evaluation.cases import answer
+from privnb.evaluation.combinations import Combinations
+from privnb.evaluation.results import SETTING, join, setting
+from privnb.evaluation.risks import questions
+from privnb.microdata import expect, withholding
+from privnb.sanitizers.catalogue import ends
+from privnb.studies.every_sanitizer import MEASURES, appraised, family
+from privnb.studies.profiles import evaluated, profile_of
+
+SEEDS = {"quick": 3, "full": 10}  # of what is drawn, in the last step
+WITHOUT_GROUPS = "certainty_penalty"  # stands for a utility loss where a table has no large groups
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """A decision, and how it was reached.
+
+    Parameters
+    ----------
+    decision : Decision
+        Of the settings that were measured on the whole table.
+    results : DataFrame
+        Tidy results of these.
+    steps : list of (Rung, list of Sanitizer)
+        As of `halving.search`; the last one is of the whole table.
+    sanitizers : list of Sanitizer
+        All that were measured on the whole table.
+    """
+
+    decision: by_policy.Decision
+    results: pd.DataFrame
+    steps: list
+    sanitizers: list
+
+    @property
+    def chosen(self):
+        """The sanitizer that is chosen, or None."""
+        wanted = self.decision.sanitizer, self.decision.parameters
+        return next((each for each in self.sanitizers if _key(each) == wanted), None)
+
+    @property
+    def sentences(self):
+        """The decision for people, the answer first; then what was tried."""
+        tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
+        return [*self.decision.sentences, f"Tried: {', '.join(tried)}, beside the original and its suppression."]
+
+
+def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store=""):
+    """The release that a policy leads to, found by successive halving over the package's sanitizers.
+
+    All settings of `studies.family` are measured on a sample of the records, the better quarter on a larger one, the
+    best on the whole table; "better" by what they add to the hypervolume of the policy's caps and of what users lose.
+    Those that keep the policy and lose least go on in any case.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    policy : RiskPolicy
+    profile : str
+        How much is run, by name: one of `PROFILES`.
+    seeds : int
+        Repeats of what is drawn, in the last step; 0: 3, of the full profile 10.
+    fewest : int
+        What would tell of fewer people is withheld.
+    store : str
+        The folder that keeps what is finished; empty: none.
+
+    Returns
+    -------
+    Searched
+
+    Raises
+    ------
+    ValueError
+        For a measure of the policy that nothing here measures.
+    """
+    policies.check(policy)
+    expect.these(dataset=dataset, profile=profile, seeds=seeds, fewest=fewest, store=store)
+    policy = _possible(dataset, policy)
+    settings = [each for each in family(dataset, k=_sizes(profile, policy), profile=profile) if not each.reference]
+    results = {}
+
+    def measured(tried, records, seeds=1):
+        sample = dataset if records == len(dataset) else dataset.sample(records, rng=0)
+        results[records] = _measured(sample, [*ends(), *tried], policy, profile, seeds, fewest, store)
+        found = decision.decide(results[records], policy)
+        vectors, unknown = by_policy.scaled(found.vectors), np.full(len(policy.caps) + 1, np.nan)
+        open_to = found.releases[found.releases.status != "refused"]
+        able, kept = ({*map(tuple, rows[SETTING].to_numpy())} for rows in (open_to, open_to[open_to.kept]))
+        places, keys = (
+            {_key(each): place for place, each in enumerate(tried)},
+            map(tuple, found.releases[SETTING].to_numpy()),
+        )
+        first = [places[key] for key in keys if key in kept and key in places]
+        return np.array([vectors[key] if key in able else unknown for key in places]), first
+
+    last = halving.rungs(len(dataset), len(settings))[-1]
+    repeats = seeds or SEEDS.get(profile, SEEDS["full"])
+    steps = halving.search(
+        settings,
+        len(dataset),
+        lambda tried, records: measured(tried, records, repeats if records == last.records else 1),
+    )
+    found = results[last.records]
+    return Searched(decision.decide(found, policy), found, steps, [*ends(), *steps[-1][1]])
+
+
+def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
+    """Tidy results of the releases: the risks, who shares a combination, and what the policy needs."""
+    asked = [*questions(dataset, fewest=fewest), Combinations(policy.floor, fewest)]
+    tasks = [
+        partial(answer, dataset, sanitizer, seed, question)
+        for sanitizer in sanitizers
+        for seed in range(1, seeds + 1)
+        for question in asked
+        if seed == 1 or sanitizer.randomized
+    ]
+    needs = [need.measure for need in policy.needs]
+    users = appraised(
+        dataset, sanitizers, *needs, profile=profile, seeds=seeds, floor=policy.floor, fewest=fewest, store=store
+    )
+    found = evaluated({"": tasks}, store, f"measure risks of {len(sanitizers)} releases")[""]
+    users = users[(users.measure != "smallest_combination") & (users.measure != "alone")]
+    absent = users.status == "not possible"
+    impossible = set(users[absent][SETTING].itertuples(index=False, name=None))
+    both = join(found, users[~absent])
+    keys = pd.Series(list(both[SETTING].itertuples(index=False, name=None)), index=both.index)
+    return both[~keys.isin(impossible)].reset_index(drop=True)
+
+
+def _possible(dataset, policy):
+    """The policy with needs that this table can have. Raises ValueError for a measure that nothing here measures."""
+    known = [each for measures in MEASURES["utility"].values() for each in measures]
+    for need in policy.needs:
+        expect.one_of("measure of a need", need.measure, known)
+    if trade_off.large_populations(dataset, sensitive_name(dataset, None)) is not None:
+        return policy
+    lacking = ("utility_loss", "worse_than_trivial")
+    needs = [replace(need, measure=WITHOUT_GROUPS) if need.measure in lacking else need for need in policy.needs]
+    return replace(policy, needs=tuple(needs))
+
+
+def _sizes(profile, policy):
+    """The k that are tried: the policy's floor, twice that, and the profile's above it."""
+    usual = (int(k) for k in profile_of(profile).family["k"].split(","))
+    return ", ".join(map(str, sorted({policy.floor, 2 * policy.floor, *(k for k in usual if k > policy.floor)})))
+
+
+def _key(sanitizer):
+    return tuple(setting(sanitizer)[name] for name in SETTING)

@@ -1,0 +1,89 @@
+"""The decision by a policy on a table: what is chosen keeps it, recounted from the labels alone."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from privnb import studies
+from privnb.decision.policies import Cap, Need, read
+from privnb.evaluation import risks
+from privnb.microdata.dataset import load
+from privnb.studies import Profile, by_policy
+
+FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
+pytestmark = pytest.mark.usefixtures("releases_once")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def here():
+    """Tasks run in this process, of few settings; each risk but identity is asked elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
+        patch.setitem(
+            studies.PROFILES,
+            "small",
+            Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=FAMILY),
+        )
+        patch.setattr(by_policy, "questions", lambda dataset, fewest: [risks.IdentityRisk(fewest)])
+        yield
+
+
+@pytest.fixture(scope="module")
+def people():
+    return load("adult", "li-li", records=300)
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    return studies.searched(people, read("ema-0070"), profile="small", seeds=1)
+
+
+def test_what_is_chosen_keeps_the_policy_in_its_published_labels(people, found):
+    released = found.chosen.sanitize(people, rng=1)
+    known = people.schema.quasi_identifiers
+    sizes = Counter(map(tuple, released.table[known].astype(str).to_numpy()))
+    assert min(sizes.values()) >= 11
+    identity = found.decision.risks.iloc[0]
+    assert 0 < identity.value <= 1 / min(sizes.values()) + 1e-12, "rows of other classes may fit a person too"
+    chosen = found.decision.chosen
+    assert found.decision.setting not in ("the original", "")
+    kept = found.decision.releases[found.decision.releases.kept]
+    assert (kept.loss >= chosen.loss).all()
+    assert "policy EMA policy 0070" in found.sentences[0]
+    assert found.sentences[-1].startswith("Tried: ")
+
+
+def test_nothing_is_tried_below_the_floor(found):
+    tried = [each for _, settings in found.steps for each in settings]
+    assert not [each for each in tried if getattr(each, "k", 11) < 11]
+    assert {each.k for each in tried if hasattr(each, "k")} >= {11, 22}
+
+
+def test_a_search_in_steps_ends_with_all_records(people, monkeypatch):
+    monkeypatch.setattr(by_policy.halving, "LEAST", 40)
+    monkeypatch.setattr(by_policy.halving, "RUNGS", ((1 / 4, 1.0), (1.0, 1 / 4)))
+    found = studies.searched(people, read("ema-0070"), profile="small", seeds=1)
+    (first, all_of_them), (last, left) = found.steps
+    assert (first.records, last.records) == (75, 300)
+    assert len(left) == len(all_of_them) // 4 == last.settings
+    assert found.decision.chosen is not None
+    assert set(map(by_policy._key, left)) <= set(map(by_policy._key, all_of_them))
+
+
+def test_a_policy_that_nothing_keeps_chooses_nothing(people):
+    strict = replace(read("ema-0070"), caps=(Cap("identity", 0.001, "largest"),))
+    found = studies.searched(people, strict, profile="small", seeds=1)
+    assert (found.chosen, found.decision.sanitizer) == (None, "none")
+    assert "No release is chosen" in found.sentences[0]
+
+
+def test_a_need_that_nothing_measures_is_refused(people):
+    policy = replace(read("ema-0070"), needs=(Need("beauty"),))
+    with pytest.raises(ValueError, match=r"measure of a need must be one of .*utility_loss"):
+        studies.searched(people, policy, profile="small")
+
+
+def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
+    monkeypatch.setattr(by_policy.trade_off, "large_populations", lambda *_: None)
+    assert by_policy._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
