@@ -44,10 +44,11 @@ class Linkage(RecordLinkage):
     known: tuple[str, ...] | None = None
     called = ""  # results' own number of a release
     supported_treatments = ("exact", "generalized", "suppressed", "bucketized", "noisy", "perturbed")
+    moved = ("noisy", "perturbed")  # treatments of which the nearest cell is taken
 
     def _learn(self, published):
         names = self._known_names(published)
-        noisy = published.treated("noisy", "perturbed")
+        noisy = published.treated(*self.moved)
         moved = {name: points(published, name, published.table[name]) for name in names if name in noisy}
         rows = Distinct(moved, len(published.table))
         return {
@@ -99,6 +100,29 @@ class Linkage(RecordLinkage):
             counts = np.zeros((len(fit), size), dtype=np.int64)
             add(fit.view(np.uint8), values, counts)
             yield people, group, counts
+
+    def fits(self, known):
+        """Which rows each known person could be.
+
+        Parameters
+        ----------
+        known : DataFrame
+            m people with the columns that the neighbour knows.
+
+        Returns
+        -------
+        index : integer array (m,)
+            Of whom the same is known: a number of group from 0.
+        fit : bit matrix (groups, bytes of 8 rows)
+            The candidates of each group.
+        """
+        expect.these(known=known)
+        index, parts, before = np.zeros(len(known), dtype=np.int64), [], 0
+        for people, group, fit in self._fitting(known):
+            index[people] = group + before
+            parts.append(fit.view(np.uint8))
+            before += len(fit)
+        return index, np.vstack(parts)
 
     def predict(self, known, *, rng=0):
         """The published row chosen for each known person, at random among the candidates.

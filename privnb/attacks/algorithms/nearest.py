@@ -77,3 +77,39 @@ def add(fit, values, counts):
             for bit in range(8) if bits else range(0):
                 if bits & (128 >> bit):
                     counts[group, values[byte * 8 + bit]] += 1
+
+
+@njit(cache=True)
+def summed(fit, weights):
+    """The sum of the weights, float array (rows,), of the rows whose bits are set: float array (groups,)."""
+    total = np.zeros(len(fit))
+    for group in range(len(fit)):
+        for byte in range(fit.shape[1]):
+            bits = fit[group, byte]
+            for bit in range(8) if bits else range(0):
+                if bits & (128 >> bit):
+                    total[group] += weights[byte * 8 + bit]
+    return total
+
+
+@njit(cache=True)
+def spread(fit, weights, rows):
+    """Of each row the sum of the weights, float array (groups,), of the groups in which its bit is set."""
+    total = np.zeros(rows)
+    for group in range(len(fit)):
+        for byte in range(fit.shape[1]):
+            bits = fit[group, byte]
+            for bit in range(8) if bits else range(0):
+                if bits & (128 >> bit):
+                    total[byte * 8 + bit] += weights[group]
+    return total
+
+
+def common(first, second, of_first, of_second):
+    """How many rows are set in both of two groups, each of one matrix: float array (m,)."""
+    found = np.zeros(len(of_first))
+    for start in range(0, len(found), 256):
+        part = slice(start, start + 256)
+        both = first[of_first[part]] & second[of_second[part]]
+        found[part] = np.bitwise_count(both.view(np.uint64)).sum(axis=1)
+    return found

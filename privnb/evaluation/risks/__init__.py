@@ -4,6 +4,8 @@
 |---|---|---|
 | `identity_risk` | knows a person's quasi-identifiers and takes the released row that fits | takes a row at random |
 | `attribute_risk` | knows them and names the person's sensitive value | names what the other people's records say |
+| `linkability_risk` | holds two parts of records and joins two that lead to the same row | joins parts of two people |
+| `anti_utility_risk` | lets a miner name a value, to be nearer than what was released | guesses without the release |
 
 Each is one file, a `Question` whose `scores` are an array over people with the release beside one without it. Mean,
 worst-off person, interval and groups follow from these in `scores.py`.
@@ -12,12 +14,14 @@ worst-off person, interval and groups follow from these in `scores.py`.
 |---|---|
 | `variant` | "": the mean over people; "largest": the worst-off person |
 | `group` | "": everybody; "race: Black"; "rare combinations": of people alone in theirs; "other groups" |
-| `miner`, `control` | who guesses with the release, where there is a choice, and who without it |
+| `miner` | who guesses with the release, where there is a choice |
 """
 
 from privnb.evaluation.cases import evaluate
+from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.identity import IdentityRisk
+from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.microdata import expect, withholding
 
 __all__ = ["questions", "risks"]
@@ -36,7 +40,12 @@ def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
     list of Question
     """
     expect.these(dataset=dataset, sensitive=sensitive, fewest=fewest)
-    return [IdentityRisk(fewest), AttributeRisk.of(dataset, sensitive, fewest)]
+    return [
+        IdentityRisk(fewest),
+        AttributeRisk.of(dataset, sensitive, fewest),
+        LinkabilityRisk(fewest=fewest),
+        AntiUtilityRisk.of(dataset, fewest=fewest),
+    ]
 
 
 def risks(dataset, sanitizers, *, sensitive=None, seeds=1, fewest=withholding.LIMIT, store=""):

@@ -17,6 +17,7 @@ from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Question
 from privnb.evaluation.disclosures import is_withheld
 from privnb.evaluation.releases import tells_few
+from privnb.evaluation.results import guessed
 from privnb.evaluation.risks.identity import check_known
 from privnb.evaluation.risks.scores import Scores
 from privnb.measures.base import state
@@ -47,6 +48,18 @@ state(
     readings={"largest": "how sure the surest guess is, for one person"},
 )
 
+state(
+    "guessed_without_them",
+    bounds=(0, 1),
+    title="Guessed without them",
+    sentence="Share of people whose sensitive value is guessed right from the records of all other people: what the "
+    "attribute risk is more than.",
+    source="this package",
+    unit="share of people",
+    format="{:%} of people",
+    axis=False,
+)
+
 
 @dataclass(frozen=True)
 class AttributeRisk(Question):
@@ -74,10 +87,13 @@ class AttributeRisk(Question):
 
     def rows(self, case):
         if not self.sensitive:
-            sensitive_name(case.dataset, None)
+            raise Unreadable(f"'{case.dataset.name}' has no sensitive attribute to guess. Give a column that role.")
         scores, who = self.scores(case)
-        row = partial(self.row(case), miner=who, control=without(case.dataset, self.sensitive)[1])
-        return scores.rows(row, case.dataset, self.fewest)
+        rows = scores.rows(partial(self.row(case), miner=who), case.dataset, self.fewest)
+        right, best = without(case.dataset, self.sensitive)
+        share, *bounds = guessed(round(right.sum()), len(right), self.fewest)
+        beside = {"target": self.sensitive, "miner": best, "interval": bounds}
+        return [*rows, case.row("guessed_without_them", share, **beside)]
 
     def scores(self, case):
         """The `Scores` of people, and who guesses."""

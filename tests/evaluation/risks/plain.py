@@ -10,11 +10,18 @@ from privnb.microdata.hierarchy import flat
 def holds(release, name, cell, value):
     """Whether a released cell is true of a value."""
     hierarchy = release.hierarchies.get(name) or flat(release.schema[name])
-    return _meet(hierarchy, *(each if isinstance(each, str) else f"{each:g}" for each in (cell, value)))
+    return _meet(
+        hierarchy,
+        release.schema[name].numeric,
+        *(each if isinstance(each, str) else f"{each:g}" for each in (cell, value)),
+    )
 
 
 @cache
-def _meet(hierarchy, cell, value):
+def _meet(hierarchy, numeric, cell, value):
+    if numeric:
+        low, high = hierarchy.bounds(cell)
+        return low <= float(value) <= high
     return bool((hierarchy.members([cell])[0] & hierarchy.members([value])[0]).any())
 
 

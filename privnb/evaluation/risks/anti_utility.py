@@ -1,0 +1,99 @@
+"""The owner's own fear: a miner that learns from the release comes nearer to the truth than what was released.
+
+The full question, with its scenarios and controls, is `nearer_predictions`; this is scenario A for a few quick miners,
+minus the control that needs no release.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from privnb.evaluation.attributes import first_number, published_name
+from privnb.evaluation.cases import Question
+from privnb.evaluation.nearer_predictions import A, scenarios
+from privnb.evaluation.predictions import mine, miners_of
+from privnb.evaluation.risks.scores import Scores
+from privnb.measures.base import state
+from privnb.microdata import withholding
+from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.treatment import Rows, Unreadable
+from privnb.miners import able
+
+MINERS = "decision stump, naive Bayes, decision tree"  # of labels all, of numbers two
+
+state(
+    "anti_utility_risk",
+    kind="privacy",
+    better="lower",
+    bounds=(-1, 1),
+    title="Anti-utility",
+    sentence="For how many more people a miner that learns from the release comes nearer to the truth than what was "
+    "released than a guess without it does.",
+    source="after Sramka et al. 2010, section 4.4, scenario A",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="the guess without the release",
+)
+
+
+@dataclass(frozen=True)
+class AntiUtilityRisk(Question):
+    """For how many people a prediction of the target is nearer than what was released, beyond the bare guess.
+
+    Nothing is nearer than a cell that was released as it is.
+
+    Parameters
+    ----------
+    target : str
+        Empty: the table has no quasi-identifier, and nothing is measured.
+    miners : str
+        The one that comes nearer to most people is taken.
+    fewest : int
+        Counts below are withheld.
+    """
+
+    target: str
+    miners: str = MINERS
+    fewest: int = withholding.LIMIT
+    main = "anti_utility_risk"
+
+    @classmethod
+    def of(cls, dataset, target=None, fewest=withholding.LIMIT):
+        """The question to this dataset: of its first numeric quasi-identifier unless another is named."""
+        try:
+            return cls(published_name(dataset, target or first_number(dataset)), fewest=fewest)
+        except NotForThisTable:
+            return cls("", fewest=fewest)
+
+    def rows(self, case):
+        if not self.target:
+            raise Unreadable(f"'{case.dataset.name}' has no quasi-identifier to predict. Give a column that role.")
+        scores, who = self.scores(case)
+        return scores.rows(partial(self.row(case), miner=who), case.dataset, self.fewest)
+
+    def scores(self, case):
+        """The `Scores` of people, and the miner."""
+        dataset, release, target = case.dataset, case.release, self.target
+        kind = release.columns[target].kind if target in release.columns else ""
+        if kind == "exact" and release.provenance.rows is not Rows.NOBODY:
+            people = people_of(dataset, release)
+            return _scores(np.zeros(len(people)), np.zeros(len(people)), people), ""
+        if target not in release.cells:
+            raise Unreadable(f"the release has no column '{target}' to come nearer to. Name another one.")
+        if release.provenance.rows is Rows.RECORDS and not able(miners_of(self.miners), release.table[target])[0]:
+            raise Unreadable(f"none of {self.miners} predicts '{target}' as it is published. Name another miner.")
+        found = mine(release, target, self.miners, rng=case.stream("publish"))
+        judged = scenarios(target, dataset.headcount)[A].score({target: found}, dataset, release)
+        who = max(judged.by_miner, key=lambda name: judged.by_miner[name].sum())
+        return _scores(judged.by_miner[who], judged.baseline, np.arange(dataset.headcount)), who
+
+
+def people_of(dataset, release):
+    """Whose rows are in the release, ascending: integer array."""
+    records = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
+    return records if dataset.people is None else np.unique(dataset.people[records])
+
+
+def _scores(nearer, without, people):
+    return Scores(nearer.astype(float), without.astype(float), people, gain=True, counted=True, worst=False)

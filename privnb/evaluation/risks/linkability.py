@@ -1,0 +1,124 @@
+"""Linkability: whether two parts of one person's record, held apart, can be joined by the release.
+
+The adversary looks for rows that fit the first part, and for rows that fit the second, takes one of each at random, and
+joins the parts if it is the same row.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+
+from privnb.attacks import Linkage
+from privnb.attacks.algorithms.nearest import common, spread, summed
+from privnb.evaluation.cases import Question
+from privnb.evaluation.predictions import stream
+from privnb.evaluation.risks.anti_utility import people_of
+from privnb.evaluation.risks.identity import check_known
+from privnb.evaluation.risks.scores import Scores
+from privnb.measures.base import state
+from privnb.microdata import withholding
+from privnb.microdata.counts import coded, most_of_people
+from privnb.microdata.treatment import KINDS, UNTRUE, Unreadable
+
+SAMPLE = 2000  # people asked about, at most
+
+state(
+    "linkability_risk",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Linkability",
+    sentence="How likely two parts of a person's record, held apart, lead to the same released row: mean over at most "
+    "2,000 people.",
+    source="after Giomi et al., anonymeter, PoPETs 2023, section 4",
+    unit="share of people",
+    format="{:%} of people",
+    baseline="parts of two people",
+    readings={"largest": "for the worst-off person"},
+)
+
+
+class _AnyRow(Linkage):
+    """The rows that fit, also where they are nobody's: then the nearest ones."""
+
+    supported_treatments = tuple(KINDS)
+    moved = UNTRUE
+
+
+@dataclass(frozen=True)
+class LinkabilityRisk(Question):
+    """How likely two parts of a person's record lead to the same row, against parts of two people.
+
+    Both are exact for the people asked about, see `SAMPLE`: the baseline is the mean over all others of them whose
+    second part could be taken.
+
+    Parameters
+    ----------
+    parts : pair of tuples of str, optional
+        Which attributes the two parts hold; None: those that rows hold, dealt in turn from the one that tells most
+        people apart.
+    fewest : int
+        Numbers of fewer people are withheld.
+    """
+
+    parts: tuple | None = None
+    fewest: int = withholding.LIMIT
+    main = "linkability_risk"
+    varies = True
+
+    def rows(self, case):
+        return self.scores(case).rows(partial(case.row, self.main), case.dataset, self.fewest)
+
+    def scores(self, case):
+        """The `Scores` of the people asked about."""
+        dataset, release = case.dataset, case.release
+        check_known(dataset, release)
+        first, second = self.parts or _dealt(dataset, release)
+        people = _sampled(people_of(dataset, release), case.seed)
+        there = np.arange(len(dataset)) if release.records is None else np.sort(release.records)
+        asked = there if dataset.people is None else there[np.isin(dataset.people[there], people)]
+        asked = people if dataset.people is None else asked
+        known = dataset.cells.iloc[asked]
+        sides = []
+        for names in (first, second):
+            table = known[list(names)]
+            sides.append(_AnyRow(tuple(names)).fit(case.published[0]).fits(table.astype(table.dtypes.map(_plain))))
+        (own, of_first), (other, of_second) = sides
+        sizes = [np.maximum(summed(fit, np.ones(len(release))), 1) for fit in (of_first, of_second)]
+        both = common(of_first, of_second, own, other) / (sizes[0][own] * sizes[1][other])
+        weight = spread(of_second, np.bincount(other, minlength=len(of_second)) / sizes[1], len(release))
+        everybody = (summed(of_first, weight) / sizes[0])[own]
+        before = (everybody - both) / max(len(asked) - 1, 1)
+        if dataset.people is None:
+            return Scores(both, before, people)
+        person = np.searchsorted(people, dataset.people[asked])
+        return Scores(most_of_people(both, person), most_of_people(before, person), people)
+
+
+def _plain(dtype):
+    return getattr(getattr(dtype, "categories", None), "dtype", dtype)
+
+
+def _dealt(dataset, release):
+    """The attributes of the rows in two parts."""
+    names = [name for name in dataset.schema.published if name in release.cells]
+    if len(names) < 2:
+        raise Unreadable(f"rows of this release hold {len(names)} attributes of '{dataset.name}'; two parts need two.")
+    order = sorted(names, key=lambda name: (-_telling(dataset)[name], name))
+    return tuple(order[::2]), tuple(order[1::2])
+
+
+@lru_cache(maxsize=4)
+def _telling(dataset):
+    """How well each attribute tells people apart: the chance that two records differ in it, to nine digits."""
+    shares = {name: np.bincount(coded(dataset.cells[name])[0]) / len(dataset) for name in dataset.schema.published}
+    return {name: round(1 - float(np.square(share).sum()), 9) for name, share in shares.items()}
+
+
+def _sampled(people, seed):
+    """At most `SAMPLE` of the people, ascending; the same of each release of a seed."""
+    if len(people) <= SAMPLE:
+        return people
+    rng = np.random.default_rng(stream(seed, None, "people asked about"))
+    return np.sort(rng.choice(people, SAMPLE, replace=False))
