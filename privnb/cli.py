@@ -36,9 +36,20 @@ examples:
 """
 
 
+TOTALS = """\
+FILE has the columns total (a name), covers (the records or groups that it is of, with ; between) and value; a column
+kind, which may be left out, says sum, max or min:
+  total,covers,value
+  all wards,north;south;east,61.5
+  north and south,north;south,40
+Here east = 21.5 follows.
+"""
+
+
 def main(arguments=None):
-    """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`), 2 refused or failed (one message
-    on stderr), 130 stopped by hand, 143 by SIGTERM, 129 by SIGHUP (a closed terminal): 128 and the signal's number."""
+    """Run one subcommand; returns the exit status: 0 done, 1 not reached (`check`) or found (`audit`), 2 refused or
+    failed (one message on stderr), 130 stopped by hand, 143 by SIGTERM, 129 by SIGHUP (a closed terminal): 128 and the
+    signal's number."""
     parser = _parser()
     args = parser.parse_args(arguments)
     if args.version:
@@ -313,6 +324,27 @@ def check(args):
         return 1
 
 
+def audit(args):
+    """Say which single values follow from published totals, with the totals that prove it; status 1 if any does."""
+    from privnb.measures.totals import disclosed, read_totals
+    from privnb.microdata.schema import SchemaError
+
+    totals = read_totals(args.file)
+    try:
+        found = disclosed(totals)
+    except ValueError as error:
+        raise SchemaError(f"{args.file}: {error}") from None
+    names = {name for total in totals for name in total.of}
+    published = f"the {len(totals)} published totals" if len(totals) > 1 else "this 1 published total"
+    if found:
+        print(f"{len(found)} of {len(names)} values follow exactly from {published}:", *found, sep="\n")
+        print("Publish fewer totals, or totals of sets that overlap otherwise, and audit them again.")
+    else:
+        print(f"No value of {len(names)} follows from {published} alone.")
+    print("Whoever knows some of the values, or bounds on them, may learn more than this.")
+    return int(bool(found))
+
+
 def lab_command(folder):
     """The command that starts JupyterLab on `folder`."""
     command = [
@@ -435,6 +467,16 @@ def _parser():
     command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
     command.set_defaults(run=check)
+
+    command = commands.add_parser(
+        "audit",
+        help="say which single values follow from published totals",
+        description="Say which single values follow exactly from published totals, with the totals that prove it. "
+        "Status 1 if any does.",
+    )
+    command.more = lambda: "\n" + TOTALS
+    command.add_argument("file", metavar="FILE", help="a table with one row per published total")
+    command.set_defaults(run=audit)
 
     return parser
 

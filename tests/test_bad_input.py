@@ -129,7 +129,7 @@ TOML_FILES = {
 READING = [
     *(
         (command, name)
-        for command in (["check"], ["new"])
+        for command in (["check"], ["new"], ["audit"])
         for name in TABLE_FILES
         if (command, name) != (["check"], "one.csv")
     ),
