@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import answers
-import leaks
 import nbformat
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
 from privnb import studies
+from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 from privnb.microdata.schema import Role
 from privnb.microdata.withholding import LIMIT

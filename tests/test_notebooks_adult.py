@@ -1,11 +1,11 @@
 """The notebooks on a sample of Adult, in one process: a scan of all that they leave, and their pages in a browser."""
 
 import answers
-import leaks
 import one_process
 import pytest
 
 from privnb import studies
+from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 from privnb.reporting import report
 

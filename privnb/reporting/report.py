@@ -8,10 +8,12 @@ One module, since the numbers that `save` writes are those that `build` reads, j
 """
 
 import contextlib
+import shutil
 from pathlib import Path
 
 from privnb.evaluation import store
-from privnb.reporting import places
+from privnb.microdata.withholding import LIMIT
+from privnb.reporting import leak_scan, places
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
 from privnb.reporting.running import SECONDS, failed_folder, forget_failures, run, store_folder, without
 
@@ -103,8 +105,11 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
     if not out.name:
         raise ReportError(f"{out} is no folder for a report. Choose another one with --out.")
-    if out in (store_folder(out), failed_folder(out)):
-        what = "finished evaluations" if out == store_folder(out) else "notebooks that fail"
+    others = {
+        store_folder(out): "finished evaluations", failed_folder(out): "notebooks that fail",
+        withheld_folder(out): "reports that hold records",
+    }  # fmt: skip
+    if what := others.get(out):
         raise ReportError(f"{out} is for {what}, not for a report. Choose another folder with --out.")
     if _is_made(out.parent):
         raise ReportError(
@@ -131,6 +136,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
         if not any(each.done for each in ended.values()):
             raise ReportError("\n".join([*failures.values(), "No report was written."]))
         _assemble(chosen, ended, work)
+        _refuse_leaks(chosen, out, work, list(failures.values()))
         places.swap(work / "report", out, work / "previous")
     if failures:
         raise Incomplete("\n".join([*failures.values(), f"The report of the others: {(out / 'index.html').as_uri()}"]))
@@ -142,6 +148,28 @@ def _refuse_unless_any(nothing, chosen):
     if len(nothing) == len(chosen):
         reasons = "\n".join(dict.fromkeys(nothing.values()))
         raise ReportError(f"there is nothing to say about this table. {reasons}")
+
+
+def withheld_folder(out):
+    """Where a report is kept that would have been at `out`, and holds an original record: for its owner alone."""
+    return out.with_name("withheld-report")
+
+
+def _refuse_leaks(chosen, out, work, failures):
+    """Raise LeakError if what is made holds an original record; the report is then in `withheld_folder`, which else is
+    removed.
+    """
+    kept = withheld_folder(out)
+    described = dict.fromkeys(notebook.described for notebook in chosen if notebook.described)
+    fewest = [notebook.values["FEWEST"] for notebook in chosen if "FEWEST" in notebook.values]
+    where = f"What is made is kept in {kept}, for you alone, and finished evaluations beside it: the next run is short."
+    try:
+        leak_scan.check(work / "report", described, fewest=min([LIMIT, *fewest]), kept="\n".join([where, *failures]))
+    except leak_scan.LeakError:
+        (work / "report").chmod(0o700)
+        places.swap(work / "report", kept, work / "withheld-before")
+        raise
+    shutil.rmtree(kept, ignore_errors=True)
 
 
 def left_out(index):

@@ -12,7 +12,6 @@ from html import unescape
 from multiprocessing.connection import Connection
 from types import SimpleNamespace
 
-import leaks
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
 
@@ -22,6 +21,7 @@ from privnb.explorer import keep, session, work
 from privnb.explorer.board import Board, asked, explore
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import STEPS, Setting, called, checked
+from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Mondrian
 

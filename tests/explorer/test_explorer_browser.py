@@ -12,7 +12,6 @@ import urllib.request
 from dataclasses import replace
 
 import browsing
-import leaks
 import pandas as pd
 import pytest
 from made_up import CLINIC, IDENTIFIER, RARE
@@ -21,6 +20,7 @@ from privnb.evaluation.predictions import stream
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import STEPS, Setting, called, checked, of_roles, sanitizer
 from privnb.measures.base import facts
+from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 
 pytestmark = pytest.mark.usefixtures("kernel")

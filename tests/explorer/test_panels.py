@@ -5,7 +5,6 @@ import re
 from dataclasses import asdict, replace
 from html import escape, unescape
 
-import leaks
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +18,7 @@ from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import LETTERS, Setting, checked, choices, idle
 from privnb.explorer.sweeps import meanings
 from privnb.measures import facts
+from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 
 SETTINGS = [

@@ -4,7 +4,6 @@ import json
 import re
 from types import SimpleNamespace
 
-import leaks
 import nbformat
 import pandas as pd
 import pytest
@@ -15,7 +14,7 @@ from privnb.evaluation.results import join
 from privnb.explorer import sweeps
 from privnb.explorer.numbers import counted
 from privnb.measures import facts
-from privnb.microdata import numerals
+from privnb.microdata import leaks, numerals
 from privnb.microdata.dataset import load
 from privnb.reporting import charts, notebooks, pages, rendering, report
 from privnb.reporting.charts.base import render

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from leaks import Leak, scan
 from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from privnb.microdata.leaks import Leak, scan
 
 CANARY = "CANARY-0042"
 REGIONS = ["north", "east", "south", "west"]
@@ -616,8 +617,8 @@ def test_a_folder_is_scanned_file_by_file(tmp_path):
     (tmp_path / f"{CANARY}.png").write_bytes(b"\x89PNG\r\n" + CANARY.encode())
     leaks = scan(tmp_path, canaries=[CANARY])
     assert [(leak.file, leak.place) for leak in leaks] == [
-        (f"{CANARY}.png", "file name"),
-        (f"{CANARY}.png", "text"),
+        ("….png", "file name"),
+        ("….png", "text"),
         ("notebooks/a.ipynb", "cell 2, output 1, stderr"),
     ]
 

@@ -1,0 +1,443 @@
+"""A notebook, page, table or text taken apart: every text and table in it, wherever it hides.
+
+Not seen: what is drawn in pixels, compressed or encrypted. Long, since a notebook has many hiding places, each of a few
+lines, which lead into each other.
+"""
+
+import base64
+import binascii
+import csv
+import html
+import json
+import re
+from functools import lru_cache, partial
+from html.parser import HTMLParser
+from itertools import chain
+from os.path import commonprefix
+from typing import NamedTuple
+from urllib.parse import unquote
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+class Table(NamedTuple):
+    """Rows of cells as plain text, all as long as `names`. `listed`: made to be read as a table, no loose object."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    listed: bool = True
+
+
+def opened(suffix, text):
+    """All texts and tables of a file, by the ending of its name: generator of (place, text or Table)."""
+    if suffix in (".ipynb", ".json"):
+        try:
+            document = json.loads(text)
+        except ValueError:
+            return _content("text", text)
+        walk = _notebook if suffix == ".ipynb" and isinstance(document, dict) else partial(_json, "data")
+        return walk(document)
+    if suffix == ".csv":
+        return chain([("text", text)], _frames("table", text))
+    return _page("", text) if suffix in (".html", ".htm", ".svg", ".xml") else _content("text", text)
+
+
+def _notebook(notebook):
+    yield from _json("notebook", _without(notebook, "cells"))
+    for number, cell in enumerate(notebook.get("cells", ()), 1):
+        place = f"cell {number}"
+        yield from _content(f"{place}, source", _joined(cell.get("source", "")))
+        yield from _json(place, _without(cell, "source", "outputs"))
+        for count, output in enumerate(cell.get("outputs", ()), 1):
+            here = f"{place}, output {count}"
+            yield from _json(here, _without(output, "text", "data", "traceback"))
+            yield from _content(f"{here}, {output.get('name', 'text')}", _joined(output.get("text", "")))
+            traceback = "\n".join(output.get("traceback", ()))
+            yield from _content(f"{here}, traceback", re.sub(r"\x1b\[[\d;]*m", "", traceback))
+            for kind, data in output.get("data", {}).items():
+                data = data if "json" in kind else _joined(data)
+                walk = _content if isinstance(data, str) else _json
+                yield from walk(f"{here}, {kind}", data)
+
+
+def _without(parent, *keys):
+    return {key: value for key, value in parent.items() if key not in keys}
+
+
+def _joined(lines):
+    return "".join(lines) if isinstance(lines, list) and all(isinstance(line, str) for line in lines) else lines
+
+
+def _json(place, value):
+    """A parsed value: all it says as one text; every list of objects, list of lists or set of columns as a table."""
+    yield place, "\n".join(_scalars(value))
+    yield from _inside(place, value)
+
+
+def _scalars(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _scalars(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _scalars(inner)
+    elif value is not None:
+        yield str(value)
+
+
+def _inside(place, value):
+    if isinstance(value, str):
+        if len(value) >= 24 or "\n" in value or ";" in value:
+            yield from _content(place, value)
+    elif isinstance(value, dict):
+        plain = _plain(value)
+        if len(plain) > 1:
+            yield place, Table(tuple(map(str, plain)), (tuple(map(cell_of, plain.values())),), listed=False)
+        yield from _fields(place, value)
+    elif isinstance(value, list):
+        if all(isinstance(row, dict) for row in value):
+            yield place, _table_of([_plain(row) for row in value])
+            features = [row["properties"] for row in value if isinstance(row.get("properties"), dict)]  # of a map
+            yield place, _table_of(features)
+        elif all(isinstance(row, list) for row in value):
+            yield place, _table((), [[cell for cell in row if not isinstance(cell, CONTAINERS)] for row in value])
+        elif not any(isinstance(cell, CONTAINERS) for cell in value):
+            yield place, Table(("",) * len(value), (tuple(map(cell_of, value)),), listed=False)
+        if all(isinstance(line, str) for line in value):
+            yield from _content(place, "\n".join(value))
+        for inner in value:
+            if isinstance(inner, dict):
+                yield from _fields(place, inner)
+            elif isinstance(inner, list) and not any(isinstance(cell, CONTAINERS) for cell in inner):
+                yield from chain.from_iterable(_inside(place, cell) for cell in inner)  # the row itself stands above
+            else:
+                yield from _inside(place, inner)
+
+
+def _fields(place, value):
+    yield from _columns(place, value)
+    for key, inner in value.items():
+        yield from _inside(_under(place, value, key), inner)
+
+
+CONTAINERS = (dict, list)
+
+
+def _under(place, parent, key):
+    """The name of a place inside an object, where it has one that helps to find it."""
+    if key == "datasets":
+        return f"{place}, chart data"
+    if place.endswith("chart data"):
+        return f"{place} '{key[:24]}'"
+    if key == "data" and isinstance(parent[key], dict) and "values" in parent[key]:
+        return f"{place}, chart data '{str(parent[key].get('name', 'inline'))[:24]}'"
+    if key == "state" and "model_name" in parent:
+        return f"{place}, widget state {parent['model_name']}"
+    return f"{place}, {key}" if key in ("metadata", "attachments", "papermill", "widgets", "parameters") else place
+
+
+def _columns(place, value):
+    """The ways in which pandas writes a table as one object: by column, by row, or split."""
+    lists = {k: v for k, v in value.items() if isinstance(v, list) and not any(isinstance(c, dict | list) for c in v)}
+    for size in {len(v) for v in lists.values()} - {0, 1}:
+        same = {k: v for k, v in lists.items() if len(v) == size}
+        yield place, _table(same, zip(*same.values(), strict=True))
+    objects = {k: v for k, v in value.items() if isinstance(v, dict) and v and v == _plain(v)}
+    if len(objects) > 1:
+        yield place, _table_of(list(objects.values()))
+    if objects and len({tuple(v) for v in objects.values()}) == 1:
+        yield place, _table(objects, zip(*(v.values() for v in objects.values()), strict=True))
+    if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
+        yield place, _table(value["columns"], [row for row in value["data"] if isinstance(row, list)])
+
+
+def _plain(row):
+    """What an object says itself, without the objects and lists in it."""
+    return {key: cell for key, cell in row.items() if not isinstance(cell, dict | list)}
+
+
+def _table_of(objects):
+    names = list(dict.fromkeys(chain.from_iterable(objects)))
+    return _table(names, [[row.get(name) for name in names] for row in objects])
+
+
+def _table(names, rows):
+    """Names and cells aligned at the right: a name or a label that is left out stands at the left."""
+    rows = [tuple(map(cell_of, row)) for row in rows]
+    names = tuple(cell_of(name) for name in names)
+    width = max([len(names), *map(len, rows)], default=0)
+    rows = tuple(("",) * (width - len(row)) + row for row in rows) if width else ()
+    return Table(("",) * (width - len(names)) + names, rows)
+
+
+def _content(place, text):
+    """A text of unknown format: JSON, HTML, tables set in columns, and what is encoded in it."""
+    markup = re.search(r"<(?:html|table|svg|div|p|pre|dl|ul|ol|iframe|script)[\s>]", text)
+    if not markup:
+        yield place, text
+    for said in decoded(text):
+        yield from _content(f"{place}, base64", said)
+    if text.startswith("data:") and "%" in text:
+        yield from _content(f"{place}, address", unquote(text))
+    parsed = _parsed(text)
+    for value in [parsed] if len(parsed) > 1 else parsed:
+        yield from _json(place, value)
+    if markup:
+        yield from _page(f"{place}, ", text, own=text)
+    elif not parsed or "\n" in text:
+        yield from _frames(place, text)
+
+
+def _parsed(text):
+    """The JSON objects and lists in a text: the whole of it, or parts of a script."""
+    values, end = [], 0
+    decoder = json.JSONDecoder()
+    for start in re.finditer(r"\{\s*\"|\[\s*[\[{\"\d]", text):
+        if start.start() >= end:
+            try:
+                value, end = decoder.raw_decode(text, start.start())
+                values.append(value)
+            except (ValueError, RecursionError):
+                continue
+    return values
+
+
+def _frames(place, text):
+    """Tables in plain text: pandas' frames and series, Markdown, comma- and tab-separated values."""
+    for block in _unwrapped(text):
+        lines = [line for line in block.split("\n") if line.strip() and not re.fullmatch(r"[\s|:+=-]+", line)]
+        if len(lines) < 2:
+            continue
+        for mark in "\t,;|":
+            if sum(mark in line for line in lines[:20]) > 1:
+                rows = list(csv.reader((line.strip("| ") if mark == "|" else line for line in lines), delimiter=mark))
+                rows = [row for row in rows if len(row) > 1]
+                if rows:
+                    yield place, _table(rows[0], [row for row in rows[1:] if len(row) == len(rows[0])])
+        series = re.fullmatch(r"(?:Name: (.*?), )?(?:Length: \d+, )?dtype: \w+", lines[-1].strip())
+        first = next((i for i, line in enumerate(lines) if re.search(r"\S\s{2,}\S", line)), len(lines))
+        # The name of a single column stands above it, at the right; that of the index below, at the left.
+        above = [i for i in range(max(0, first - 2), first) if lines[i].startswith(" ")]
+        start = max(0, first - 1) if series else min([*above, first])
+        head, *body = _aligned(lines[start : -1 if series else None], wide=bool(series))
+        if series:  # the heading, if there is one, names the index
+            head, body = (head, body) if head and not head[-1] else ([], [head, *body])
+            head = [*head[:-1], series[1] or ""]
+        yield place, _table(head, [row for row in body if sum(map(bool, row)) > 1])
+
+
+def _aligned(lines, wide):
+    """The cells of lines that are set in columns: those end where all lines are blank, or where the next name begins.
+
+    `wide`: a column ends only where two blanks stand side by side.
+    """
+    width = max(map(len, lines), default=0)
+    lines = [line.ljust(width) for line in lines]
+    inked = "".join("x" if "".join(column).strip() else " " for column in zip(*lines, strict=True))
+    columns = []
+    for run in re.finditer("x+", inked):
+        begin, end = run.span()
+        near = bool(columns) and begin - columns[-1][1] == 1
+        labels = columns == [(0, begin - 1)]  # at the left; a label may be of several words
+        if near and (wide or labels or lines[0][begin] == " "):
+            columns[-1] = columns[-1][0], end
+        elif near and not any(line[slice(*columns[-1])].strip() for line in lines[1:]):
+            columns[-1] = columns[-1][0], end  # a name of several words, over its cells with the last of them
+        else:
+            columns.append((begin, end))
+    return [[line[slice(*column)].strip() for column in columns] for line in lines] or [[]]
+
+
+def _unwrapped(text):
+    """The paragraphs of a text; a frame that pandas has broken into blocks of columns is put together again."""
+    blocks = []
+    for block in re.split(r"\n[^\S\n]*\n", text.replace("\r", "\n")):
+        last, lines = blocks[-1].split("\n") if blocks else [], block.split("\n")
+        if any(line.endswith("\\") for line in last[:2]) and len(lines) >= len(last):
+            rows = list(zip(last, lines, strict=False))
+            label = min(len(commonprefix(pair)) for pair in rows)  # noqa: RUF071 the rows' labels come again
+            width = max(map(len, last))
+            blocks[-1] = "\n".join(f"{a.removesuffix(chr(92)).ljust(width)}  {b[label:]}" for a, b in rows)
+        else:
+            blocks.append(block)
+    return blocks
+
+
+class _Page(HTMLParser):
+    """Tables, labels, scripts, attributes, comments and text of a page."""
+
+    BLOCKS = frozenset(
+        "p div li tr td th h1 h2 h3 h4 h5 h6 dt dd br text title desc section summary caption pre script style".split()
+    )
+    QUIET = frozenset(("d", "points", "transform"))  # of shapes: long, and numbers only
+    SAID = frozenset(("aria-label", "aria-description", "title", "alt"))
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.labels, self.attributes, self.scripts, self.pre, self.comments = [], [], [], [], [], []
+        self.data, self.texts, self.text, self.open, self.raw = [], [], [], [], ""
+        self.feed(text)
+        self.close()
+        self._flush()
+        while self.open:
+            self._end_table()
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if value and name not in self.QUIET:
+                (self.labels if name in self.SAID else self.attributes).append(value)
+        data = {name.removeprefix("data-"): value for name, value in attributes if name.startswith("data-")}
+        if len(data) > 1:
+            self.data.append(data)
+        if tag in self.BLOCKS and tag != "dd":
+            self._flush()
+        if tag in ("script", "style", "pre", "title", "desc", "text"):
+            self.raw = tag
+        elif tag == "table":
+            self.open.append({"rows": [], "cell": None})
+        elif self.open and tag in ("tr", "td", "th"):
+            self._end_cell()
+            table = self.open[-1]
+            if tag == "tr" or not table["rows"]:
+                table["rows"].append([])
+            if tag != "tr":
+                span = dict(attributes).get("colspan") or ""
+                table["cell"], table["tag"], table["span"] = [], tag, int(span) if span.isdigit() else 1
+
+    def handle_endtag(self, tag):
+        if tag == "dt":
+            self.text.append(": ")
+        elif tag in self.BLOCKS:
+            self._flush()
+            self.raw = "" if tag == self.raw else self.raw
+        if self.open and tag in ("td", "th", "tr"):
+            self._end_cell()
+        elif self.open and tag == "table":
+            self._end_table()
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.open and self.open[-1]["cell"] is not None:
+            self.open[-1]["cell"].append(data)
+
+    def handle_comment(self, data):
+        self.comments.append(data)
+
+    unknown_decl = handle_pi = handle_comment
+
+    def _flush(self):
+        text, self.text = "".join(self.text), []
+        if text.strip():
+            kinds = {"title": self.labels, "desc": self.labels, "pre": self.pre}
+            kinds |= {"style": self.comments, "script": self.scripts}
+            kinds.get(self.raw, self.texts).append(text)
+
+    def _end_cell(self):
+        table = self.open[-1]
+        if table["cell"] is not None:
+            table["rows"][-1] += [("".join(table["cell"]), table["tag"])] * min(table["span"], 1000)
+            table["cell"] = None
+
+    def _end_table(self):
+        self._end_cell()
+        names, rows = [], []
+        for row in self.open.pop()["rows"]:
+            cells = [cell.strip() for cell, _ in row]
+            if any(tag == "td" for _, tag in row):
+                rows.append(cells)
+            else:  # pandas names the index in a second heading: the last word counts
+                names += [""] * (len(cells) - len(names))
+                names = [cell or name for cell, name in zip(cells, names, strict=False)] + names[len(cells) :]
+        self.tables.append(_table(names, rows))
+
+
+def _page(place, text, own=""):
+    """HTML or SVG. `own` is a text that has led here: a part as long as the whole would lead here for ever."""
+    page = _Page(text)
+    for number, table in enumerate(page.tables, 1):
+        yield f"{place}table {number}", table
+    yield f"{place}attributes", "\n".join(page.attributes)
+    yield f"{place}attributes", _table_of(page.data)
+    texts, labels = ([" ".join(text.split()) for text in said] for said in (page.texts, page.labels))
+    yield f"{place}text", "\n".join(texts)
+    yield f"{place}labels", "\n".join(labels)
+    yield from ((f"{place}labels", table) for table in _labelled(labels + texts))
+    parts = {"script": page.scripts, "pre": page.pre, "comment": page.comments}
+    parts["attribute"] = [value for value in page.attributes if len(value) >= 24]
+    parts["text"] = [value for value in page.texts if re.search(r"\n.*\S.*\n|[\[{<]|[A-Za-z0-9+/_-]{24}", value)]
+    for kind, values in parts.items():
+        for number, value in enumerate(values, 1):
+            if len(value) < len(own or text):
+                yield from _content(f"{place}{kind} {number}", value)
+
+
+def _labelled(labels):
+    """Tables from the labels that Vega writes on marks: "age: 86; people: 1"; not those of its axes and legends."""
+    tables = {}
+    for label in labels:
+        if ": " in label and " titled '" not in label and not label.startswith("Title text"):
+            pairs = [part.partition(": ") for part in label.split("; ")]
+            if all(mark for _, mark, _ in pairs):
+                tables.setdefault(tuple(name for name, _, _ in pairs), []).append([value for _, _, value in pairs])
+    return [_table(names, rows) for names, rows in tables.items()]
+
+
+# --- How a value is written ---
+
+
+def cell_of(value):
+    """A value as plain text, the same for 39, 39.0, "39" and " 39 "; empty for a missing one."""
+    return "" if value is None or (isinstance(value, float) and value != value) else _spelled(str(value))
+
+
+@lru_cache(2**17)
+def _spelled(text):
+    text = " ".join(text.split())
+    if text[:1] in "-−0123456789" and text[-1:].isdigit():
+        number = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text.replace("−", "-"))
+        if NUMBER.fullmatch(number):
+            return number.rstrip("0").rstrip(".") if "." in number and "e" not in number else number
+    return text
+
+
+def lines_of(text):
+    """The lines of a text, long ones cut where a bracket closes, so that a list of tuples becomes one line each."""
+    for line in re.sub(r"\bnp\.\w+\(([^()]*)\)", r"\1", text).splitlines():
+        yield from [line] if len(line) <= 400 else re.split(r"[)\]}]", line)
+
+
+def readings(text):
+    """A text as it is and, step by step, without the escapes of HTML, JSON, Python and addresses."""
+    yield text
+    for _ in range(2):
+        for decode in (html.unescape, _unescaped, unquote):
+            said = decode(text)
+            if said != text:
+                yield said
+            text = said
+
+
+def _unescaped(text):
+    return re.sub(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))", lambda m: chr(int(m[1] or m[2], 16)), text)
+
+
+def decoded(text):
+    """What strings of 24 characters and more say in base64, if that is text or holds some."""
+    wrapped = re.fullmatch(r"\s*(?:[A-Za-z0-9+/_-]+\n)+[A-Za-z0-9+/_-]*=*\s*", text)
+    for token in re.findall(r"[A-Za-z0-9+/_-]{24,}", text.replace("\n", "") if wrapped else text):
+        token = token.translate({ord("-"): "+", ord("_"): "/"})
+        try:
+            content = base64.b64decode(token + "=" * (-len(token) % 4))
+        except binascii.Error:  # a length that no encoding has
+            continue
+        try:
+            said = content.decode("utf-8")
+        except UnicodeDecodeError:
+            said = "\0"
+        yield printable(content) if re.search(r"[\0-\x08\x0e-\x1f]", said) else said
+
+
+def printable(content):
+    """The texts of six letters and more among bytes."""
+    return "\n".join(run.decode() for run in re.findall(rb"[ -~]{6,}", content))
