@@ -17,40 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from privnb.microdata.count_tables import separators
 from privnb.microdata.counts import distinct_codes
 from privnb.microdata.hierarchy.generalization import SUPPRESSED
 
 _LARGEST = 2**22  # cells of the table that is fitted
 _ROUNDS, _CLOSE = 10_000, 1e-12
-
-
-def decomposable(sets):
-    """Whether count tables over these sets of attributes are decomposable.
-
-    >>> decomposable(["ABC", "BCD"]), decomposable(["ABC", "BD", "CD"])
-    (True, False)
-    """
-    return _separators(sets) is not None
-
-
-def _separators(sets):
-    """An order in which each set shares with the later ones only what one of them has: (its place, what it shares, a
-    list in its own order).
-
-    None without such an order (Graham's reduction).
-    """
-    left, order = {i: frozenset(each) for i, each in enumerate(sets)}, []
-    while left:
-        for i, own in left.items():
-            others = [each for j, each in left.items() if j != i]
-            shared = own & frozenset().union(*others)
-            if not others or any(shared <= each for each in others):
-                break
-        else:
-            return None
-        order.append((i, [each for each in sets[i] if each in shared]))
-        del left[i]
-    return order
 
 
 class CountTable(NamedTuple):
@@ -119,7 +91,7 @@ class Together:
                     )
         # What is the same for all records joins nothing.
         self.vertices = [{v: each for v, each in held.items() if np.ptp(each)} for held in self.vertices]
-        self.order = _separators(self.vertices)
+        self.order = separators(self.vertices)
 
     def _numbered(self, name, covers):
         """The number of the label that covers each position, -1 for none; None if labels overlap."""

@@ -1,0 +1,195 @@
+"""Between which counts each cell of a table lies, as far as its published margins tell.
+
+Decomposable margins bound each cell in closed form; others by linear programs, whose bounds are rounded inwards, or by
+integer ones, which are sharp. A cell with narrow bounds that are low tells of few people.
+
+Source: Dobra and Fienberg, "Bounds for Cell Entries in Contingency Tables Given Marginal Totals and Decomposable
+Graphs", PNAS 97(22), 2000; Aggarwal and Yu 2008, section 12.5.2.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from privnb.measures.base import state
+from privnb.microdata import expect
+from privnb.microdata.count_tables import TableOfCounts, check_margins, separators, spread
+
+LARGEST = 5_000  # cells of which programs are solved
+_CLOSE = 1e-6
+
+state(
+    "narrowest_interval",
+    kind="privacy",
+    better="higher",
+    bounds=(0, float("inf")),
+    title="Narrowest interval",
+    sentence="How many people lie between the bounds of the small count that is known best.",
+    source="Aggarwal and Yu 2008, section 12.5.2",
+    unit="people",
+    format="{:,.0f}",
+    axis=False,
+)
+
+
+class Between(NamedTuple):
+    """The least and the greatest count of each cell: two arrays of one shape, an axis an attribute of `values`."""
+
+    values: dict
+    low: np.ndarray
+    high: np.ndarray
+
+
+def cell_bounds(margins, *, whole=False):
+    """The least and the greatest count of each cell that agree with all margins.
+
+    Parameters
+    ----------
+    margins : list of TableOfCounts
+        Of one table; what is published of it.
+    whole : bool
+        Whether integer programs are solved, where margins are not decomposable: slower, and sharp. Without, bounds may
+        be wider than what follows for whole counts.
+
+    Returns
+    -------
+    Between
+        Over all their attributes. Wider is better.
+
+    Raises
+    ------
+    ValueError
+        For margins that contradict each other, and for more than 5,000 cells of margins that are not decomposable.
+
+    Source: Dobra and Fienberg, PNAS 2000, theorem 1, for decomposable margins.
+    """
+    expect.kind("whole", whole, bool)
+    values = check_margins(margins)
+    shape = tuple(map(len, values.values()))
+    order = separators([margin.names for margin in margins])
+    if order is not None:
+        spreads = [spread(margin, values) for margin in margins]
+        high = spreads[0]
+        for each in spreads[1:]:
+            high = np.minimum(high, each)
+        low = sum(spreads)
+        for place, shared in order[:-1]:
+            low = low - (
+                spread(margins[place].margin(tuple(shared)), values) if shared else margins[place].counts.sum()
+            )
+        low = np.maximum(low, 0)
+        return Between(values, np.broadcast_to(low, shape), np.broadcast_to(high, shape))
+    cells = np.arange(int(np.prod(shape))).reshape(shape)
+    if cells.size > LARGEST:
+        raise ValueError(
+            f"margins have {cells.size:,} cells, more than {LARGEST:,}. Merge values or leave out a margin."
+        )
+    sums, wanted = [], []
+    for margin in margins:
+        target = spread(margin, values)
+        at = np.ravel_multi_index(
+            [
+                np.broadcast_to(index if length > 1 else 0, shape)
+                for index, length in zip(np.indices(shape), target.shape, strict=True)
+            ],
+            target.shape,
+        )
+        sums.append(
+            sparse.csr_array((np.ones(cells.size), (at.ravel(), cells.ravel())), shape=(target.size, cells.size))
+        )
+        wanted.append(target.ravel())
+    wanted = np.concatenate(wanted)
+    low, high = solved(sparse.vstack(sums), wanted, wanted, whole=whole)
+    return Between(values, low.reshape(shape), high.reshape(shape))
+
+
+def solved(sums, least, most, *, at=None, whole=False):
+    """The least and the greatest value of each of some numbers from 0, where sums of them are known.
+
+    Parameters
+    ----------
+    sums : array or sparse array (m, n)
+        What is added in each sum.
+    least, most : array (m,)
+        Between which numbers each sum lies.
+    at : integer array, optional
+        Which of the n numbers are asked for; None: all.
+    whole : bool
+        Whether they are whole and the bounds are to be sharp. Else the bounds are those of numbers that need not be,
+        rounded inwards.
+
+    Returns
+    -------
+    low, high : integer array (n,) each
+        Of those that are asked for; `inf` as -1 is nowhere: a number without a greatest value raises.
+
+    Raises
+    ------
+    ValueError
+        Where no numbers have these sums, or one has no bound.
+    """
+    sums = sparse.csr_array(sums)
+    number = sums.shape[1]
+    at = np.arange(number) if at is None else np.asarray(at)
+    constraints = LinearConstraint(sums, least, most)
+    columns, ceiling = sparse.coo_array(sums), np.full(number, np.inf)
+    if (sums.data > 0).all():  # no number exceeds a sum that it is part of
+        np.minimum.at(ceiling, columns.col, np.asarray(most, dtype=float)[columns.row])
+    limits = Bounds(np.zeros(number), ceiling)
+    seen_low, seen_high = np.full(number, np.inf), np.full(number, -np.inf)
+    low, high = np.zeros(number), ceiling.copy()
+
+    def extreme(cell, sign):
+        objective = np.zeros(number)
+        objective[cell] = sign
+        found = milp(objective, constraints=constraints, bounds=limits, integrality=int(whole))
+        if found.status == 3:
+            raise ValueError(f"the number {cell} has no bound. Give a sum that it is part of.")
+        if found.x is None:
+            raise ValueError("no numbers from 0 have all these sums: they contradict each other.")
+        np.minimum(seen_low, found.x, out=seen_low)
+        np.maximum(seen_high, found.x, out=seen_high)
+        return found.x[cell]
+
+    for cell in at:
+        # What one solution reaches for others, too, need not be looked for again.
+        if seen_low[cell] > low[cell] + _CLOSE:
+            low[cell] = extreme(cell, 1)
+        if seen_high[cell] < high[cell] - _CLOSE:
+            high[cell] = extreme(cell, -1)
+    return np.ceil(low[at] - _CLOSE).astype(np.int64), np.floor(high[at] + _CLOSE).astype(np.int64)
+
+
+def widths_of_small(table, between, most=3, widest=5):
+    """How many cells of each small true count have an interval of each small width.
+
+    Parameters
+    ----------
+    table : TableOfCounts
+        The truth.
+    between : Between
+        Of its margins.
+    most : int
+        The greatest count that is small, from 0.
+    widest : int
+        From 0.
+
+    Returns
+    -------
+    DataFrame
+        One row a true count, 0 to `most`; one column a width, 0 to `widest`: of how many cells, fewer is better.
+
+    Source: Aggarwal and Yu 2008, table 12.6.
+    """
+    expect.kind("table", table, TableOfCounts)
+    expect.kind("between", between, Between, instead="`cell_bounds` gives it.")
+    expect.whole("most", most, 0)
+    expect.whole("widest", widest, 0)
+    if table.values != between.values:
+        raise ValueError("table and between must be of the same attributes, in the same order.")
+    width = between.high - between.low
+    found = [[int(((table.counts == n) & (width == w)).sum()) for w in range(widest + 1)] for n in range(most + 1)]
+    return pd.DataFrame(found, pd.RangeIndex(most + 1, name="count"), pd.RangeIndex(widest + 1, name="width"))
