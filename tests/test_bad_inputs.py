@@ -391,6 +391,10 @@ def of_one():
         "experiments.mapped.family": given["sanitizers"], "experiments.made_up_noise.records": 1000,
         "experiments.compared.records": 100, "experiments.noise_removed.deviation": [0.1],
         "experiments.rotation_undone.known": [0, 20],
+        "experiments.open_channels.support": [0.2], "experiments.supports.text": "0.2", "experiments.trees.ks": [5],
+        "experiments.tree_bounds.text": "5", "experiments.models_published.examples": 30,
+        "experiments.rule_releases.epsilon": "1", "experiments.releases_mined.releases": given["sanitizers"],
+        "experiments.rules_hidden.to_hide": studies.sensitive_rules(dataset, 0.2, number=1),
         "charts.distributions.results": given["results"].head(1).assign(measure="interval_share", target="diagnosis"),
         "experiments.settings_along.tuned": "Mondrian k", "experiments.settings_along.values": [5],
     }  # fmt: skip
@@ -476,7 +480,10 @@ ACCEPTED = {
     "experiments.*.partitions": {"dict"}, "experiments.*.sets": {"list"}, "experiments.*.studies": {"list"}, 
     "experiments.*.study": {"text", "empty"}, "experiments.compared.records": {"huge"},
     "experiments.mapped.family": {"list"}, "experiments.deviations.text": {"half", "huge"},
-    "experiments.known_people.text": {"zero"},
+    "experiments.known_people.text": {"zero"}, "experiments.examples_known.examples": {"huge"},
+    "experiments.releases_mined.releases": {"list"}, "experiments.rule_releases.epsilon": {"empty"},
+    "experiments.rules_hidden.to_hide": {"list"}, "experiments.sensitive_rules.number": {"huge"},
+    "experiments.sensitive_rules.secret": {"none", "empty"}, "experiments.trees.few": {"huge"},
     "experiments.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
     {"dict"}, "experiments.family.*": {"empty"},
     # Texts that nothing can be compared with yet.

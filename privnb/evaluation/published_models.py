@@ -169,7 +169,7 @@ def _rows(dataset, miner, target, control, seed, fewest, without, having):
         return
     gain = (won - lost) / n
     error = 1.96 * np.sqrt(max(won + lost - (won - lost) ** 2 / n, 0)) / n
-    chance = binomtest(won, won + lost).pvalue if won + lost else 1.0
+    chance = max(binomtest(won, won + lost).pvalue, 1e-300) if won + lost else 1.0  # below that a float is 0
     yield row("model_channel", share, baseline=before, interval=wilson(int(having.sum()), n), of=n, **tag)
     yield row("model_gain", gain, interval=(gain - error, gain + error), baseline=0.0, **tag)
     yield row("model_p", chance, **tag)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.schema import NotForThisTable
 from privnb.miners.baskets import Baskets
 
 ITEMS = 4  # in an itemset, at most, unless asked otherwise
@@ -43,7 +44,7 @@ class Rule(NamedTuple):
 
     @classmethod
     def read(cls, text):
-        """The rule that is written so: items with commas between, and `=>` between the sides.
+        """The rule that is written so: items with commas between, and ` => `, in spaces, between the sides.
 
         Raises ValueError for another text.
 
@@ -51,7 +52,7 @@ class Rule(NamedTuple):
         True
         """
         expect.kind("text", text, str, instead='Write a rule as "a, b => c".')
-        sides = [[item.strip() for item in side.split(",") if item.strip()] for side in text.split("=>")]
+        sides = [[item.strip() for item in side.split(",") if item.strip()] for side in text.split(" => ")]
         if len(sides) != 2 or not all(sides) or {*sides[0]} & {*sides[1]}:
             raise ValueError(f'a rule is "a, b => c", with items on both sides and none on both, got {text!r}.')
         return cls(*map(frozenset, sides))
@@ -95,7 +96,7 @@ def itemsets(baskets, support, *, most=ITEMS):
 
     Raises
     ------
-    ValueError
+    NotForThisTable
         For more than 200,000 itemsets.
     """
     if not (hasattr(baskets, "counts") and hasattr(baskets, "kinds")):
@@ -115,7 +116,7 @@ def itemsets(baskets, support, *, most=ITEMS):
             new |= {(*prefix, int(p)): number(c) for p, c in zip(last[kept], counts[kept], strict=True)}
         found |= new
         if len(found) > ITEMSETS:
-            raise ValueError(
+            raise NotForThisTable(
                 f"support {support:g} gives more than {ITEMSETS:,} itemsets of {size} items. Raise support, or lower "
                 "most."
             )

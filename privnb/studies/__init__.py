@@ -4,7 +4,8 @@ An evaluation is one task of `store.run`: it is kept under the content of its in
 goes on where it stopped, and two notebooks that ask for the same number compute it once.
 """
 
-from privnb.studies.aggarwal_yu_2008.hypertension import hypertension
+from privnb.studies.aggarwal_yu_2008.hidden_rules import rules_hidden, sensitive_rules
+from privnb.studies.aggarwal_yu_2008.hypertension import hypertension, hypertension_results
 from privnb.studies.aggarwal_yu_2008.noise_removal import (
     deviations,
     enough,
@@ -16,6 +17,17 @@ from privnb.studies.aggarwal_yu_2008.noise_removal import (
 )
 from privnb.studies.aggarwal_yu_2008.perturbation import compared, mapped, masking_scores, perturbing, with_numbers
 from privnb.studies.aggarwal_yu_2008.reconstruction import reconstructions
+from privnb.studies.aggarwal_yu_2008.results_of_mining import (
+    examples_known,
+    models_published,
+    open_channels,
+    releases_mined,
+    rule_releases,
+    supports,
+    tree_bounds,
+    trees,
+    with_rules,
+)
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
@@ -46,12 +58,14 @@ from privnb.studies.recommended import as_they_are, decided
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
 __all__ = [
-    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "channels",
-    "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "compared", "count_queries",
-    "data_sets", "decided", "default_k", "deviations", "direct", "enough", "family", "few_conditions", "figures",
-    "gains", "guessed", "hit", "hypertension", "known_attributes", "known_people", "leaked", "left_out",
-    "made_up_noise", "mapped", "masking_scores", "no_noise", "noise_removed", "others", "pairs", "partitions",
-    "perturbing", "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "rotation_undone",
-    "sampled", "searched", "settings_along", "small_tables", "sramka_sanitizers", "study", "together", "too_large_k",
-    "trade_off", "users", "weka_here", "with_and_without", "with_numbers", "worked_examples",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
+    "channels", "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "compared",
+    "count_queries", "data_sets", "decided", "default_k", "deviations", "direct", "enough", "examples_known",
+    "family", "few_conditions", "figures", "gains", "guessed", "hit", "hypertension", "hypertension_results",
+    "known_attributes", "known_people", "leaked", "left_out", "made_up_noise", "mapped", "masking_scores",
+    "models_published", "no_noise", "noise_removed", "open_channels", "others", "pairs", "partitions", "perturbing",
+    "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "releases_mined",
+    "rotation_undone", "rule_releases", "rules_hidden", "sampled", "searched", "sensitive_rules", "settings_along",
+    "small_tables", "sramka_sanitizers", "study", "supports", "together", "too_large_k", "trade_off", "tree_bounds",
+    "trees", "users", "weka_here", "with_and_without", "with_numbers", "with_rules", "worked_examples",
 ]  # fmt: skip

@@ -1,10 +1,16 @@
 """Aggarwal and Yu 2008, chapter 5: the worked example whose tables are all made of the same 66 tuples."""
 
+from functools import partial
+
 import numpy as np
 
-from privnb.evaluation.results import row_builder, tidy
+from privnb.evaluation.results import row, row_builder, tidy
 from privnb.measures.base import state
+from privnb.measures.inference_channels import blocked
 from privnb.microdata.dataset import load
+from privnb.miners.anonymous_tree import anonymous_tree
+from privnb.miners.baskets import Baskets
+from privnb.miners.rules import itemsets
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.sanitizers import Identity, Suppress, TopDownSpecialization
 
@@ -50,10 +56,10 @@ def hypertension():
     sections 5.2 to 5.7.1.
     """
     table = load("hypertension")
-    row, rows = row_builder(table, Identity(), ""), []
-    rows += [row("tuples", _tuples(table, labels), group=_written(labels)) for labels in SUBGROUPS]
+    made, rows = row_builder(table, Identity(), ""), []
+    rows += [made("tuples", _tuples(table, labels), group=_written(labels)) for labels in SUBGROUPS]
     heights = [len(table.hierarchies[name].groups) - 1 for name in ("marital-status", "sex")]
-    rows.append(row("lattice_height", sum(heights), target="marital-status, sex"))
+    rows.append(made("lattice_height", sum(heights), target="marital-status, sex"))
     for sanitizer in (Identity(), Suppress("sex")):
         release = sanitizer.sanitize(table, rng=1)
         rows.append(row_builder(table, sanitizer, "")("k_achieved", achieved(KAnonymity(2), release)))
@@ -63,31 +69,58 @@ def hypertension():
     return tidy(rows + _steps(table, sanitizer))
 
 
+def hypertension_results():
+    """What chapter 5 prints of results that are published of the 66 tuples: tidy results of `tuples`.
+
+    Section 5.7.1: itemsets of a support of 40 (A: been married, B: male, C: 40 hours or more), with counts that are
+    raised until no group of fewer than 10 follows. Figure 5.20: the leaves of a tree of eleven, by marital status and
+    sex.
+    """
+    table = load("hypertension")
+    labels = {"A": SUBGROUPS[3], "B": SUBGROUPS[12], "C": SUBGROUPS[13]}
+    baskets = Baskets(tuple(labels), np.column_stack([_fits(table, each) for each in labels.values()]))
+    raised = blocked(itemsets(baskets, 40 / len(table)), 10)
+    made = partial(row, dataset=table.name, parameters="k=10", parameter="k", bound=10, sanitizer="supports raised")
+    found = [made("tuples", raised[frozenset(each)], group=each or "everybody") for each in ("C", "")]
+    tree = anonymous_tree(table, "hypertension", 11, attributes=["marital-status", "sex"])
+    made = partial(row, dataset=table.name, parameters="k=11", parameter="k", bound=11, sanitizer="k-anonymous tree")
+    for cells, counts in tree.described():
+        for label, people in zip(tree.classes, counts, strict=True):
+            leaf = {name: each for name, each in cells.items() if each != "*"} | {"hypertension": label}
+            found.append(made("tuples", people, group=_written(leaf)))
+    return tidy(found)
+
+
 def _tuples(table, labels):
     """How many tuples have all the `{attribute: label}`."""
+    return int(_fits(table, labels).sum())
+
+
+def _fits(table, labels):
+    """Which tuples have all of them: bool array (n,)."""
     fits = np.ones(len(table), dtype=bool)
     for name, label in labels.items():
         if name in table.hierarchies:
             fits &= np.isin(table.codes[name], table.hierarchies[name].covered(label))
         else:
             fits &= (table.table[name] == label).to_numpy()
-    return int(fits.sum())
+    return fits
 
 
 def _released(table, sanitizer):
-    row, names = row_builder(table, sanitizer, ""), table.schema.quasi_identifiers
+    made, names = row_builder(table, sanitizer, ""), table.schema.quasi_identifiers
     classes = sanitizer.sanitize(table, rng=1).table.groupby(names).size()
     return [
-        row("tuples", people, group=_written({n: cell for n, cell in zip(names, cells, strict=True) if cell != "*"}))
+        made("tuples", people, group=_written({n: cell for n, cell in zip(names, cells, strict=True) if cell != "*"}))
         for cells, people in classes.items()
     ]
 
 
 def _steps(table, sanitizer):
-    row, rows = row_builder(table, sanitizer, ""), []
+    made, rows = row_builder(table, sanitizer, ""), []
     for step in sanitizer.steps(table).query("chosen").itertuples():
-        rows.append(row("k_before_step", step.k, group=str(step.step)))
-        rows.append(row("anonymity_loss", step.loss, group=f"{step.attribute}: {step.value}"))
+        rows.append(made("k_before_step", step.k, group=str(step.step)))
+        rows.append(made("anonymity_loss", step.loss, group=f"{step.attribute}: {step.value}"))
     return rows
 
 

@@ -1,0 +1,147 @@
+"""What rules, trees and published models give away, on a sample of Adult: tidy results, charts and sentences."""
+
+import answers
+import numpy as np
+import pytest
+
+from privnb import evaluation, studies
+from privnb.microdata.dataset import load
+from privnb.microdata.schema import NotForThisTable
+from privnb.miners.rules import Rule
+from privnb.reporting import charts, findings
+from privnb.sanitizers import Anatomy, Identity, RandomizedResponse, Suppress
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return studies.with_rules(load("adult", records=1500))
+
+
+@pytest.fixture(scope="module")
+def hidden(dataset):
+    return studies.rules_hidden(dataset, studies.sensitive_rules(dataset, 0.02, number=5), 0.02)
+
+
+@pytest.fixture(scope="module")
+def results(dataset, hidden):
+    return evaluation.join(
+        studies.models_published(dataset, "majority, unpruned tree", examples=100),
+        studies.open_channels(dataset, [0.02, 0.1], k=10),
+        studies.trees(dataset, [5, 50, 100_000], few=10),
+        hidden,
+        studies.releases_mined(dataset, [Identity(), RandomizedResponse(2.0), Suppress()], 0.02),
+    )
+
+
+def value(results, measure, **columns):
+    rows = results[results.measure == measure]
+    for column, wanted in columns.items():
+        rows = rows[rows[column] == wanted]
+    (found,) = rows.value
+    return found
+
+
+def test_fewer_itemsets_open_fewer_channels(results):
+    few, many = (value(results, "inference_channels", bound=bound) for bound in (0.1, 0.02))
+    assert 0 <= few < many
+    assert value(results, "itemsets", bound=0.1) < value(results, "itemsets", bound=0.02)
+    assert value(results, "support_added", bound=0.02) > 0
+
+
+def test_the_intact_table_gives_every_itemset_and_nothing_gives_few(results):
+    for measure in ("missed_itemsets", "false_itemsets", "support_error"):
+        found = [value(results, measure, sanitizer=each) for each in ("Identity", "RandomizedResponse", "Suppress")]
+        assert found[0] == 0
+        assert min(found[1:]) > 0
+
+
+def test_a_release_without_a_cell_for_each_says_why(dataset):
+    rows = studies.releases_mined(dataset, [Anatomy(2, "salary")], 0.02)
+    assert rows.status.tolist() in (["refused"], ["not possible"])
+    assert rows.reason.iloc[0]
+
+
+def test_sensitive_rules_end_in_a_rare_value_of_the_secret(dataset):
+    found = studies.sensitive_rules(dataset, 0.02, number=5)
+    assert len(found) == 5
+    assert {each for rule in found for each in rule.right} == {"salary=>50K"}
+    assert studies.sensitive_rules(dataset, 0.9) == []
+    assert len(studies.rules_hidden(dataset, [], 0.02)) == 0
+
+
+def test_all_ways_hide_and_blocking_is_undone(hidden):
+    shown = hidden[hidden.variant == ""]
+    failures = shown[shown.measure == "hiding_failure"].set_index("sanitizer").value
+    assert failures.drop("1.a").max() == 0
+    assert len(failures) == 18
+    assert value(hidden, "optimality_gap") == 0
+    assert value(hidden, "artifactual_patterns", sanitizer="blocking", variant="") == 0
+    assert value(hidden, "hiding_failure", variant="filled in") > 0
+    cost = shown[shown.measure == "cells_changed"].set_index("sanitizer").value
+    by_support = ["2.b", "2.c", "lattice", "naive", "MinFIA", "MaxFIA", "IGA", "SWA", "disaggregate"]
+    assert cost["exact program"] <= cost[by_support].min()
+
+
+def test_a_tree_of_k_has_no_small_leaf(results):
+    assert value(results, "in_small_leaves", sanitizer="tree") > 0.2
+    assert value(results, "in_small_leaves", bound=50) == 0
+    assert 100_000 not in set(results.bound), "the half has not so many people"
+    accuracy = results[results.measure == "tree_accuracy"]
+    assert (accuracy.low < accuracy.value).all()
+    assert accuracy.baseline.nunique() == 1
+
+
+def test_the_answer_has_a_number_in_forty_words(results):
+    said = findings.given_away(results)
+    first = repr(said).split("\n\n")[0]
+    assert answers.words(first) <= 40
+    assert first.startswith("**Unpruned tree**, published, tells most")
+    assert "1 of 2 published models open a channel" in repr(said)
+    assert "nan" not in repr(said)
+    for part in (results[results.miner != "unpruned tree"], results[results.measure == "inference_channels"].head(0)):
+        assert "tells most" not in repr(findings.given_away(part))
+
+
+def test_charts_say_their_number(results):
+    for made in (charts.hidden_rules(results), charts.published_models(results)):
+        spec = made.to_dict()
+        assert "%" in str(spec["title"]["text"])
+    nothing = results.head(0)
+    assert "hidden rule" in repr(charts.hidden_rules(nothing))
+    assert "published model" in repr(charts.published_models(nothing))
+
+
+def test_supports_are_of_k_people_at_least(dataset):
+    assert studies.supports("0.5, 0.001", dataset, 30) == [0.02, 0.5]
+    assert studies.tree_bounds("5, 2") == [2, 5]
+    assert studies.examples_known(dataset, 500) == 150
+    assert [type(each).__name__ for each in studies.rule_releases(dataset, 10, "6")] == [
+        "Mondrian", "FullDomain", "RandomizedResponse", "Mask", "GammaDiagonal", "Suppress"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda d: studies.supports("2", d, 10), "SUPPORT must be one share"),
+        (lambda d: studies.supports("", d, 10), "SUPPORT must be one share"),
+        (lambda d: studies.supports("0.1", d, 1), "k must be a whole number of at least 2"),
+        (lambda d: studies.tree_bounds("1"), "K_TREE must be one whole number"),
+        (lambda d: studies.tree_bounds(""), "K_TREE must be one whole number"),
+        (lambda d: studies.examples_known(d, 1), "EXAMPLES must be a whole number of at least 2"),
+        (lambda d: studies.sensitive_rules(d, 0.1, number=0), "number must be a whole number"),
+        (lambda d: studies.rules_hidden(d, ["a => b"], 0.1), "must be a Rule"),
+        (lambda d: studies.rules_hidden(d, [Rule.read("sex=X => salary=>50K")], 0.1), "there is no item 'sex=X'"),
+        (lambda d: studies.open_channels(d, [0.1], k=1), "k must be a whole number of at least 2"),
+        (lambda d: studies.rule_releases(d, 10, "x"), "EPSILON_RULES"),
+    ],
+)
+def test_bad_input_is_a_clear_error(dataset, call, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        call(dataset)
+
+
+def test_tables_without_categories_or_a_secret_have_no_page():
+    with pytest.raises(NotForThisTable, match="has no published attribute of categories"):
+        studies.with_rules(load("census"))
+    assert np.isfinite(len(studies.with_rules(load("hypertension"))))
