@@ -64,6 +64,12 @@ class Decision:
         return "" if self.chosen is None else self.chosen.parameters
 
     @property
+    def choice(self):
+        """The chosen release as `decision.choices` gives one: a table of one row."""
+        row = {"setting": self.setting or NONE, "sanitizer": self.sanitizer, "parameters": self.parameters}
+        return pd.DataFrame([row])
+
+    @property
     def runner_up(self):
         """What a person calls the release that would be next; empty where there is none."""
         kept = self.releases[self.releases.kept]
@@ -91,7 +97,7 @@ class Decision:
         if self.chosen is None:
             return f"None of {many} releases keeps the policy. {self._nearest()}".strip()
         kept, loss = int(self.releases.kept.sum()), self.chosen
-        said = f"{kept} of {many} releases keep{'s' * (kept == 1)} the policy, and this one loses least for its users"
+        said = f"{kept} of {many} releases keep{'s' * (kept == 1)} the policy, and it loses least for its users"
         said += f" ({_number(loss.loss, loss.loss_low, loss.loss_high)} of what there is to lose)."
         if self.near:
             said += f" By this loss it cannot be told from {', '.join(self.near[:3])}."
@@ -141,7 +147,7 @@ class Decision:
         if chosen is not None and chosen.random:
             of_it = self.vectors[(self.vectors.setting == chosen.setting)]
             said += f" It is drawn by lot, and was drawn {int(of_it.seeds.max())} times."
-        read = "" if policy.verified else " We have read a digest of it, not the source itself."
+        read = "" if policy.verified else " They are not checked against the source itself."
         said += f" The caps are of {policy.source}.{read} {policy.convention}".rstrip()
         return f"{said} That no attack found more does not mean that there is none."
 
@@ -269,7 +275,7 @@ def judged(results, policy, found):
 
 def _risk(rows, cap):
     """One release on one cap: of a "worst group" the group of the largest upper bound."""
-    there = rows[(rows.measure == cap.measure) & (rows.variant == cap.variant) & (rows.control == "")]
+    there = rows[(rows.measure == cap.measure) & (rows.variant == cap.variant)]
     axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "group": ""}
     if cap.group == "everybody":
         there = there[there.group == ""]

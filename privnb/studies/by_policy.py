@@ -19,6 +19,7 @@ from privnb.sanitizers.catalogue import ends
 from privnb.studies.every_sanitizer import MEASURES, appraised, family
 from privnb.studies.profiles import evaluated, profile_of
 
+RISK_MEASURES = [f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]
 SEEDS = {"quick": 3, "full": 10}  # of what is drawn, in the last step
 WITHOUT_GROUPS = "certainty_penalty"  # stands for a utility loss where a table has no large groups
 
@@ -49,6 +50,13 @@ class Searched:
         """The sanitizer that is chosen, or None."""
         wanted = self.decision.sanitizer, self.decision.parameters
         return next((each for each in self.sanitizers if _key(each) == wanted), None)
+
+    @property
+    def of_risks(self):
+        """The rows of `results` that are risks of the original and of what is chosen."""
+        wanted = {(by_policy.ORIGINAL, ""), (self.decision.sanitizer, self.decision.parameters)}
+        chosen = np.array([key in wanted for key in map(tuple, self.results[SETTING].to_numpy())])
+        return self.results[self.results.measure.isin(RISK_MEASURES) & chosen]
 
     @property
     def sentences(self):

@@ -2,36 +2,32 @@
 
 from functools import partial
 
-from privnb.decision import choices, reason
 from privnb.decision.summary import recommendation
 from privnb.evaluation import disclosures, trade_off, workload
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import Linked, answer
 from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.releases import Costs
-from privnb.evaluation.results import join, setting
+from privnb.evaluation.results import join
 from privnb.microdata import expect
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import say
 from privnb.sanitizers.catalogue import ends
+from privnb.studies.by_policy import Searched
 from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
 
 
-def decided(dataset, sanitizers, results, releases, policy, *, profile="quick", store=""):
-    """The results with the recommendation, and the risks and utilities of the original and of what is recommended.
+def decided(dataset, results, found, *, profile="quick", store=""):
+    """The results with the decision, and the risks and utilities of the original and of what is chosen.
 
     Parameters
     ----------
     dataset : Dataset
-    sanitizers : list of Sanitizer
-        Those that were compared.
     results : DataFrame
         Of `appraised`.
-    releases : DataFrame
-        `decision.points` of these, with the policy's floor.
-    policy : Policy
-        What the owner accepts.
+    found : Searched
+        Of `searched`.
     profile : str
         How much is run, by name: one of `PROFILES`.
     store : str
@@ -41,25 +37,24 @@ def decided(dataset, sanitizers, results, releases, policy, *, profile="quick", 
     -------
     DataFrame
         `results`, the row of `decision.summary.recommendation`, and what `decision.summary` reads of both releases:
-        who is singled out, found and guessed, whose sensitive value is surest, nearer predictions of the worst miner,
-        and what users keep. Where nothing is recommended, of the original alone.
+        who is singled out, found, linked, guessed and known for a member, nearer predictions of the worst miner, and
+        what users keep. Where nothing is chosen, of the original alone.
     """
-    expect.these(dataset=dataset, sanitizers=sanitizers, results=results, releases=releases, policy=policy)
-    expect.these(profile=profile, store=store)
-    table, floor = choices(releases, **policy.caps(releases)), policy.floor
-    note = as_they_are(dataset)
-    row = recommendation(results, table, reason(releases, table, policy), note.data if note else "")
+    expect.these(dataset=dataset, results=results, profile=profile, store=store)
+    expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
+    note, floor = as_they_are(dataset), found.decision.policy.floor
+    row = recommendation(found.results, found.decision.choice, found.decision.why, note.data if note else "")
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
     questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
     if not dataset.schema[target].numeric:  # a number is seldom predicted exactly
         miner, (_, folds) = next(iter(size.workloads.items()))
         questions.append(workload.Utility(target, miner, folds=folds))
-    both = [original, *(each for each in sanitizers if _named(each) == tuple(row[["sanitizer", "parameters"]].iloc[0]))]
+    both = [original, *filter(None, [found.chosen])]
     tasks = [partial(answer, dataset, each, 1, question) for each in both for question in questions]
     tasks.append(partial(answer, dataset, bare, 1, Costs()))
-    found = evaluated({"": tasks}, store, "look at what is recommended")[""]
+    seen = evaluated({"": tasks}, store, "look at what is chosen")[""]
     mined = adversaries(dataset, both, profile=profile, seeds=1, store=store)
-    return together([join(results, row, found, mined)])
+    return together([join(results, row, found.of_risks, seen, mined)])
 
 
 def as_they_are(dataset):
@@ -84,7 +79,3 @@ def as_they_are(dataset):
         "Give what others may know the role quasi-identifier."
     )
 
-
-def _named(sanitizer):
-    named = setting(sanitizer)
-    return named["sanitizer"], named["parameters"]

@@ -5,6 +5,7 @@ takes tidy results and returns `sentences.Sentences`. What the results at hand d
 """
 
 from privnb.reporting.findings.adversary import adversary_gains, mined_predictions
+from privnb.reporting.findings.by_policy import by_policy
 from privnb.reporting.findings.channel import errata, leakage, random_levels
 from privnb.reporting.findings.frontier import publication, search
 from privnb.reporting.findings.given_away import given_away
@@ -17,7 +18,11 @@ from privnb.reporting.findings.users import utility_declines
 from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
+<<<<<<< HEAD
     "adversary_and_researcher", "adversary_gains", "errata", "every_setting", "given_away", "leakage",
+=======
+    "adversary_and_researcher", "adversary_gains", "by_policy", "errata", "every_setting", "leakage",
+>>>>>>> c200c6f (08 decides by a policy: caps on several risks, written down before; two axes alone recommend nothing)
     "mined_predictions", "one_setting", "owner_choice", "perturbation", "privacy_models", "publication",
     "random_levels", "recovered", "release_costs", "search", "steep_hierarchy", "uniqueness", "utility_declines",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from privnb.sanitizers.catalogue import title
 
 @of_results()
 def publication(results, releases, policy):
-    """The owner's choice: first which release may be published, then why the others may not.
+    """What two axes alone say, which is no recommendation: which release loses least, and why others are left out.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def publication(results, releases, policy):
     """
     caps = policy.caps(releases)
     table = decision.choices(releases, **caps)
-    first = f"{B}{table.setting.iloc[0]}{B} is recommended"
+    first = f"By two axes alone {B}{table.setting.iloc[0]}{B} comes first"
     if table.setting.iloc[0] == "none":
-        first = f"{B}None of these releases should be published{B}"
+        first = f"By two axes alone {B}none of these releases should be published{B}"
     yield f"{first} ({whose(results)}): {decision.reason(releases, table, policy)}."
     if reasons := decision.left_out(releases, **caps):
         many = sum(map(len, reasons.values()))
