@@ -22,17 +22,9 @@ from privnb.reporting.charts.twelve import cuts, lattice
 from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
-<<<<<<< HEAD
-    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "choices", "class_sizes", "compared", "cuts", "declines",
-    "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules",
-    "hit", "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed",
+    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "caps", "choices", "class_sizes", "compared", "cuts", "declines",
+    "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit",
+    "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed",
     "published_models", "recovery", "risk_utility", "setup", "spans", "statements", "summary", "table", "trade_off",
     "two_critiques", "uniqueness", "which",
-=======
-    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "caps", "choices", "class_sizes", "compared", "cuts", "declines",
-    "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hit", "inside",
-    "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed", "recovery",
-    "risk_utility", "setup", "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness",
-    "which",
->>>>>>> c200c6f (08 decides by a policy: caps on several risks, written down before; two axes alone recommend nothing)
 ]  # fmt: skip

@@ -18,11 +18,7 @@ from privnb.reporting.findings.users import utility_declines
 from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
-<<<<<<< HEAD
-    "adversary_and_researcher", "adversary_gains", "errata", "every_setting", "given_away", "leakage",
-=======
-    "adversary_and_researcher", "adversary_gains", "by_policy", "errata", "every_setting", "leakage",
->>>>>>> c200c6f (08 decides by a policy: caps on several risks, written down before; two axes alone recommend nothing)
+    "adversary_and_researcher", "adversary_gains", "by_policy", "errata", "every_setting", "given_away", "leakage",
     "mined_predictions", "one_setting", "owner_choice", "perturbation", "privacy_models", "publication",
     "random_levels", "recovered", "release_costs", "search", "steep_hierarchy", "uniqueness", "utility_declines",
 ]  # fmt: skip
