@@ -78,4 +78,3 @@ def as_they_are(dataset):
         f"{what} published exactly, and no risk here counts what they tell: whoever knows them may find a person. "
         "Give what others may know the role quasi-identifier."
     )
-

@@ -103,7 +103,9 @@ def test_every_release_that_is_left_out_is_listed_with_the_reason(results):
 
 def test_nothing_is_recommended_where_nothing_keeps_floor_and_caps(results):
     text = said(results, decision.Policy(floor=50)).data
-    assert text.startswith("By two axes alone **none of these releases should be published** (town, sensitive job): none has accuracy")
+    assert text.startswith(
+        "By two axes alone **none of these releases should be published** (town, sensitive job): none has accuracy"
+    )
     assert "no release keeps the floor" in text
     text = said(results, decision.Policy(privacy=0.1, utility=0.1)).data
     assert "for Suppression a utility loss of 0.05 would have to be accepted" in text

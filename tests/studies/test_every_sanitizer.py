@@ -328,6 +328,7 @@ def test_what_is_chosen_stands_beside_the_original_in_all_questions(people, resu
     assert singled_out.original[0] > 0.5 > singled_out.release[0] == 0
     assert linked.original[0] > 0.5 > linked.release[0] > linked.baseline[0]
 
+
 def test_what_is_published_beside_the_quasi_identifiers_is_said(people):
     """A column that is declared neutral is in every release as it is, and no risk counts what it tells."""
     assert studies.as_they_are(people) is None

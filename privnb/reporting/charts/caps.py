@@ -1,7 +1,5 @@
 """Which cap of a policy rules which release out: a panel for each cap, a point for each release."""
 
-import numpy as np
-
 from privnb.decision.by_policy import LOSS, Decision
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, INK, alt, finish, none, of_columns
@@ -35,13 +33,19 @@ def caps(decision):
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
     y = alt.Y("setting:N", sort=order, title=None)
     state = alt.Color("state:N", scale=colours, title=None)
-    shape = alt.Shape("state:N", scale=alt.Scale(domain=colours.domain, range=["circle", "triangle-up", "cross"]), title=None)
+    shape = alt.Shape(
+        "state:N", scale=alt.Scale(domain=colours.domain, range=["circle", "triangle-up", "cross"]), title=None
+    )
     span = alt.X("low:Q", title="share", axis=alt.Axis(format="~%", tickCount=4))
     panel = alt.layer(
         base.mark_rule(color=INK, strokeDash=[4, 3]).encode(x="max(cap):Q"),
         base.mark_rule().encode(x=span, x2="high:Q", y=y, color=state),
         base.mark_point(filled=True, size=55, opacity=1).encode(
-            x="place:Q", y=y, color=state, shape=shape, tooltip=["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")]
+            x="place:Q",
+            y=y,
+            color=state,
+            shape=shape,
+            tooltip=["setting:N", "said:N", "state:N", alt.Tooltip("place:Q", format=".2%")],
         ),
     ).properties(width=PANEL)
     chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
