@@ -46,6 +46,7 @@ from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, Rando
 from privnb.sanitizers.marginals import anonymized_marginals
 from privnb.sanitizers.noise_channel import Laplace
 from privnb.studies.askari_2012.enumeration.errata import errata
+from privnb.studies.by_policy import Searched
 
 # Where they are, by the names that stand below.
 MODULES = {
@@ -226,7 +227,7 @@ def of_one():
     dataset, release = given["dataset"], given["release"]
     codes, region = Categories(("011", "012")), dataset.schema["region"]
     published = release.publish()[0]
-    study = studies.data_sets([dataset])
+    study, costs = studies.data_sets([dataset]), evaluation.costs(dataset, evaluation.ends())
     return {
         "Linkage.predict.known": dataset.table, "Linkage.candidates.known": dataset.table,
         "CountQueries.of.dimension": 2, "CountQueries.of.selectivity": 0.5, "CountQueries.of.number": 5,
@@ -379,7 +380,8 @@ def of_one():
         **{f"experiments.{f}.partitions": {"k": given["partitions"]} for f in ("count_queries", "direct", "trade_off")},
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
         "frontier.decide.policy": OWNERS, "experiments.searched.policy": OWNERS,
-        "frontier.decide.results": evaluation.costs(dataset, evaluation.ends()),
+        "frontier.decide.results": costs,
+        "experiments.decided.found": Searched(decision.decide(costs, OWNERS), costs, [], []),
         "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),
         **{f"frontier.Policy.{axis}": 0.2 for axis in decision.AXES},
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},

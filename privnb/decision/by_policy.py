@@ -92,16 +92,16 @@ class Decision:
 
     @property
     def why(self):
-        """Why the release is chosen, or what would have to be accepted of one: a sentence or two."""
+        """Why the release is chosen, or that there is none: a sentence."""
         many = len(self.releases)
         if self.chosen is None:
-            return f"None of {many} releases keeps the policy. {self._nearest()}".strip()
+            return f"None of {many} releases keeps the policy."
         kept, loss = int(self.releases.kept.sum()), self.chosen
-        said = f"{kept} of {many} releases keep{'s' * (kept == 1)} the policy, and it loses least for its users"
-        said += f" ({_number(loss.loss, loss.loss_low, loss.loss_high)} of what there is to lose)."
-        if self.near:
-            said += f" By this loss it cannot be told from {', '.join(self.near[:3])}."
-        return said
+        lost = _number(loss.loss, loss.loss_low, loss.loss_high)
+        keep = "keeps" if kept == 1 else "keep"
+        return (
+            f"{kept} of {many} releases {keep} the policy, and it loses least for its users ({lost} of what there is)."
+        )
 
     @property
     def risks(self):
@@ -116,8 +116,11 @@ class Decision:
         policy, chosen = self.policy, self.chosen
         answer = f"{B}{chosen.setting}{B} is chosen" if chosen is not None else f"{B}No release is chosen{B}"
         said = [f"{answer} under the policy {policy.title}. {self.why}"]
+        if self.near:
+            said.append(f"By what is lost it cannot be told from {', '.join(self.near[:3])}.")
         if self.runner_up:
             said.append(f"The runner-up is {self.runner_up}.")
+        said += filter(None, [self._nearest()] if chosen is None else [])
         said.append(
             "Its risks beside the caps:" if chosen is not None else "The risks of the original beside the caps:"
         )
@@ -274,7 +277,7 @@ def judged(results, policy, found):
 
 
 def _risk(rows, cap):
-    """One release on one cap: of a "worst group" the group of the largest upper bound."""
+    """One release on one cap: of a "worst group" the group of the largest upper bound that is shown."""
     there = rows[(rows.measure == cap.measure) & (rows.variant == cap.variant)]
     axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "group": ""}
     if cap.group == "everybody":
@@ -286,7 +289,8 @@ def _risk(rows, cap):
         why = there.reason.iloc[0] if len(there) else f"{facts(cap.measure).phrase} was not measured"
         return {**axis, **_unknown(why)}
     groups = {group: _mean(part, known.randomized.any()) for group, part in known.groupby("group", sort=False)}
-    worst = max(groups, key=lambda group: (np.isnan(groups[group]["high"]), groups[group]["high"]))
+    shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
+    worst = max(shown, key=lambda group: groups[group]["high"])
     return {**axis, "group": worst, **groups[worst]}
 
 

@@ -41,6 +41,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
         what users keep. Where nothing is chosen, of the original alone.
     """
     expect.these(dataset=dataset, results=results, profile=profile, store=store)
+    profile_of(profile)
     expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
     note, floor = as_they_are(dataset), found.decision.policy.floor
     row = recommendation(found.results, found.decision.choice, found.decision.why, note.data if note else "")

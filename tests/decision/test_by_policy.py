@@ -83,7 +83,8 @@ def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps
     found = decided(nobody, loose)
     assert found.chosen is None
     assert (found.sanitizer, found.runner_up) == ("none", "")
-    assert found.why.startswith("None of 9 releases keeps the policy. The nearest is ")
+    assert found.why == "None of 9 releases keeps the policy."
+    assert found.sentences[1].startswith("The nearest is ")
 
 
 def test_an_unknown_or_absent_risk_keeps_no_cap():

@@ -1,11 +1,12 @@
 """Which cap of a policy rules which release out: a panel for each cap, a point for each release."""
 
-from privnb.decision.by_policy import LOSS, Decision
+from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
 from privnb.microdata import expect
 from privnb.reporting.charts.base import COLOURS, INK, alt, finish, none, of_columns
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels
+MOST = 24  # releases that are drawn
 
 
 def caps(decision):
@@ -28,7 +29,8 @@ def caps(decision):
     named = rows.axis + rows.group.map(lambda group: f" ({group})" if group else "")
     rows = rows.assign(state=kept, said=named, place=rows.value.fillna(rows.high).fillna(rows.cap))
     rows = rows.assign(**{end: rows[end].fillna(rows.place) for end in ("low", "high")})
-    order = decision.releases.setting.tolist()
+    order = _nearest(decision.releases)
+    rows = rows[rows.setting.isin(order)]
     colours = alt.Scale(domain=[KEPT, BROKEN, UNKNOWN], range=[COLOURS[0], COLOURS[1], INK])
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
     y = alt.Y("setting:N", sort=order, title=None)
@@ -50,11 +52,18 @@ def caps(decision):
     ).properties(width=PANEL)
     chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
     chart = chart.resolve_scale(x="independent")
-    many = int(decision.releases.kept.sum())
-    title = f"{many} of {len(order)} releases keep{'s' * (many == 1)} every cap of {decision.policy.title}"
+    many, all_of_them = int(decision.releases.kept.sum()), len(decision.releases)
+    title = f"{many} of {all_of_them} releases keep{'s' * (many == 1)} every cap of {decision.policy.title}"
     first = f", {decision.setting} first" if decision.setting else ""
     below = int((decision.releases.status == "refused").sum())
-    floor = f" {below} of them may not be chosen whatever their risks." if below else ""
+    floor = f" {below} releases may not be chosen whatever their risks." if below else ""
+    floor += f" The {len(order)} nearest to the policy are drawn, and the original." if len(order) < all_of_them else ""
     return finish(
         chart, title, f"Points: risk by release{first}, lower is better; lines: 95% intervals; dashed: the cap.{floor}"
     )
+
+
+def _nearest(releases):
+    """The settings that are drawn: what keeps the policy, then what breaks fewest caps, by loss; and the original."""
+    order = releases.assign(broken=releases.reasons.map(len)).sort_values(["broken", "loss"], kind="stable")
+    return list(dict.fromkeys([*order.setting[:MOST], *order.setting[order.sanitizer == ORIGINAL]]))

@@ -26,9 +26,9 @@ def publication(results, releases, policy):
     """
     caps = policy.caps(releases)
     table = decision.choices(releases, **caps)
-    first = f"By two axes alone {B}{table.setting.iloc[0]}{B} comes first"
+    first = f"{B}{table.setting.iloc[0]}{B} comes first"
     if table.setting.iloc[0] == "none":
-        first = f"By two axes alone {B}none of these releases should be published{B}"
+        first = f"{B}None of these releases should be published{B}"
     yield f"{first} ({whose(results)}): {decision.reason(releases, table, policy)}."
     if reasons := decision.left_out(releases, **caps):
         many = sum(map(len, reasons.values()))
