@@ -76,3 +76,16 @@ def test_every_sanitizer_is_in_the_table():
     table = re.search(r"\| sanitizer \| what it does \|\n(.*?)\n\n", TEXT, re.DOTALL)[1]
     named = [name for row in table.splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
     assert sorted(named) == sorted(name for name, kind in kinds().items() if kind.__module__.startswith("privnb."))
+
+
+def test_the_places_of_the_books_sections_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = re.search(r"## The book's sections\n(.*?)\n## ", text, re.DOTALL)[1]
+    files = re.findall(r"`(\w+/[\w/.]+)`", table)
+    assert len(files) > 50
+    assert [name for name in files if not (ROOT / "privnb" / name).exists()] == []
+    pages = re.findall(r"`(\d\d_\w+)`", table)
+    assert [name for name in pages if not (ROOT / "notebooks" / f"{name}.ipynb").exists()] == []
+    sections = re.findall(r"^\| ([^|]*)", table, re.MULTILINE)
+    chapters = {int(number) for row in sections for number in re.findall(r"(?<![\d.])\d+", row)}
+    assert chapters >= set(range(2, 21))
