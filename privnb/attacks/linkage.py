@@ -53,7 +53,7 @@ class Linkage(RecordLinkage):
         rows = Distinct(moved, len(published.table))
         return {
             "_names": names,
-            "_cells": {name: _cells(published, name, published.table[name]) for name in names if name not in noisy},
+            "_cells": {name: cells_of(published, name, published.table[name]) for name in names if name not in noisy},
             "_moved": tuple(moved),
             "_rows": rows,
         }
@@ -181,7 +181,7 @@ class Linkage(RecordLinkage):
         cells, released = self._cells[name]
         first, last = np.concatenate(released).T
         number = np.repeat(np.arange(len(released)), [len(runs) for runs in released])
-        codes, known = _cells(self.published, name, column)
+        codes, known = cells_of(self.published, name, column)
         fit = np.zeros((len(known), _words(len(cells)) * 8), dtype=np.uint8)
         for row, runs in zip(fit, known, strict=True):
             meets = np.zeros(len(released), dtype=bool)
@@ -212,7 +212,7 @@ def _count(words):
     return np.bitwise_count(words).astype(np.int64)
 
 
-def _cells(published, name, column):
+def cells_of(published, name, column):
     """The distinct cell of each row, integer array (n,), and for each distinct cell the runs of neighbouring positions
     on the attribute's line that it covers: a list of integer arrays (runs, 2), first and last of each.
     """

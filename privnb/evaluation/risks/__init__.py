@@ -5,7 +5,10 @@
 | `identity_risk` | knows a person's quasi-identifiers and takes the released row that fits | takes a row at random |
 | `attribute_risk` | knows them and names the person's sensitive value | names what the other people's records say |
 | `linkability_risk` | holds two parts of records and joins two that lead to the same row | joins parts of two people |
+| `membership_risk` | takes a record for a member's that the release covers more than other people do | guesses |
 | `anti_utility_risk` | lets a miner name a value, to be nearer than what was released | guesses without the release |
+
+With sampling weights, `individual_risk` and `population_unique` say of identity what they are in the population.
 
 Each is one file, a `Question` whose `scores` are an array over people with the release beside one without it. Mean,
 worst-off person, interval and groups follow from these in `scores.py`.
@@ -22,6 +25,7 @@ from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
+from privnb.evaluation.risks.membership import MembershipRisk
 from privnb.microdata import expect, withholding
 
 __all__ = ["questions", "risks"]
@@ -44,6 +48,7 @@ def questions(dataset, *, sensitive=None, fewest=withholding.LIMIT):
         IdentityRisk(fewest),
         AttributeRisk.of(dataset, sensitive, fewest),
         LinkabilityRisk(fewest=fewest),
+        MembershipRisk(fewest),
         AntiUtilityRisk.of(dataset, fewest=fewest),
     ]
 

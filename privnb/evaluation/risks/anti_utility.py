@@ -27,7 +27,7 @@ state(
     kind="privacy",
     better="lower",
     bounds=(-1, 1),
-    title="Anti-utility",
+    title="Anti-utility risk",
     sentence="For how many more people a miner that learns from the release comes nearer to the truth than what was "
     "released than a guess without it does.",
     source="after Sramka et al. 2010, section 4.4, scenario A",

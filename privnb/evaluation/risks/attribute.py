@@ -38,7 +38,7 @@ state(
     kind="privacy",
     better="lower",
     bounds=(-1, 1),
-    title="Attribute",
+    title="Attribute risk",
     sentence="How many more people's sensitive value is guessed right with the release than from the records of all "
     "other people.",
     source="after Brickell and Shmatikov, KDD 2008, section 4.4",

@@ -28,10 +28,10 @@ state(
     kind="privacy",
     better="lower",
     bounds=(0, 1),
-    title="Linkability",
+    title="Linkability risk",
     sentence="How likely two parts of a person's record, held apart, lead to the same released row: mean over at most "
     "2,000 people.",
-    source="after Giomi et al., anonymeter, PoPETs 2023, section 4",
+    source="after Giomi et al., PoPETs 2023 (anonymeter)",
     unit="share of people",
     format="{:%} of people",
     baseline="parts of two people",

@@ -76,3 +76,13 @@ def guessed(dataset, release, name):
         best = list(times.index[times == times.max()])
         found[int(record)] = (dataset.table[name].iloc[record] in best) / len(best)
     return pd.Series(found).sort_index()
+
+
+def size(release, name, cell):
+    """How many values a released label covers."""
+    attribute = release.schema[name]
+    hierarchy = release.hierarchies.get(name) or flat(attribute)
+    if attribute.numeric:
+        low, high = hierarchy.bounds(cell if isinstance(cell, str) else f"{cell:g}")
+        return high - low + 1
+    return int(hierarchy.members([cell])[0].sum())

@@ -1,0 +1,185 @@
+"""Membership: densities by plain loops, copies that tell everything and releases that tell nothing, false alarms."""
+
+from dataclasses import replace
+
+import keyed
+import numpy as np
+import pandas as pd
+import plain
+import pytest
+
+from privnb.evaluation.cases import Case
+from privnb.evaluation.risks import membership, risks
+from privnb.evaluation.risks.density import FAR, FEW, OTHER, Cover
+from privnb.evaluation.risks.membership import MembershipRisk, at_most, halves, threshold, told
+from privnb.evaluation.risks.scores import Apart
+from privnb.microdata.dataset import load
+from privnb.microdata.treatment import Unreadable
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import (
+    Anatomy,
+    DataSwapping,
+    Identity,
+    KMember,
+    LaplaceNoise,
+    LatinHypercube,
+    LocalSuppression,
+    Mondrian,
+    RandomizedResponse,
+    Rounding,
+    Suppress,
+)
+
+
+def degree(release, row, record, names):
+    """How far a released row covers a record, and its weight: by the definition, cell by cell."""
+    covered, weight = 1.0, 1.0
+    for name in names:
+        kind, value, attribute = release.columns[name].kind, record[name], release.schema[name]
+        law = release.columns[name].law
+        if kind == "bucketized":
+            held = release.buckets[(release.buckets.attribute == name) & (release.buckets.bucket == row.bucket)]
+            covered *= held["count"][held.value == value].sum() / held["count"].sum()
+        elif kind in ("noisy", "perturbed", "synthetic") and attribute.numeric:
+            column = release.table[name].astype(float)
+            width = np.sqrt(law.variance) if law else 1.06 * column.std(ddof=0) * len(column) ** -0.2
+            apart = abs(float(value) - float(row[name])) / max(width, 0.5)
+            covered *= np.exp(-(apart**2) / 2) if apart <= FAR else 0.0
+        elif kind in ("noisy", "perturbed", "synthetic"):
+            values = list(attribute.domain.values)
+            if law:
+                said = law.transition(len(values))[:, values.index(row[name])]
+                shares = dict(zip(values, said / said.max(), strict=True))
+            else:
+                shares = {each: 1.0 if each == row[name] else OTHER for each in values}
+            covered, weight = covered * shares[value], weight / sum(shares.values())
+        else:
+            covered *= plain.holds(release, name, row[name], value)
+            weight /= plain.size(release, name, row[name])
+    return covered, weight
+
+
+@pytest.mark.parametrize(
+    "sanitizer",
+    [
+        Identity(), KMember(4), LocalSuppression(3), Anatomy(2, "occupation"), LaplaceNoise(20.0), Rounding(),
+        RandomizedResponse(3.0), LatinHypercube(), DataSwapping(),
+    ],
+    ids=lambda each: type(each).__name__,
+)  # fmt: skip
+def test_densities_are_those_of_the_definition(sanitizer):
+    adult = load("adult", "li-li", records=45)
+    release, names = Case(adult, sanitizer, 1).release, adult.schema.published
+    asked, beside = adult.table.iloc[:8], adult.table.iloc[8:16]
+    found, there = Cover.of(release, names).densities(asked, beside)
+    distinct = release.table.drop_duplicates()
+    rows = [row for _, row in distinct.iterrows()]
+    times = [int((release.table == row).all(axis=1).sum()) for row in rows]
+    seen = [sum(degree(release, row, other, names)[0] for _, other in beside.iterrows()) for row in rows]
+    for place, (_, record) in enumerate(asked.iterrows()):
+        each = [degree(release, row, record, names) for row in rows]
+        own = sum(t * covered * weight for t, (covered, weight) in zip(times, each, strict=True))
+        others = sum((s + FEW) * covered * weight for s, (covered, weight) in zip(seen, each, strict=True))
+        assert found[place] == pytest.approx(own / len(release))
+        assert there[place] == pytest.approx(others / len(beside))
+
+
+def test_a_copy_of_different_records_tells_everything():
+    visits = keyed.dataset(keyed.table(200).drop_duplicates(["age", "sex", "town", "ill", "ward"]))
+    one = visits.table.drop_duplicates("patient").head(150)
+    alone = keyed.dataset(one)
+    scores = MembershipRisk().scores(Case(alone, Identity(), 1))
+    assert at_most(alone, *halves(alone, 1)) == pytest.approx(1)
+    assert scores.risk[0] == pytest.approx(1)
+    assert scores.risk[1] > 0.8
+
+
+def test_a_copy_comes_near_the_ceiling_that_equal_records_set():
+    adult = load("adult", "li-li", records=6000)
+    value = MembershipRisk().scores(Case(adult, Identity(), 1)).risk[0]
+    ceiling = at_most(adult, *halves(adult, 1))
+    assert 0.85 * ceiling <= value <= ceiling + 0.03
+
+
+def test_what_tells_nothing_keeps_zero_within_its_interval_as_often_as_it_says():
+    """The interval is of 95%. Of 20 releases of people who are neither members nor asked about, and 20 without a
+    quasi-identifier, more than 5 of each miss 0 in about 3 of 10,000 series."""
+    adult = load("adult", "li-li", records=1500)
+    missed = {"others": 0, "suppressed": 0}
+    for seed in range(1, 21):
+        order = np.random.default_rng(seed).permutation(1500)
+        members, others, released = np.sort(order[:500]), np.sort(order[500:1000]), np.sort(order[1000:])
+        release = Identity().sanitize(_part(adult, released), rng=seed)
+        hidden = Suppress().sanitize(_part(adult, members), rng=seed)
+        for kind, each in (("others", release), ("suppressed", hidden)):
+            _, low, high, _ = told(adult, each, members, others, seed).risk
+            missed[kind] += not low <= 0 <= high
+    assert max(missed.values()) <= 5
+    scores = told(adult, Identity().sanitize(_part(adult, members), rng=1), members, others, 1)
+    assert scores.risk[1] > 0.3, "and the members' own records are told"
+
+
+def _part(dataset, records):
+    return replace(dataset, table=dataset.cells.iloc[records])
+
+
+def test_the_ceiling_is_the_total_variation_of_what_people_publish():
+    visits = keyed.dataset(keyed.table(80))
+    members, others = halves(visits, 1)
+    published = visits.table[visits.schema.published].astype(str).agg("|".join, axis=1)
+    signs = published.groupby(visits.people).agg(lambda own: tuple(sorted(own)))
+    shares = [signs.iloc[who].value_counts(normalize=True) for who in (members, others)]
+    both = pd.concat(shares, axis=1).fillna(0).to_numpy()
+    assert at_most(visits, members, others) == pytest.approx(np.abs(both[:, 0] - both[:, 1]).sum() / 2)
+    assert len({*members} | {*others}) == visits.headcount
+
+
+def test_the_threshold_is_the_best_of_all():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        ratio, member = rng.integers(0, 6, 40).astype(float), rng.random(40) < 0.5
+        rates = {
+            cut: (ratio >= cut)[member].mean() - (ratio >= cut)[~member].mean() for cut in [*np.unique(ratio), np.inf]
+        }
+        assert rates[threshold(ratio, member)] == pytest.approx(max(rates.values()))
+
+
+def test_groups_and_people_of_several_records():
+    adult = load("adult", "li-li", records=1500)
+    case = Case(adult, Mondrian(KAnonymity(5)), 1)
+    scores = MembershipRisk().scores(case)
+    women = (adult.table.sex == "Female").to_numpy()[scores.people]
+    found = risks(adult, [case.sanitizer])
+    of = found[(found.measure == "membership_risk") & (found.variant == "")].set_index("group").value
+    rates = [scores.chance[women & kind].mean() for kind in (scores.member, ~scores.member)]
+    assert of["sex: Female"] == pytest.approx(rates[0] - rates[1])
+    assert of[""] == pytest.approx(scores.chance[scores.member].mean() - scores.chance[~scores.member].mean())
+    visits = keyed.dataset(keyed.table(120))
+    told_of = MembershipRisk().scores(Case(visits, Identity(), 1))
+    assert len(np.unique(told_of.people)) == len(told_of.people)
+    assert set(told_of.people[told_of.member]) == set(halves(visits, 1)[0])
+
+
+def test_a_group_without_some_of_either_kind_is_withheld():
+    member = np.r_[np.ones(30, dtype=bool), np.zeros(5, dtype=bool)]
+    scores = Apart(np.ones(35), np.zeros(35), np.arange(35), gain=True, worst=False, member=member)
+    assert scores._tells(np.ones(35, dtype=bool), 10)
+    assert not scores._tells(np.ones(35, dtype=bool), 5)
+
+
+def test_what_half_of_the_people_cannot_give_is_refused():
+    adult = load("adult", "li-li", records=60)
+    found = risks(adult, [KMember(40)])
+    row = found[found.measure == "membership_risk"].iloc[0]
+    assert row.status == "refused"
+    assert "a random half" in row.reason
+    with pytest.raises(Unreadable, match="too few people"):
+        told(adult, Identity().sanitize(adult, rng=0), np.arange(3), np.arange(3, 60), 1)
+
+
+def test_the_same_people_are_members_for_all_releases_of_a_seed():
+    adult = load("adult", "li-li", records=60)
+    assert halves(adult, 1)[0].tolist() == halves(adult, 1)[0].tolist() != halves(adult, 2)[0].tolist()
+    asked = [MembershipRisk().scores(Case(adult, each, 1)).people.tolist() for each in (Identity(), Suppress())]
+    assert asked[0] == asked[1]
+    assert membership.SAMPLE >= 1000
