@@ -278,12 +278,25 @@ def decide(args):
     if found.chosen is None:
         return 1
     if args.release:
+        from privnb.decision import card
+        from privnb.reporting import release_card
+
         made = from_files.sanitize(args.name, found.chosen, args.release, study=named)
         print("", *made.said, sep="\n")
+        signed = card.card(args.release, found.decision, found.results, dataset)
+        page = release_card.save(signed, Path(args.release).parent, [args.name])
+        print("", *signed.content["answer"]["sentences"], f"Its card: {page.resolve().as_uri()}", sep="\n")
+        return int(not signed.content["answer"]["keeps"])
 
 
 def check(args):
-    """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached."""
+    """Grade a table by its equivalence classes; status 1 if the k that was asked for is not reached.
+
+    With a card: whether it is of this file, and what can be counted in the file is as it says; status 1 if not, and if
+    the file breaks its policy.
+    """
+    if args.card:
+        return _check_card(args)
     from privnb.microdata.dataset import load, schema_of
     from privnb.microdata.memory import Memory
     from privnb.microdata.schema import SchemaError
@@ -322,6 +335,26 @@ def check(args):
     if args.at_least_k is not None and reached < args.at_least_k:
         print(f"privnb: k is {reached:g}, less than the {args.at_least_k} asked for.", file=sys.stderr)
         return 1
+
+
+def _check_card(args):
+    from privnb.decision import policies
+    from privnb.decision.card import Card, CardError, verify
+
+    others = ("quasi_identifiers", "sensitive", "person", "dataset", "at_least_k")
+    if any(getattr(args, name) is not None for name in others):
+        raise CardError("--card asks for all of it by itself: leave out what grades a table, or leave out --card.")
+    card = Card.read(args.card)
+    wrong = verify(card, args.file, args.policy and policies.read(args.policy))
+    if wrong:
+        print(f"privnb: {args.card} does not hold for {args.file}:", *wrong, sep="\n", file=sys.stderr)
+        return 1
+    release = card.content["release"]
+    k = "" if release["k"] is None else f", k is {release['k']:,} again"
+    print(f"{args.card} is of {args.file}: the same digest, {release['rows']:,} rows{k}.")
+    answer = card.content["answer"]
+    print(*answer["sentences"], sep="\n")
+    return int(not answer["keeps"])
 
 
 def audit(args):
@@ -464,6 +497,8 @@ def _parser():
     command.add_argument("--sensitive", metavar="C", help="what nobody should learn")
     command.add_argument("--person", metavar="D", help="the key of the person whose record it is: k counts people")
     command.add_argument("--dataset", metavar="NAME", help="take all three from this dataset's description")
+    command.add_argument("--card", metavar="CARD", help="verify this release card against the file instead")
+    command.add_argument("--policy", metavar="POLICY", help="with --card: the policy as it is now")
     command.add_argument("--at-least-k", type=int, metavar="K", help="exit with status 1 if k is less")
     command.add_argument("--memory", default="2GB", metavar="SIZE", help="what it may take at most (2GB)")
     command.set_defaults(run=check)

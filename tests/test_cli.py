@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import browsing
 import pytest
@@ -372,6 +373,8 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
 
 def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monkeypatch, capsys, tmp_path):
     from privnb import studies
+    from privnb.decision import card
+    from privnb.reporting import release_card
 
     asked = []
 
@@ -390,6 +393,13 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert len(asked) == 1, "refused before anything runs"
-    Found.chosen = Mondrian(KAnonymity(5))
-    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(tmp_path / "new.csv")]) == 0
-    assert (tmp_path / "new.csv.provenance.json").exists()
+    Found.chosen, Found.decision, Found.results = Mondrian(KAnonymity(5)), "the decision", "its results"
+    for keeps in (True, False):
+        signed = SimpleNamespace(content={"answer": {"keeps": keeps, "sentences": ["It is new."]}})
+        monkeypatch.setattr(card, "card", lambda *given, signed=signed: asked.append(given) or signed)
+        monkeypatch.setattr(release_card, "save", lambda signed, folder, described: folder / "card.html")
+        new = str(tmp_path / f"{keeps}.csv")
+        assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", new]) == (not keeps)
+        assert Path(f"{new}.provenance.json").exists()
+        assert asked[-1][:3] == (new, "the decision", "its results")
+        assert "It is new.\nIts card: file:///" in capsys.readouterr().out

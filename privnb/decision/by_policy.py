@@ -133,7 +133,7 @@ class Decision:
     def _by_cap(self):
         """How many releases each cap rules out, and the floor, as sentences."""
         found = self.vectors[self.vectors.axis != LOSS]
-        broken = found[[not _keeps(row) for row in found.itertuples()]]
+        broken = found[[not keeps(row) for row in found.itertuples()]]
         lines = []
         for axis, rows in broken.groupby("axis", sort=False):
             unknown = int(rows.high.isna().sum())
@@ -264,7 +264,7 @@ def judged(results, policy, found):
     for (_, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
         loss = axes[axes.axis == LOSS].iloc[0]
         reasons = [under] if under else []
-        reasons += [_broken(row) for row in axes[axes.axis != LOSS].itertuples() if not _keeps(row)]
+        reasons += [_broken(row) for row in axes[axes.axis != LOSS].itertuples() if not keeps(row)]
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         rows.append({**loss[NAMED], **numbers, "kept": not reasons, "reasons": reasons, "below": under})
@@ -288,14 +288,27 @@ def _risk(rows, cap):
     if known.empty:
         why = there.reason.iloc[0] if len(there) else f"{facts(cap.measure).phrase} was not measured"
         return {**axis, **_unknown(why)}
-    groups = {group: _mean(part, known.randomized.any()) for group, part in known.groupby("group", sort=False)}
+    groups = {group: averaged(part, known.randomized.any()) for group, part in known.groupby("group", sort=False)}
     shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
     worst = max(shown, key=lambda group: groups[group]["high"])
     return {**axis, "group": worst, **groups[worst]}
 
 
-def _mean(rows, random):
-    """The mean over seeds of one number, with its interval: what one seed says of people, and what seeds say of it."""
+def averaged(rows, random):
+    """The mean over seeds of one number, with its interval: what one seed says of people, and what seeds say of it.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of tidy results, one per seed.
+    random : bool
+        Whether its release is drawn.
+
+    Returns
+    -------
+    dict
+        `value`, `low`, `high`, `baseline`; `seeds`, how many; `reason`, why it is unknown.
+    """
     values = rows.value.to_numpy()
     low, high = (rows[end].fillna(rows.value) for end in ("low", "high"))
     if np.isnan(values).any():
@@ -343,7 +356,7 @@ def _lost(of, need):
         worst = there[there.miner.isin(["", "worst"])]
         there = worst if len(worst) else there
         why = rows[asked].reason.iloc[0] if asked.any() and there.empty else ""
-        found[key] = _mean(there, there.randomized.any()) if len(there) else _unknown(why)
+        found[key] = averaged(there, there.randomized.any()) if len(there) else _unknown(why)
     ends = {name: next((each for key, each in found.items() if key == (name, "")), None) for name in (ORIGINAL, BARE)}
     if any(end is None or np.isnan(end["value"]) for end in ends.values()):
         raise ValueError(
@@ -363,7 +376,7 @@ def _lost(of, need):
     return lost
 
 
-def _keeps(row):
+def keeps(row):
     """Whether a release keeps a cap: its upper bound does."""
     return bool(row.high <= row.cap or same(row.high, row.cap))
 

@@ -1,0 +1,416 @@
+"""The release card: what was done, promised, measured and not tried of one release, as data that leaves beside it.
+
+It holds aggregates alone, and each number carries the key of the rows of results that it is the mean of. The page of it
+is made by `reporting.release_card`. Long, since a card is one document: what is written into it and what is checked of
+it later stand side by side.
+"""
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from privnb.decision import policies
+from privnb.decision.by_policy import LOSS, averaged, keeps
+from privnb.evaluation.results import KEY, SETTING, measured
+from privnb.measures.base import facts
+from privnb.microdata import description, expect, reading
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.family import opening
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.memory import Memory
+from privnb.microdata.schema import Schema
+from privnb.microdata.treatment import KINDS, TRUE
+from privnb.microdata.unknown_files import Unknown
+from privnb.microdata.writing import FACTS
+from privnb.privacy_models.grading import grade
+
+VERSION = 1  # of the card's form, see card.schema.json
+SCHEMA = Path(__file__).with_name("card.schema.json")
+ENDING = ".card.json"
+LONG = 200  # values of a taxonomy that is written out
+ROW = [name for name in KEY if name not in ("seed", "miner")]  # a number is a mean over seeds, of the best miner each
+COUNTED = ("certainty_penalty", "utility_loss", "worse_than_trivial", "workload_utility", "good_utility")
+
+# What each risk asks, in words that need no others, and who asks.
+ASKS = {
+    "identity": ("Can somebody find a person's row?", "knows a person's quasi-identifiers, and looks for the row"),
+    "attribute": (
+        "Can somebody learn what a person keeps secret?",
+        "knows a person's quasi-identifiers, and guesses what is sensitive",
+    ),
+    "linkability": ("Can somebody join two parts of a person's record?", "holds parts of records, and joins them"),
+    "membership": (
+        "Can somebody tell whether a person is in the table?",
+        "knows a person's record, and compares the file with other people",
+    ),
+    "anti-utility": ("Can a machine guess what the owner wants to hide?", "trains a data miner on the file"),
+}
+# What no card measures: said on each.
+NOT_TRIED = (
+    "Nobody who holds a second release of the same people was tried.",
+    "Nobody who knows more about a person than the policy says was tried.",
+    "No attack was made by hand, and none with other files.",
+    "A new attack may find more. That none here found more does not mean that there is none.",
+)
+
+
+class CardError(ValueError):
+    """A card that cannot be made or read; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """What is known of one release. `content`: a dictionary of plain values, as `card.schema.json` says."""
+
+    content: dict
+
+    @property
+    def text(self):
+        """The same as JSON."""
+        return json.dumps(self.content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @property
+    def sha256(self):
+        """The digest of all that it says, which stands in it."""
+        return digest(self.content)
+
+    @property
+    def name(self):
+        """Of its file."""
+        return self.content["release"]["file"] + ENDING
+
+    @classmethod
+    def read(cls, path):
+        """A card from its file. Raises CardError for what is none, and OSError for what cannot be read."""
+        text = Path(expect.path("path", path)).read_bytes()
+        try:
+            content = json.loads(text.decode("utf-8"))
+        except (UnicodeDecodeError, ValueError, RecursionError) as error:
+            raise CardError(
+                f"{path} is no card: it is no JSON ({error}). Give the file that ends in {ENDING}."
+            ) from None
+        if not isinstance(content, dict) or "card" not in content or not isinstance(content.get("release"), dict):
+            raise CardError(f"{path} is no card of a release. Give the file that ends in {ENDING}.")
+        if content["card"] != VERSION:
+            raise CardError(
+                f"{path} is a card of form {content['card']!r}, and this reads form {VERSION}. Update privnb."
+            )
+        return cls(content)
+
+
+def card(release_path, decision, results, dataset):
+    """The card of a release that a policy has chosen.
+
+    Parameters
+    ----------
+    release_path : str or path-like
+        The file or folder of the release, its provenance beside it, as `privnb sanitize` or `decide` writes them.
+    decision : Decision
+        That chose it.
+    results : DataFrame
+        The tidy results that the decision was made of.
+    dataset : Dataset or Schema
+        What was released; of a schema alone the card has no taxonomies.
+
+    Returns
+    -------
+    Card
+
+    Raises
+    ------
+    CardError
+        For a release without provenance or by another sanitizer, and for a decision that chose none.
+    OSError
+        For a file that cannot be read.
+    """
+    expect.these(results=results)
+    expect.kind("dataset", dataset, Dataset, Schema, instead="Load one: load(name).")
+    path = Path(expect.path("release_path", release_path))
+    if decision.chosen is None:
+        raise CardError(f"no release keeps the policy '{decision.policy.name}', so there is none to make a card of.")
+    done = provenance(path)
+    schema, hierarchies = getattr(dataset, "schema", dataset), getattr(dataset, "hierarchies", {})
+    own = results[(results[SETTING] == [decision.sanitizer, decision.parameters]).all(axis=1) & (results.control == "")]
+    if not _made_by(done["sanitizer"], own.iloc[0]):
+        raise CardError(
+            f"{path.name} was made by {done['sanitizer']}, and the decision chose {decision.setting}. Make the chosen "
+            "release, or decide anew."
+        )
+    content = {
+        "card": VERSION,
+        "answer": {},
+        "release": facts_of_file(path, [name for name in schema.quasi_identifiers if name in done["columns"]], done),
+        "measured_on": str(own.dataset.iloc[0]),
+        "decision": _decision(decision),
+        "policy": _policy(decision.policy),
+        "done": done,
+        "risks": [_risk(risk, own, decision) for risk in policies.RISKS],
+        "worst_groups": _groups(own),
+        "uses": _uses(own, decision),
+        "not_tried": [*_unmeasured(own), *NOT_TRIED],
+        "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
+    }
+    content |= {"answer": _answer(content)}
+    return Card(content | {"sha256": digest(content)})
+
+
+def _made_by(said, row):
+    """Whether a provenance names the sanitizer of a row of results, with its main parameter."""
+    bound = "" if row.parameter == "" else f"={row.bound:g}"
+    return said.partition("(")[0] == row.sanitizer and bound in said
+
+
+def provenance(path):
+    """How a release was made, of the file beside it: a dictionary. Raises CardError where there is none."""
+    beside = path.with_name(path.name + FACTS)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no release at {path}.")
+    if not beside.is_file():
+        raise CardError(
+            f"{path.name} has no provenance: {beside.name} is not beside it. A card is of a release whose making is "
+            "known. Make it with `privnb sanitize` or `privnb decide --release`."
+        )
+    try:
+        done = json.loads(beside.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CardError(f"{beside} is no provenance: it is no JSON ({error}). Make the release anew.") from None
+    lacking = {"sanitizer", "parameters", "claims", "promise", "columns", "rows", "use"} - {*done}
+    if lacking:
+        raise CardError(f"{beside} is no provenance: it lacks {', '.join(sorted(lacking))}. Make the release anew.")
+    return done
+
+
+def facts_of_file(path, names, done):
+    """What can be counted again of a released file: its name, digest, rows, and k of the quasi-identifiers `names`.
+
+    `done`: its provenance; k is of labels, and null where cells are not true of their records.
+    """
+    columns = done["columns"]
+    labels = bool(names) and all(any(columns[name].startswith(kind) for kind in TRUE) for name in names)
+    cells, times = Unknown.of(path).counted(names or [*columns][:1], Memory.of("2GB"))
+    k = None
+    if labels:
+        grades = grade(cells, names, None, None, times).set_index("measure").value
+        k = int(grades["k achieved"])
+    rows = len(cells) if times is None else int(np.sum(times))
+    return {"file": path.name, "sha256": file_digest(path), "rows": rows, "quasi_identifiers": names, "k": k}
+
+
+def file_digest(path):
+    """The SHA-256 of a file; of a folder that of its parts' names and digests, in the order of the alphabet."""
+    if path.is_file():
+        return description.checksum(path)
+    parts = "".join(f"{each.name} {description.checksum(each)}\n" for each in sorted(reading.parts(path)))
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def digest(content):
+    """The SHA-256 of what a card says, but for this line itself."""
+    said = {key: value for key, value in content.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def verify(found, release_path, policy=None):
+    """What of a card does not hold of a file.
+
+    Parameters
+    ----------
+    found : Card
+    release_path : str or path-like
+    policy : RiskPolicy, optional
+        The policy as it is now; None: that of the package by the card's name, where there is one.
+
+    Returns
+    -------
+    list of str
+        Sentences, each with what to do; empty if all of it holds.
+
+    Raises
+    ------
+    CardError
+        For a release without provenance.
+    OSError
+        For a file that cannot be read.
+    """
+    content, path = found.content, Path(expect.path("release_path", release_path))
+    stated = content["release"]
+    wrong = []
+    if content.get("sha256") != found.sha256:
+        wrong.append("The card was edited after it was made: its digest is another. Ask for the card as it was made.")
+    done = provenance(path)
+    if done != content.get("done"):
+        wrong.append("The provenance beside the file is another than the card's. Compare the two.")
+    names = [name for name in stated["quasi_identifiers"] if name in done["columns"]]
+    now = facts_of_file(path, names, done)
+    if now["sha256"] != stated["sha256"]:
+        wrong.append(
+            f"The card is of another file: of {stated['file']} with the SHA-256 {stated['sha256'][:12]}…, and "
+            f"{path.name} has {now['sha256'][:12]}…. Use the file and the card that left together."
+        )
+    if now["rows"] != stated["rows"]:
+        wrong.append(f"The file has {now['rows']:,} rows, and the card says {stated['rows']:,}.")
+    if now["k"] != stated["k"]:
+        wrong.append(f"Counted again, k is {now['k']}, and the card says {stated['k']}.")
+    if policy is None and content["policy"]["name"] in policies.ready():
+        policy = policies.read(content["policy"]["name"])
+    if policy is not None and policy.sha256 != content["policy"]["sha256"]:
+        wrong.append(
+            f"The policy '{policy.name}' was changed after the decision. Decide anew, or keep the policy as it was."
+        )
+    return wrong
+
+
+def _answer(content):
+    """Whether the file keeps the policy, and why not: sentences of at most 20 words, but for names."""
+    release, policy, done = content["release"], content["policy"], content["done"]
+    caps = [cap for risk in content["risks"] for cap in risk["caps"]]
+    kept = sum(cap["kept"] for cap in caps)
+    small = release["k"] is not None and release["k"] < policy["floor"]
+    keeps = kept == len(caps) and not small
+    said = [f"{release['file']} {'keeps' if keeps else 'breaks'} the policy '{policy['title']}'."]
+    said.append(f"It keeps {kept} of the policy's {len(caps)} caps on risks.")
+    if small:
+        said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
+    free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
+    if free:
+        said.append(f"The policy sets no cap on {_listed(free)}.")
+    unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
+    if unknown:
+        said.append(f"Unknown: {_listed(unknown)}. Unknown does not mean low.")
+    lost = content["uses"]["lost"]
+    if lost["value"] is not None:
+        said.append(f"Its users lose {lost['value']:.0%} of what there is to lose.")
+    if content["measured_on"] != done.get("dataset"):
+        said.append(f"The risks were measured on {content['measured_on']}, and not on the file's own records.")
+    if content["decision"]["drawn"]:
+        said.append("The file is one of many draws. The numbers are means over draws.")
+    if not str(done["use"]).startswith("release"):
+        said.append("It was drawn with a seed, which undoes it. It is not for publication.")
+    if policy["changed"]:
+        said.append("The policy was changed after the decision. Decide anew.")
+    return {"keeps": keeps, "sentences": said}
+
+
+def _listed(words):
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _number(rows, **more):
+    """A number of results as plain values, with the key of its rows: the mean over their seeds."""
+    found = averaged(rows, bool(rows.randomized.any()))
+    numbers = {name: _plain(found[name]) for name in ("value", "low", "high", "baseline")}
+    key = {name: str(rows[name].iloc[0]) for name in ROW if rows[name].iloc[0] != ""}
+    return {**numbers, "seeds": int(found["seeds"]), "unknown": found["reason"], "row": key, **more}
+
+
+def _plain(value):
+    return float(value) if value is not None and math.isfinite(value) else None
+
+
+def _numbers(rows):
+    """Each number of some rows of results: a list."""
+    return [_number(part) for _, part in measured(rows).groupby(ROW, sort=False, dropna=False)]
+
+
+def _risk(risk, own, decision):
+    """One of the five risks: what it asks, its numbers, and the caps on it."""
+    measure = f"{risk.replace('-', '_')}_risk"
+    asks, who = ASKS[risk]
+    rows = own[own.measure == measure]
+    whole = rows[rows.group == ""]
+    mean, largest = (_numbers(whole[whole.variant == variant]) for variant in ("", "largest"))
+    ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
+    said = {"risk": risk, "asks": asks, "adversary": who}
+    if rows.empty:
+        unknown = "It was not measured."
+    else:
+        reasons = whole.reason[whole.reason != ""]
+        unknown = "" if mean or largest else str(reasons.iloc[0] if len(reasons) else "It was withheld.")
+    said |= {"unknown": unknown, "mean": mean[0] if mean else None, "worst_person": largest[0] if largest else None}
+    said["ceiling"] = ceiling[0] if ceiling else None
+    of = None if rows.empty else facts(measure)
+    said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
+    return said | {"caps": [_cap(row) for row in decision.risks.itertuples() if row.measure == measure]}
+
+
+def _cap(row):
+    """One cap beside what it is held against."""
+    numbers = {name: _plain(getattr(row, name)) for name in ("value", "low", "high", "cap")}
+    return {"says": row.axis, "group": row.group, **numbers, "kept": keeps(row), "unknown": row.reason}
+
+
+def _groups(own):
+    """The mean risks of groups of people, the worst first; those that tell of too few are counted, not shown."""
+    rows = own[own.measure.isin([f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]) & (own.group != "")]
+    found = _numbers(rows[rows.variant == ""])
+    shown = [each for each in found if each["value"] is not None]
+    order = sorted(shown, key=lambda each: (each["row"]["measure"], -each["value"]))
+    return {"shown": order, "withheld": len(found) - len(shown)}
+
+
+def _uses(own, decision):
+    """What users lose, and the measures of it."""
+    axes = decision.vectors
+    loss = axes[(axes[SETTING] == [decision.sanitizer, decision.parameters]).all(axis=1) & (axes.axis == LOSS)].iloc[0]
+    needs = dict.fromkeys(need.measure for need in decision.policy.needs)
+    rows = own[own.measure.isin([*needs, *COUNTED]) & (own.variant == "") & (own.group == "")]
+    rows = rows[rows.miner.isin(["", "worst"])]
+    lost = {name: _plain(loss[name]) for name in ("value", "low", "high")}
+    return {"lost": lost, "measures": _numbers(rows)}
+
+
+def _decision(decision):
+    out = decision.releases[~decision.releases.kept]
+    return {
+        "chosen": decision.setting,
+        "sanitizer": decision.sanitizer,
+        "parameters": decision.parameters,
+        "drawn": bool(decision.chosen.random),
+        "runner_up": decision.runner_up,
+        "as_good": list(decision.near),
+        "releases": len(decision.releases),
+        "ruled_out": len(out),
+    }
+
+
+def _policy(policy):
+    texts = {name: getattr(policy, name) for name in ("name", *policies.TEXTS, "verified", "floor", "sha256")}
+    caps = [{"risk": cap.risk, "says": str(cap), "most": cap.most} for cap in policy.caps]
+    needs = [{"measure": need.measure, "most_lost": need.most_lost, "weight": need.weight} for need in policy.needs]
+    return texts | {"changed": _changed(policy), "caps": caps, "needs": needs}
+
+
+def _changed(policy):
+    """Whether the package's policy of that name is another one by now."""
+    return policy.name in policies.ready() and policies.read(policy.name).sha256 != policy.sha256
+
+
+def _unmeasured(own):
+    for risk in policies.RISKS:
+        measure = f"{risk.replace('-', '_')}_risk"
+        if not (own.measure == measure).any():
+            yield f"The risk of {risk} was not measured."
+        elif measured(own[own.measure == measure]).empty:
+            yield f"The risk of {risk} cannot be measured of this release."
+
+
+def _entry(schema, hierarchies, name, how):
+    """A published column: its role, public domain, how it was treated, and how it generalizes."""
+    kind = next((kind for kind in KINDS if how.startswith(kind)), "")
+    entry = {"name": name, "treated": how, "means": KINDS.get(kind, "")}
+    if name not in schema.names():
+        return {**entry, "role": "of the release", "domain": "", "unit": "", "labels": "", "taxonomy": []}
+    attribute, generalization = schema[name], hierarchies.get(name)
+    paths = generalization.rows if isinstance(generalization, Taxonomy) else ()
+    return {
+        **entry,
+        "role": str(attribute.role),
+        "domain": str(attribute.domain or ""),
+        "unit": attribute.unit,
+        "labels": "" if generalization is None else opening(type(generalization)),
+        "taxonomy": [[str(label) for label in path] for path in paths] if len(paths) <= LONG else [],
+    }

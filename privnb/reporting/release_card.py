@@ -1,0 +1,164 @@
+"""The page of a release card, and both of its files beside a release: what a protection officer reads and signs."""
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from privnb.decision.card import Card
+from privnb.measures.base import facts
+from privnb.microdata import expect, numerals, unfinished
+from privnb.reporting import leak_scan
+from privnb.reporting.rendering import templates
+
+PAGE = ".card.html"
+WORST = 3  # groups that are named beside a risk
+
+
+class Gauge(NamedTuple):
+    """One risk beside its cap, drawn from 0 to `end`: shares of the width."""
+
+    value: float
+    low: float
+    high: float
+    baseline: float | None
+    cap: float | None
+    label: str  # for whoever does not see it
+
+
+def save(card, folder, described=()):
+    """Write `<release>.card.json` and `<release>.card.html` into a folder; what has these names is replaced.
+
+    Parameters
+    ----------
+    card : Card
+    folder : str or path-like
+    described : sequence of str or path-like
+        The datasets whose records may not be in it: names, or description files.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Raises
+    ------
+    LeakError
+        For a card that would hold an original record; then nothing is written.
+    OSError
+        Where it cannot be written.
+    """
+    check(card)
+    folder = Path(expect.path("folder", folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{card.content['release']['file']}{PAGE}"
+    with unfinished.folder(folder, name) as made:
+        for own, text in ((card.name, card.text), (name, page(card))):
+            (made / own).write_text(text, encoding="utf-8")
+        leak_scan.check(made, described, kept="No card was written.")
+        for own in (card.name, name):
+            os.replace(made / own, folder / own)
+    return folder / name
+
+
+def check(card):
+    """Raise TypeError unless `card` is a Card."""
+    expect.kind("card", card, Card, instead="decision.card.card(...) makes one.")
+
+
+def page(card):
+    """The page of a card: HTML that needs nothing else, a text."""
+    check(card)
+    made = templates()
+    own = resources.files("privnb.reporting").joinpath("templates/privnb_report/card.css").read_text(encoding="utf-8")
+    content = card.content
+    return made.get_template("card.html.j2").render(
+        STYLE=made.globals["STYLE"] + Markup(own),
+        card=content,
+        file=card.name,
+        risks=[_shown(risk, content) for risk in content["risks"]],
+        uses=[_use(number) for number in content["uses"]["measures"]],
+        groups=[_row(number) for number in content["worst_groups"]["shown"]],
+    )
+
+
+def _shown(risk, content):
+    """A risk as its part of the page: what is asked, a gauge per cap, sentences."""
+    said = []
+    if risk["unknown"]:
+        said.append(f"It is unknown. {risk['unknown']} Unknown does not mean low.")
+    if mean := risk["mean"]:
+        said.append(f"On average: {_with_interval(mean)}.")
+        if mean["baseline"] is not None:
+            said.append(f"Without the file: {_share(mean['baseline'])} ({risk['baseline_is']}).")
+    if worst := risk["worst_person"]:
+        without = "" if worst["baseline"] is None else f", and {_share(worst['baseline'])} without the file"
+        said.append(f"For the worst-off person: {_share(worst['value'])}{without}.")
+    if ceiling := risk["ceiling"]:
+        said.append(f"No attack of this kind can reach more than {_share(ceiling['value'])}.")
+    measure = f"{risk['risk'].replace('-', '_')}_risk"
+    groups = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure]
+    named = [f"{each['row']['group']}: {_share(each['value'])}" for each in groups[:WORST]]
+    gauges = [_gauge(cap, risk) for cap in risk["caps"]] or ([_gauge(None, risk)] if mean else [])
+    verdict = "unknown" if risk["unknown"] else "no cap"
+    if risk["caps"]:
+        verdict = "kept" if all(cap["kept"] for cap in risk["caps"]) else "not kept"
+    return {**risk, "said": said, "groups": named, "gauges": [each for each in gauges if each], "verdict": verdict,
+            "caps_said": [_cap(cap) for cap in risk["caps"]]}  # fmt: skip
+
+
+def _cap(cap):
+    who = f" ({cap['group']})" if cap["group"] else ""
+    if cap["high"] is None:
+        return f"{cap['says']}{who}: unknown, so the cap of {_share(cap['cap'])} is not kept."
+    verb = "at most" if cap["high"] == cap["value"] or cap["value"] is None else "up to"
+    kept = "is kept" if cap["kept"] else "is not kept"
+    says = cap["says"][0].upper() + cap["says"][1:]
+    return f"{says}{who}: {verb} {_share(cap['high'])}. The cap of {_share(cap['cap'])} {kept}."
+
+
+def _gauge(cap, risk):
+    """A cap beside its number; without one the mean risk by itself."""
+    number = cap or risk["mean"]
+    if number["high"] is None:
+        return None
+    value = number["high"] if number["value"] is None else number["value"]
+    base = (risk["worst_person"] if cap and "worst-off" in cap["says"] else risk["mean"]) or {}
+    most = cap["cap"] if cap else None
+    ends = [number["high"], value, base.get("baseline") or 0, 2 * most if most else 0, 0.01]
+    end = min(1.0, 1.1 * max(ends))
+    label = f"{cap['says'] if cap else risk['risk']}: {_share(value)}" + (f"; cap {_share(most)}" if most else "")
+    baseline = base.get("baseline")
+    scaled = [None if each is None else max(0.0, min(1.0, each / end)) for each in (number["low"], baseline, most)]
+    return Gauge(max(0, value) / end, scaled[0] or 0, min(1.0, max(0, number["high"]) / end), *scaled[1:], label)
+
+
+def _use(number):
+    """A measure of what users keep or lose: what it is, and its number beside what lies at the ends."""
+    of = facts(number["row"]["measure"])
+    better = {"lower": "lower is better", "higher": "higher is better"}.get(of.better, "")
+    without = "" if number["baseline"] is None else f"{of.baseline}: {of.written(number['baseline'])}"
+    value = "unknown" if number["value"] is None else of.written(number["value"])
+    return {"title": of.title, "says": of.sentence, "value": value, "better": better, "without": without,
+            "of": number["row"].get("target", "")}  # fmt: skip
+
+
+def _row(number):
+    of = facts(number["row"]["measure"])
+    return {"risk": of.title, "group": number["row"]["group"], "value": _with_interval(number), "of": number["row"]}
+
+
+def _with_interval(number):
+    value, low, high = number["value"], number["low"], number["high"]
+    if value is None:
+        return "withheld" if high is None else f"at most {_share(high)}"
+    if low is None or low == high:
+        return _share(value)
+    text, *ends = numerals.interval("{:%}", value, low, high)
+    return f"{text} of people (95% interval: {' to '.join(ends)})"
+
+
+def _share(value):
+    return numerals.bare("{:%}", value)

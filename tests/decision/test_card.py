@@ -1,0 +1,212 @@
+"""A release card: every number is of the results, nothing is of a person, and it fits its own file alone."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+
+import jsonschema
+import pytest
+from made_up import CLINIC
+from naming import naming
+
+from privnb import cli, decision
+from privnb.decision import card as cards
+from privnb.decision.by_policy import averaged
+from privnb.decision.card import Card, CardError
+from privnb.decision.policies import Cap, Need, RiskPolicy
+from privnb.evaluation.cases import evaluate
+from privnb.evaluation.combinations import Combinations
+from privnb.evaluation.risks import questions
+from privnb.measures.information_loss import certainty_penalty
+from privnb.microdata.dataset import load
+from privnb.privacy_models import KAnonymity
+from privnb.reporting import leak_scan, release_card
+from privnb.sanitizers import LocalRecoding, Mondrian, from_files
+from privnb.sanitizers.catalogue import ends
+
+POLICY = RiskPolicy(
+    "ours", "Our own", "the hospital's board", "another hospital", "a person's quasi-identifiers",
+    caps=(Cap("identity", 0.09, "largest", people=11), Cap("attribute", 0.4)), needs=(Need("certainty_penalty"),),
+    floor=11, sha256="0" * 64,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A release of the clinic, the decision that chose it, its results and its card."""
+    dataset = load(CLINIC)
+    tried = [*ends(), Mondrian(KAnonymity(11)), LocalRecoding(KAnonymity(30))]
+    asked = [*questions(dataset), Combinations(POLICY.floor), certainty_penalty]
+    results = evaluate(dataset, tried, measures=asked)
+    found = decision.decide(results, POLICY)
+    path = tmp_path_factory.mktemp("card") / "released.csv"
+    sanitizer = next(each for each in tried if type(each).__name__ == found.sanitizer)
+    from_files.sanitize(CLINIC, sanitizer, path)
+    return path, found, results, cards.card(path, found, results, dataset)
+
+
+@pytest.fixture
+def own(made, tmp_path):
+    """A copy of the release with its provenance and card: its path."""
+    path, _, _, card = made
+    for each in path.parent.glob("released.csv*"):
+        shutil.copy(each, tmp_path)
+    release_card.save(card, tmp_path, [CLINIC])
+    return tmp_path / path.name
+
+
+def numbers(node):
+    """Every number of a card that has the key of its rows."""
+    if isinstance(node, dict):
+        if "row" in node:
+            yield node
+        for each in node.values():
+            yield from numbers(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from numbers(each)
+
+
+def test_a_card_is_as_its_schema_says(made):
+    schema = json.loads(cards.SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    content = json.loads(made[3].text)
+    jsonschema.validate(content, schema)
+    for key in content:
+        with naming(key), pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({name: value for name, value in content.items() if name != key}, schema)
+
+
+def test_every_number_is_the_mean_of_the_rows_that_it_names(made):
+    _, _, results, card = made
+    texts = results.assign(**{name: results[name].astype(str) for name in cards.ROW})
+    found = list(numbers(card.content))
+    assert len(found) > 20
+    for number in found:
+        rows = results[(texts[[*number["row"]]] == [*number["row"].values()]).all(axis=1) & (results.control == "")]
+        absent = [name for name in cards.ROW if name not in number["row"]]
+        rows = rows[(texts.loc[rows.index, absent] == "").all(axis=1)]
+        again = averaged(rows, bool(rows.randomized.any()))
+        with naming(str(number["row"])):
+            assert number["seeds"] == len(rows)
+            for name in ("value", "low", "high", "baseline"):
+                assert number[name] == pytest.approx(again[name]) or (
+                    number[name] is None and again[name] != again[name]
+                )
+
+
+def test_the_five_risks_stand_in_it_and_what_is_unknown_is_said(made):
+    content = made[3].content
+    assert [risk["risk"] for risk in content["risks"]] == list(decision.policies.RISKS)
+    (identity, *_) = content["risks"]
+    assert identity["worst_person"]["value"] <= 1 / 11
+    assert identity["caps"][0]["kept"]
+    unmeasured = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
+    for risk in unmeasured:
+        assert any(risk in sentence for sentence in content["not_tried"])
+    assert len(content["not_tried"]) >= len(cards.NOT_TRIED)
+    assert content["release"]["k"] >= 11
+    assert content["answer"]["keeps"]
+
+
+def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made):
+    path, found, results, _ = made
+    strict = replace(found, policy=replace(POLICY, floor=100))
+    answer = cards.card(path, strict, results, load(CLINIC)).content["answer"]
+    assert not answer["keeps"]
+    assert "fewer than 100 rows" in " ".join(answer["sentences"])
+
+
+def test_sentences_are_short_and_the_page_needs_nothing_else(own):
+    page = own.with_name(f"{own.name}{release_card.PAGE}")
+    assert page.stat().st_size <= 200_000
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"(?:src|href)=|url\(|@import", text)
+    body = re.sub(r"<(q|code|table|dd|h1|h3|style|svg|title)\b.*?</\1>", " ", text, flags=re.DOTALL)
+    paragraphs = re.findall(r"<(?:p|li)\b[^>]*>(.*?)</(?:p|li)>", body, re.DOTALL)
+    sentences = [part for each in paragraphs for part in re.split(r"(?<=[.?!])\s", re.sub(r"<[^>]*>", "", each))]
+    assert len(sentences) > 20
+    for sentence in sentences:
+        with naming(sentence):
+            assert len(sentence.split()) <= 20
+    assert text.index("the policy 'Our own'".replace("'", "&#39;")) < text.index("How large each risk is")
+
+
+def test_nothing_in_it_is_of_a_person(own, made, monkeypatch):
+    leak_scan.check(own.with_name(f"{own.name}{cards.ENDING}"), [CLINIC])
+    leak_scan.check(own.with_name(f"{own.name}{release_card.PAGE}"), [CLINIC])
+    planted = Card(made[3].content | {"measured_on": "as of CANARY-0058"})
+    with pytest.raises(leak_scan.LeakError, match="No card was written"):
+        release_card.save(planted, own.parent / "other", [CLINIC])
+    assert not [*(own.parent / "other").iterdir()]
+
+
+def test_it_fits_its_own_file(own, capsys):
+    assert cli.main(["check", str(own), "--card", str(own) + cards.ENDING]) == 0
+    assert "the same digest" in capsys.readouterr().out
+
+
+def edited(own, change):
+    card = Card.read(str(own) + cards.ENDING)
+    change(card.content)
+    (own.parent / (own.name + cards.ENDING)).write_text(card.text, encoding="utf-8")
+
+
+def shorter(own):
+    lines = own.read_text(encoding="utf-8").splitlines(keepends=True)
+    own.write_text("".join(lines[:-1]), encoding="utf-8")
+
+
+WRONG = {
+    "a shorter file": (shorter, 1, ["another file", "the card says 300"]),
+    "an edited card": (
+        lambda own: edited(own, lambda content: content["risks"][0].update(unknown="none")), 1, ["edited"],
+    ),
+    "another k": (
+        lambda own: edited(own, lambda content: content["release"].update(k=40)), 1, ["edited", "k is", "says 40"],
+    ),
+    "another provenance": (
+        lambda own: own.with_name(own.name + ".provenance.json").write_text(
+            own.with_name(own.name + ".provenance.json").read_text().replace("clinic", "elsewhere")
+        ),
+        1, ["provenance beside the file is another"],
+    ),
+    "no provenance": (lambda own: own.with_name(own.name + ".provenance.json").unlink(), 2, ["has no provenance"]),
+    "no card": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("{}"), 2, ["is no card"]),
+    "no JSON": (lambda own: (own.parent / (own.name + cards.ENDING)).write_text("k = 3"), 2, ["it is no JSON"]),
+    "another form": (lambda own: edited(own, lambda content: content.update(card=9)), 2, ["form 9"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "status", "said"), WRONG.values(), ids=WRONG)
+def test_what_does_not_fit_is_said(change, status, said, own, capsys):
+    change(own)
+    assert cli.main(["check", str(own), "--card", str(own) + cards.ENDING]) == status
+    error = capsys.readouterr().err
+    for part in said:
+        assert part in error
+
+
+def test_a_policy_that_was_changed_since_is_said(own, tmp_path, capsys):
+    policy = tmp_path / "ours.toml"
+    policy.write_text(
+        'title = "t"\nsource = "s"\nrecipient = "r"\nknows = "q"\n[[caps]]\nrisk = "identity"\nat_most = 0.5\n'
+        '[[needs]]\nmeasure = "certainty_penalty"\n',
+        encoding="utf-8",
+    )
+    assert cli.main(["check", str(own), "--card", str(own) + cards.ENDING, "--policy", str(policy)]) == 1
+    assert "was changed after the decision" in capsys.readouterr().err
+
+
+def test_no_card_is_made_of_what_is_not_the_chosen_release(made, tmp_path):
+    path, found, results, _ = made
+    dataset = load(CLINIC)
+    with pytest.raises(CardError, match="no release keeps the policy"):
+        cards.card(path, decision.decide(results, replace(POLICY, caps=(Cap("membership", 0.1),))), results, dataset)
+    other = tmp_path / "other.csv"
+    from_files.sanitize(CLINIC, Mondrian(KAnonymity(25)), other)
+    with pytest.raises(CardError, match="the decision chose"):
+        cards.card(other, found, results, dataset)
+    with pytest.raises(FileNotFoundError, match="no release"):
+        cards.card(tmp_path / "absent.csv", found, results, dataset)
