@@ -36,13 +36,13 @@ def _models(results):
     opened = gains[(gains.low > max(noise, 0) if noise == noise else gains.low > 0)]
     if best.miner in opened.index:
         yield (
-            f"{B}{capitalized(best.miner)}{B}, published, tells most: an adversary with few examples guesses "
-            f"{best.target} of {Finding.of(best, guess='without').text}."
+            f"{B}{capitalized(best.miner)}{B}, published, tells most: with it and a few examples an adversary guesses "
+            f"{best.target} rightly for {Finding.of(best, guess='without').text}."
         )
     else:
         yield (
-            f"{B}No published model{B} adds to a few examples: with {best.miner} {best.target} is guessed of "
-            f"{Finding.of(best, guess='without').text}."
+            f"{B}No published model{B} adds to a few examples: with {best.miner} an adversary guesses {best.target} "
+            f"rightly for {Finding.of(best, guess='without').text}."
         )
     yield (
         f"{len(opened)} of {len(gains)} published models open a channel: they add more than chance, and more than a "
@@ -61,7 +61,8 @@ def _channels(results):
         most,
         "Groups of too few people that follow from frequent itemsets",
         setting=f"a support of {most.bound:.2g}",
-        beside={"itemsets": f"{published:,.0f}", "to block all, supports rise on average by": f"{added:.2g}"},
+        beside={"itemsets": f"{published:,.0f}"}
+        | ({"to block all, supports rise on average by": f"{added:.2g} of themselves"} if added else {}),
     )
 
 
