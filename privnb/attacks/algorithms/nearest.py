@@ -14,26 +14,21 @@ def nearest(fit, known, released, row, most, every):
     """
     kept, far = np.empty(len(row), dtype=np.int64), np.empty(len(released))
     asked = np.full(len(released), -1)
-    if every:  # rows that are alike are compared once
-        own, near = np.argsort(row, kind="mergesort"), 0
-        ends = np.cumsum(np.bincount(row))
+    if every:  # rows that are alike are compared once, column by column, several at a time
+        own, ends = np.argsort(row, kind="mergesort"), np.cumsum(np.bincount(row))
+        columns = np.ascontiguousarray(released.T)
     for group in range(len(fit)):
         least, end = np.inf, 0
         if every:
-            # Groups are sorted: what is near to one is near to the next, and few others have to be compared in full.
-            least = _apart(known, group, released, near, most, least)
-            for one in range(len(released)):
-                apart = _apart(known, group, released, one, most, least)
-                if apart < least - SAME:
-                    least, end = apart, 0
-                if apart <= least + SAME:
-                    least = min(least, apart)
-                    kept[end] = one
-                    end += 1
-            fit[group], near = 0, kept[0]
-            for one in kept[:end]:
-                for place in own[(ends[one - 1] if one else 0) : ends[one]]:
-                    fit[group, place // 8] |= np.uint8(128 >> place % 8)
+            far[:] = 0
+            for column in range(len(most)):
+                _move(far, columns[column], known[group, column], most[column])
+            least = far.min()
+            fit[group] = 0
+            for one in range(len(far)):
+                if far[one] <= least + SAME:
+                    for place in own[(ends[one - 1] if one else 0) : ends[one]]:
+                        fit[group, place // 8] |= np.uint8(128 >> place % 8)
             continue
         for byte in range(fit.shape[1]):
             bits = fit[group, byte]
@@ -55,6 +50,14 @@ def nearest(fit, known, released, row, most, every):
                     end += 1
         for place in kept[:end]:
             fit[group, place // 8] |= np.uint8(128 >> place % 8)
+
+
+@njit(cache=True)
+def _move(far, column, value, most):
+    """Add to how far rows are how far their cells of a column are from a value, at most `most`."""
+    for one in range(len(far)):
+        apart = abs(column[one] - value)
+        far[one] += apart if apart < most else most
 
 
 @njit(cache=True)

@@ -17,6 +17,7 @@ worst-off person, interval and groups follow from these in `scores.py`.
 |---|---|
 | `variant` | "": the mean over people; "largest": the worst-off person |
 | `group` | "": everybody; "race: Black"; "rare combinations": of people alone in theirs; "other groups" |
+| `scenario` | "singling out": of rows that are nobody's whom they single out, since no row is anybody's to find |
 | `miner` | who guesses with the release, where there is a choice |
 """
 

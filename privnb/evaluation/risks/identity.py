@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from privnb.attacks import Linkage
 from privnb.attacks.algorithms.nearest import summed
@@ -13,7 +14,7 @@ from privnb.measures.base import state
 from privnb.measures.individual_risk import individual_risk
 from privnb.measures.linkage import found_by_person
 from privnb.microdata import withholding
-from privnb.microdata.counts import most_of_people
+from privnb.microdata.counts import distinct_codes, most_of_people, people_in
 from privnb.microdata.names import name_list
 from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
 
@@ -29,7 +30,10 @@ state(
     unit="share of people",
     format="{:%} of people",
     baseline="a row at random",
-    readings={"largest": "for the worst-off person"},
+    readings={
+        "largest": "for the worst-off person",
+        "singling out": "rows of nobody: people whose combination is theirs alone and is published",
+    },
 )
 
 state(
@@ -67,14 +71,18 @@ state(
 class IdentityRisk(Question):
     """How likely each person of the release is linked to a row of theirs; of a subset, those who are in it.
 
-    Nothing is drawn: the chance of `attacks.Linkage` is exact. The baseline is a row at random.
+    Nothing is drawn: the chance of `attacks.Linkage` is exact. The baseline is a row at random. Of rows that are
+    nobody's the rows of scenario "singling out" say whom they single out, see `singled_out`.
     """
 
     fewest: int = withholding.LIMIT
     main = "identity_risk"
 
     def rows(self, case):
-        rows = self.scores(case).rows(self.row(case), case.dataset, self.fewest)
+        scores = self.scores(case)
+        nobodys = case.release.provenance.rows is Rows.NOBODY
+        row = partial(self.row(case), scenario="singling out" if nobodys else "")
+        rows = scores.rows(row, case.dataset, self.fewest)
         if case.dataset.weights is not None:
             rows += self._of_population(case)
         return rows
@@ -95,10 +103,7 @@ class IdentityRisk(Question):
         dataset, release = case.dataset, case.release
         check_known(dataset, release)
         if release.provenance.rows is Rows.NOBODY:
-            raise Unreadable(
-                f"the rows of {release.provenance.sanitizer} are nobody's, so no row is anybody's to find. Its "
-                "membership and attribute risks say what it tells of people."
-            )
+            return singled_out(dataset, release)
         published, key = case.published
         chance, before = found_by_person(Linkage().fit(published), dataset, key)
         people = np.sort(key) if dataset.people is None else np.unique(dataset.people[key])
@@ -106,6 +111,42 @@ class IdentityRisk(Question):
 
     def row(self, case):
         return partial(case.row, self.main)
+
+
+def singled_out(dataset, release):
+    """Whom rows of nobody single out: the people whose combination of quasi-identifiers is theirs alone in the table
+    and stands in a published row, as `Scores`.
+
+    The baseline is how likely it stands in one of as many rows whose values are drawn apart, each attribute as it is
+    distributed in the table. Whether the release has it from the very person is what the membership risk says.
+
+    Raises
+    ------
+    Unreadable
+        Where a quasi-identifier is a number that most people have alone: no row repeats it, and one that is near may
+        single out as well.
+    """
+    names, release_has = dataset.schema.quasi_identifiers, release.cells
+    whole, n, m = {}, len(dataset), len(release)
+    for name in names:
+        if name not in release_has:
+            raise Unreadable(f"rows of {release.provenance.sanitizer} have no '{name}', by which people are known.")
+        both = pd.concat([pd.Series(np.asarray(each.cells[name])) for each in (dataset, release)], ignore_index=True)
+        codes, values = dataset.schema[name].coded(both)
+        whole[name] = codes, len(values)
+        if dataset.schema[name].numeric and np.count_nonzero(np.bincount(codes[:n]) == 1) > dataset.headcount / 2:
+            raise Unreadable(
+                f"no made-up row repeats '{name}', a number that most people have alone, and one that is near may "
+                "single out as well. Its membership and attribute risks say what the release tells of people."
+            )
+    _, alike = distinct_codes([codes for codes, _ in whole.values()], [size for _, size in whole.values()])
+    own, published = alike[:n], np.zeros(alike.max() + 1, dtype=bool)
+    published[alike[n:]] = True
+    alone = people_in(own, dataset.people, number=len(published))[own] == 1
+    drawn = np.prod([(np.bincount(codes[:n]) / n)[codes[:n]] for codes, _ in whole.values()], axis=0)
+    by_chance = alone * -np.expm1(m * np.log1p(-np.minimum(drawn, 1 - 1e-12)))
+    told = [most_of_people(each.astype(float), dataset.people) for each in (alone & published[own], by_chance)]
+    return Scores(*told, np.arange(dataset.headcount), counted=True, worst=False)
 
 
 def of_population(case):

@@ -13,6 +13,8 @@ from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.scores import Scores, paired
 from privnb.microdata.counts import coded
 from privnb.microdata.dataset import load
+from privnb.microdata.schema import Role
+from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
     Anatomy,
@@ -202,9 +204,32 @@ def test_what_cannot_be_measured_is_refused_and_says_why(adult):
     found = risks(adult, [Mask(1.0), LatinHypercube()])
     refused = found[found.status == "refused"]
     assert set(refused.measure[refused.sanitizer == "Mask"]) >= {"identity_risk", "attribute_risk"}
-    assert "identity_risk" in set(refused.measure[refused.sanitizer == "LatinHypercube"])
     assert refused.value.isna().all()
     assert refused.reason.str.endswith(".").all()
+
+
+def test_rows_of_nobody_single_out_whose_combination_is_theirs_alone_and_is_published():
+    adult = load("adult", "li-li", records=300)
+    case = Case(adult, LatinHypercube(), 1)
+    scores, release = IdentityRisk().scores(case), case.release
+    names, table = adult.schema.quasi_identifiers, adult.table
+    rows = [tuple(row) for row in table[names].to_numpy().tolist()]
+    made = {tuple(row) for row in release.table[names].to_numpy().tolist()}
+    alone = [rows.count(row) == 1 for row in rows]
+    assert scores.chance.tolist() == [float(one and row in made) for one, row in zip(alone, rows, strict=True)]
+    assert scores.chance.sum() > 0
+    for person in range(0, 300, 17):
+        share = np.prod([(table[name] == table[name][person]).mean() for name in names])
+        assert scores.before[person] == pytest.approx(alone[person] * (1 - (1 - share) ** len(release)))
+    found = risks(adult, [LatinHypercube()], fewest=2)
+    assert {*found[found.measure == "identity_risk"].scenario} == {"singling out"}
+    assert "largest" not in {*found[found.measure == "identity_risk"].variant}
+
+
+def test_numbers_that_most_people_have_alone_are_no_combination_to_repeat():
+    table = keyed.table(80).drop_duplicates("patient").head(60).assign(age=np.arange(60))
+    with pytest.raises(Unreadable, match="no made-up row repeats 'age'"):
+        IdentityRisk().scores(Case(keyed.dataset(table, patient=Role.IDENTIFIER), LatinHypercube(), 1))
 
 
 def test_the_interval_of_paired_differences_is_the_sources():
