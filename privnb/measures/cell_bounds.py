@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from privnb.measures.base import state
+from privnb.measures.known_sums import solved
 from privnb.microdata import expect
 from privnb.microdata.count_tables import TableOfCounts, check_margins, separators, spread
 
 LARGEST = 5_000  # cells of which programs are solved
-_CLOSE = 1e-6
 
 state(
     "narrowest_interval",
@@ -104,63 +103,6 @@ def cell_bounds(margins, *, whole=False):
     wanted = np.concatenate(wanted)
     low, high = solved(sparse.vstack(sums), wanted, wanted, whole=whole)
     return Between(values, low.reshape(shape), high.reshape(shape))
-
-
-def solved(sums, least, most, *, at=None, whole=False):
-    """The least and the greatest value of each of some numbers from 0, where sums of them are known.
-
-    Parameters
-    ----------
-    sums : array or sparse array (m, n)
-        What is added in each sum.
-    least, most : array (m,)
-        Between which numbers each sum lies.
-    at : integer array, optional
-        Which of the n numbers are asked for; None: all.
-    whole : bool
-        Whether they are whole and the bounds are to be sharp. Else the bounds are those of numbers that need not be,
-        rounded inwards.
-
-    Returns
-    -------
-    low, high : integer array (n,) each
-        Of those that are asked for; `inf` as -1 is nowhere: a number without a greatest value raises.
-
-    Raises
-    ------
-    ValueError
-        Where no numbers have these sums, or one has no bound.
-    """
-    sums = sparse.csr_array(sums)
-    number = sums.shape[1]
-    at = np.arange(number) if at is None else np.asarray(at)
-    constraints = LinearConstraint(sums, least, most)
-    columns, ceiling = sparse.coo_array(sums), np.full(number, np.inf)
-    if (sums.data > 0).all():  # no number exceeds a sum that it is part of
-        np.minimum.at(ceiling, columns.col, np.asarray(most, dtype=float)[columns.row])
-    limits = Bounds(np.zeros(number), ceiling)
-    seen_low, seen_high = np.full(number, np.inf), np.full(number, -np.inf)
-    low, high = np.zeros(number), ceiling.copy()
-
-    def extreme(cell, sign):
-        objective = np.zeros(number)
-        objective[cell] = sign
-        found = milp(objective, constraints=constraints, bounds=limits, integrality=int(whole))
-        if found.status == 3:
-            raise ValueError(f"the number {cell} has no bound. Give a sum that it is part of.")
-        if found.x is None:
-            raise ValueError("no numbers from 0 have all these sums: they contradict each other.")
-        np.minimum(seen_low, found.x, out=seen_low)
-        np.maximum(seen_high, found.x, out=seen_high)
-        return found.x[cell]
-
-    for cell in at:
-        # What one solution reaches for others, too, need not be looked for again.
-        if seen_low[cell] > low[cell] + _CLOSE:
-            low[cell] = extreme(cell, 1)
-        if seen_high[cell] < high[cell] - _CLOSE:
-            high[cell] = extreme(cell, -1)
-    return np.ceil(low[at] - _CLOSE).astype(np.int64), np.floor(high[at] + _CLOSE).astype(np.int64)
 
 
 def widths_of_small(table, between, most=3, widest=5):

@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from privnb.microdata import expect
 
@@ -119,6 +120,19 @@ def with_totals(counts):
     for axis in range(counts.ndim):
         counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)
     return counts
+
+
+def sums_of(shape):
+    """What `with_totals` adds up: a sparse 0/1 matrix, a row an entry with totals, a column a cell without.
+
+    >>> sums_of((2,)).toarray().astype(int).tolist()
+    [[1, 0], [0, 1], [1, 1]]
+    """
+    whole = sparse.eye_array(1)
+    for length in shape:
+        own = sparse.vstack([sparse.eye_array(length), np.ones((1, length))])
+        whole = sparse.kron(whole, own)
+    return sparse.csr_array(whole)
 
 
 def check_margins(margins):

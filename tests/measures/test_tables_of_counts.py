@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privnb.measures.cell_bounds import cell_bounds, solved, widths_of_small
+from privnb.measures.cell_bounds import cell_bounds, widths_of_small
+from privnb.measures.known_sums import solved
 from privnb.measures.log_linear import degrees_of_freedom, fit, fitted, small_count_share
 from privnb.microdata.count_tables import TableOfCounts, with_totals
 from privnb.microdata.dataset import find
