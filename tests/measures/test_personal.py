@@ -1,0 +1,86 @@
+"""Guarding nodes: the breach of one's own wish, and values generalized until nobody's is too likely."""
+
+import numpy as np
+import pytest
+from made_up import CLINIC
+
+from privnb.measures.personal import breach_probability, breaches, told
+from privnb.microdata.dataset import load
+from privnb.microdata.hierarchy import Taxonomy
+from privnb.microdata.schema import SchemaError
+from privnb.privacy_models import KAnonymity
+from privnb.sanitizers import Mondrian, SanitizationError
+from privnb.sanitizers.guarded_values import guarded
+
+TREE = Taxonomy(
+    "illness",
+    tuple(
+        (leaf, node, "*")
+        for node, leaves in {
+            "respiratory": ("flu", "pneumonia", "bronchitis"),
+            "digestive": ("ulcer", "dyspepsia", "gastritis"),
+        }.items()
+        for leaf in leaves
+    ),
+)
+LABELS = ["flu", "respiratory", "ulcer", "*"]
+
+
+def test_breach_probability():
+    """Catalogue 19-02: .625 with four candidates, .416667 with six; .363426 if a person may own several rows."""
+    assert [told(TREE, label, "respiratory") for label in LABELS] == [1, 1, 0, 0.5]
+    assert breach_probability(TREE, LABELS, "respiratory") == 0.625
+    assert round(breach_probability(TREE, LABELS, "respiratory", 6), 6) == 0.416667
+    assert round(breach_probability(TREE, LABELS, "respiratory", 6, several=True), 6) == 0.363426
+
+
+def test_each_person_of_a_release():
+    classes, guards = np.array([0, 0, 0, 0, 1, 1]), ["respiratory", "", "digestive", "flu", "*", "ulcer"]
+    found = breaches(TREE, classes, [*LABELS, "flu", "ulcer"], guards)
+    expected = [breach_probability(TREE, LABELS, guard) if guard else 0 for guard in guards[:4]]
+    assert found == pytest.approx([*expected, 1, 0.5])
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    dataset = load(CLINIC)
+    values = dataset.schema["diagnosis"].domain.values
+    tree = Taxonomy("diagnosis", tuple((value, f"kind {i // 2}", "*") for i, value in enumerate(values)))
+    return dataset, Mondrian(KAnonymity(4)).sanitize(dataset, rng=1), tree
+
+
+@pytest.mark.parametrize("most", [0.2, 0.34, 0.5])
+def test_nobody_is_breached_more_than_that(clinic, most):
+    """Computed again by definition, from the labels of each class alone."""
+    dataset, release, tree = clinic
+    guards = np.where(np.arange(len(dataset)) % 3 == 0, dataset.table["diagnosis"], "")
+    made = guarded(release, tree, guards, most=most)
+    for i in np.flatnonzero(guards != ""):
+        labels = made.table["diagnosis"][release.classes == release.classes[i]].tolist()
+        probability = sum(told(tree, label, guards[i]) for label in labels) / len(labels)
+        assert probability <= most + 1e-9
+        assert made.breaches[i] == pytest.approx(probability)
+    for label, value in zip(made.table["diagnosis"], dataset.table["diagnosis"], strict=True):
+        assert set(tree.covered(value)) <= set(tree.covered(label))
+    free = guarded(release, tree, np.full(len(dataset), ""), most=most)
+    assert free.loss == 0
+    assert (free.table == release.table).all(axis=None)
+    assert (0 if most == 0.5 else 0.001) <= made.loss < 1
+
+
+@pytest.mark.parametrize(
+    ("do", "says"),
+    [
+        (lambda d, r, t: told(TREE, "flu", "heart"), "no guarding node 'heart'.*respiratory, .*digestive|digestive"),
+        (lambda d, r, t: told(TREE, "cough", "flu"), "no published label 'cough'"),
+        (lambda d, r, t: breach_probability(TREE, [], "flu"), "one row or more"),
+        (lambda d, r, t: breach_probability(TREE, LABELS, "flu", 3), "at least 4"),
+        (lambda d, r, t: guarded(r, t, np.full(len(d), "*"), most=0.5), "cannot keep the breach"),
+        (lambda d, r, t: guarded(r, t, np.full(len(d), "heart"), most=0.5), "no guarding node"),
+        (lambda d, r, t: guarded(r, TREE, np.full(len(d), ""), most=0.5), "no sensitive attribute"),
+        (lambda d, r, t: guarded(r, t, [""], most=0.5), "guards must be"),
+    ],
+)
+def test_what_cannot_be(clinic, do, says):
+    with pytest.raises((SchemaError, SanitizationError, ValueError), match=says):
+        do(*clinic)
