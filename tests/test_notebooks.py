@@ -29,6 +29,7 @@ OWN = [
     "10_every_setting",
     "11_perturbation",
     "12_undo_noise",
+    "15_release_card",
     "16_results_and_tables",
 ]
 every = pytest.mark.parametrize("path", [*NOTEBOOKS, YOURS], ids=lambda path: path.stem)

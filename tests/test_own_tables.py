@@ -23,6 +23,7 @@ PAGES = [
     "10_every_setting",
     "11_perturbation",
     "12_undo_noise",
+    "15_release_card",
     "16_results_and_tables",
 ]
 ABOUT_SENSITIVE = PAGES[3:7]

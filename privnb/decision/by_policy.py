@@ -154,14 +154,20 @@ class Decision:
         said += f" The caps are of {policy.source}.{read} {policy.convention}".rstrip()
         return f"{said} That no attack found more does not mean that there is none."
 
-    def _nearest(self):
-        """The release that breaks the fewest caps, and of these loses least."""
+    @property
+    def nearest(self):
+        """The row of `releases` that breaks the fewest caps, and of these loses least: the chosen one, if there is one;
+        None beside the original alone.
+        """
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
         if open_to_all.empty:
-            return ""
-        fewest = open_to_all.assign(many=open_to_all.reasons.map(len)).sort_values(["many", "loss"], kind="stable")
-        first = fewest.iloc[0]
-        return f"The nearest is {first.setting}: {'; '.join(first.reasons)}."
+            return None
+        many = open_to_all.reasons.map(len)
+        return open_to_all.assign(many=many).sort_values(["many", "loss"], kind="stable").iloc[0].drop("many")
+
+    def _nearest(self):
+        first = self.nearest
+        return "" if first is None else f"The nearest is {first.setting}: {'; '.join(first.reasons)}."
 
 
 def decide(results, policy):

@@ -35,19 +35,33 @@ LONG = 200  # values of a taxonomy that is written out
 ROW = [name for name in KEY if name not in ("seed", "miner")]  # a number is a mean over seeds, of the best miner each
 COUNTED = ("certainty_penalty", "utility_loss", "worse_than_trivial", "workload_utility", "good_utility")
 
-# What each risk asks, in words that need no others, and who asks.
+# What each risk asks, in words that need no others; who asks; what its mean counts.
 ASKS = {
-    "identity": ("Can somebody find a person's row?", "knows a person's quasi-identifiers, and looks for the row"),
+    "identity": (
+        "Can somebody find a person's row?",
+        "knows a person's quasi-identifiers, and looks for the row",
+        "of people are found",
+    ),
     "attribute": (
         "Can somebody learn what a person keeps secret?",
         "knows a person's quasi-identifiers, and guesses what is sensitive",
+        "more of the people are guessed right than without the file",
     ),
-    "linkability": ("Can somebody join two parts of a person's record?", "holds parts of records, and joins them"),
+    "linkability": (
+        "Can somebody join two parts of a person's record?",
+        "holds parts of records, and joins them",
+        "of people have both parts joined",
+    ),
     "membership": (
         "Can somebody tell whether a person is in the table?",
         "knows a person's record, and compares the file with other people",
+        "more people of the table than others are taken for members",
     ),
-    "anti-utility": ("Can a machine guess what the owner wants to hide?", "trains a data miner on the file"),
+    "anti-utility": (
+        "Can a machine guess what the owner wants to hide?",
+        "trains a data miner on the file",
+        "more of the people are guessed nearer than without the file",
+    ),
 }
 # What no card measures: said on each.
 NOT_TRIED = (
@@ -102,8 +116,13 @@ class Card:
         return cls(content)
 
 
-def card(release_path, decision, results, dataset):
-    """The card of a release that a policy has chosen.
+def check(card):
+    """Raise TypeError unless `card` is a Card."""
+    expect.kind("card", card, Card, instead="decision.card.card(...) makes one.")
+
+
+def card(release_path, decision, results, dataset, of=None):
+    """The card of a release that a policy was decided on, by default of the chosen one.
 
     Parameters
     ----------
@@ -115,6 +134,8 @@ def card(release_path, decision, results, dataset):
         The tidy results that the decision was made of.
     dataset : Dataset or Schema
         What was released; of a schema alone the card has no taxonomies.
+    of : Series, optional
+        The row of `decision.releases` that the file is of; None: the chosen one.
 
     Returns
     -------
@@ -123,34 +144,36 @@ def card(release_path, decision, results, dataset):
     Raises
     ------
     CardError
-        For a release without provenance or by another sanitizer, and for a decision that chose none.
+        For a release without provenance or by another sanitizer, and without `of` for a decision that chose none.
     OSError
         For a file that cannot be read.
     """
     expect.these(results=results)
     expect.kind("dataset", dataset, Dataset, Schema, instead="Load one: load(name).")
     path = Path(expect.path("release_path", release_path))
-    if decision.chosen is None:
+    of = decision.chosen if of is None else of
+    if of is None:
         raise CardError(f"no release keeps the policy '{decision.policy.name}', so there is none to make a card of.")
     done = provenance(path)
     schema, hierarchies = getattr(dataset, "schema", dataset), getattr(dataset, "hierarchies", {})
-    own = results[(results[SETTING] == [decision.sanitizer, decision.parameters]).all(axis=1) & (results.control == "")]
+    own = results[_of(results, of) & (results.control == "")]
+    axes = decision.vectors[_of(decision.vectors, of)]
     if not _made_by(done["sanitizer"], own.iloc[0]):
         raise CardError(
-            f"{path.name} was made by {done['sanitizer']}, and the decision chose {decision.setting}. Make the chosen "
-            "release, or decide anew."
+            f"{path.name} was made by {done['sanitizer']}, and the decision chose {of.setting}. Make the "
+            "chosen release, or decide anew."
         )
     content = {
         "card": VERSION,
         "answer": {},
         "release": facts_of_file(path, [name for name in schema.quasi_identifiers if name in done["columns"]], done),
         "measured_on": str(own.dataset.iloc[0]),
-        "decision": _decision(decision),
+        "decision": _decision(decision, of),
         "policy": _policy(decision.policy),
         "done": done,
-        "risks": [_risk(risk, own, decision) for risk in policies.RISKS],
+        "risks": [_risk(risk, own, axes) for risk in policies.RISKS],
         "worst_groups": _groups(own),
-        "uses": _uses(own, decision),
+        "uses": _uses(own, axes, decision.policy),
         "not_tried": [*_unmeasured(own), *NOT_TRIED],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
@@ -236,6 +259,7 @@ def verify(found, release_path, policy=None):
     OSError
         For a file that cannot be read.
     """
+    check(found)
     content, path = found.content, Path(expect.path("release_path", release_path))
     stated = content["release"]
     wrong = []
@@ -273,6 +297,8 @@ def _answer(content):
     keeps = kept == len(caps) and not small
     said = [f"{release['file']} {'keeps' if keeps else 'breaks'} the policy '{policy['title']}'."]
     said.append(f"It keeps {kept} of the policy's {len(caps)} caps on risks.")
+    if content["decision"]["chosen"] != content["decision"]["release"]:
+        said.append("The policy does not choose this release.")
     if small:
         said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
     free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
@@ -316,15 +342,15 @@ def _numbers(rows):
     return [_number(part) for _, part in measured(rows).groupby(ROW, sort=False, dropna=False)]
 
 
-def _risk(risk, own, decision):
+def _risk(risk, own, axes):
     """One of the five risks: what it asks, its numbers, and the caps on it."""
     measure = f"{risk.replace('-', '_')}_risk"
-    asks, who = ASKS[risk]
+    asks, who, counts = ASKS[risk]
     rows = own[own.measure == measure]
     whole = rows[rows.group == ""]
     mean, largest = (_numbers(whole[whole.variant == variant]) for variant in ("", "largest"))
     ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
-    said = {"risk": risk, "asks": asks, "adversary": who}
+    said = {"risk": risk, "asks": asks, "adversary": who, "counts": counts}
     if rows.empty:
         unknown = "It was not measured."
     else:
@@ -334,7 +360,7 @@ def _risk(risk, own, decision):
     said["ceiling"] = ceiling[0] if ceiling else None
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
-    return said | {"caps": [_cap(row) for row in decision.risks.itertuples() if row.measure == measure]}
+    return said | {"caps": [_cap(row) for row in axes.itertuples() if row.measure == measure]}
 
 
 def _cap(row):
@@ -352,24 +378,29 @@ def _groups(own):
     return {"shown": order, "withheld": len(found) - len(shown)}
 
 
-def _uses(own, decision):
+def _uses(own, axes, policy):
     """What users lose, and the measures of it."""
-    axes = decision.vectors
-    loss = axes[(axes[SETTING] == [decision.sanitizer, decision.parameters]).all(axis=1) & (axes.axis == LOSS)].iloc[0]
-    needs = dict.fromkeys(need.measure for need in decision.policy.needs)
+    loss = axes[axes.axis == LOSS].iloc[0]
+    needs = dict.fromkeys(need.measure for need in policy.needs)
     rows = own[own.measure.isin([*needs, *COUNTED]) & (own.variant == "") & (own.group == "")]
     rows = rows[rows.miner.isin(["", "worst"])]
     lost = {name: _plain(loss[name]) for name in ("value", "low", "high")}
     return {"lost": lost, "measures": _numbers(rows)}
 
 
-def _decision(decision):
+def _of(table, release):
+    """Which rows of a table are of a release: boolean Series."""
+    return (table[SETTING] == [*release[SETTING]]).all(axis=1)
+
+
+def _decision(decision, of):
     out = decision.releases[~decision.releases.kept]
     return {
+        "release": of.setting,
         "chosen": decision.setting,
-        "sanitizer": decision.sanitizer,
-        "parameters": decision.parameters,
-        "drawn": bool(decision.chosen.random),
+        "sanitizer": of.sanitizer,
+        "parameters": of.parameters,
+        "drawn": bool(of.random),
         "runner_up": decision.runner_up,
         "as_good": list(decision.near),
         "releases": len(decision.releases),

@@ -5,11 +5,13 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision.card import Card
+from privnb.decision.card import check
 from privnb.measures.base import facts
 from privnb.microdata import expect, numerals, unfinished
+from privnb.microdata.sentences import Page, say
 from privnb.reporting import leak_scan
 from privnb.reporting.rendering import templates
 
@@ -63,11 +65,6 @@ def save(card, folder, described=()):
     return folder / name
 
 
-def check(card):
-    """Raise TypeError unless `card` is a Card."""
-    expect.kind("card", card, Card, instead="decision.card.card(...) makes one.")
-
-
 def page(card):
     """The page of a card: HTML that needs nothing else, a text."""
     check(card)
@@ -84,29 +81,96 @@ def page(card):
     )
 
 
+def measured(card):
+    """The five risks of a card as a table: a Page."""
+    check(card)
+    rows = [
+        (risk["risk"], risk["asks"], _said(risk["mean"]), _said(risk["worst_person"]),
+         "; ".join(_share(cap["cap"]) for cap in risk["caps"]) or "none",
+         _verdict(risk))
+        for risk in card.content["risks"]
+    ]  # fmt: skip
+    return Page(pd.DataFrame(rows, columns=["risk", "asks", "on average", "worst-off person", "cap", ""]), "risks")
+
+
+def worst(card):
+    """The three groups of which each mean risk is largest: a Page."""
+    check(card)
+    groups = pd.DataFrame([_row(number) for number in card.content["worst_groups"]["shown"]])
+    if groups.empty:
+        return say("No group is large enough to be shown.")
+    first = groups.groupby("risk", sort=False).head(WORST)[["risk", "group", "value"]]
+    return Page(first.rename(columns={"value": "mean risk"}).reset_index(drop=True), "groups")
+
+
+def untried(card):
+    """What no attack behind a card tried: sentences."""
+    check(card)
+    return say([*card.content["not_tried"]])
+
+
+def useful(card):
+    """What a user keeps: a Page."""
+    check(card)
+    rows = [_use(number) for number in card.content["uses"]["measures"]]
+    return Page(pd.DataFrame(rows, columns=["title", "of", "value", "better", "without", "says"]), "use")
+
+
+def dictionary(card):
+    """The data dictionary: a Page."""
+    check(card)
+    names = ["name", "role", "treated", "domain", "labels"]
+    return Page(pd.DataFrame(card.content["dictionary"], columns=names), "data dictionary")
+
+
+def done(card):
+    """How the file was made, what is promised, and the digests: sentences."""
+    check(card)
+    content = card.content
+    release, claims = content["release"], content["done"]["claims"]
+    k = "" if release["k"] is None else f" At least {release['k']} rows share each combination."
+    promised = (
+        f"Promised, and checked in the labels: {', '.join(claims)}." if claims else "No model of privacy is promised."
+    )
+    return say(
+        f"Made by {content['done']['sanitizer']}: {release['rows']:,} rows.{k}",
+        promised,
+        f"Under the policy {content['policy']['title']}, SHA-256 {content['policy']['sha256'][:16]}…",
+    )
+
+
+def _said(number):
+    return "" if number is None else _with_interval(number)
+
+
+def _verdict(risk):
+    if risk["caps"]:
+        return "kept" if all(cap["kept"] for cap in risk["caps"]) else "not kept"
+    return "unknown" if risk["unknown"] else "no cap"
+
+
 def _shown(risk, content):
     """A risk as its part of the page: what is asked, a gauge per cap, sentences."""
     said = []
     if risk["unknown"]:
         said.append(f"It is unknown. {risk['unknown']} Unknown does not mean low.")
     if mean := risk["mean"]:
-        said.append(f"On average: {_with_interval(mean)}.")
+        said.append(f"On average {_with_interval(mean)} {risk['counts']}.")
         if mean["baseline"] is not None:
             said.append(f"Without the file: {_share(mean['baseline'])} ({risk['baseline_is']}).")
     if worst := risk["worst_person"]:
         without = "" if worst["baseline"] is None else f", and {_share(worst['baseline'])} without the file"
         said.append(f"For the worst-off person: {_share(worst['value'])}{without}.")
     if ceiling := risk["ceiling"]:
-        said.append(f"No attack of this kind can reach more than {_share(ceiling['value'])}.")
+        said.append(f"The same attack on the records themselves: {_share(ceiling['value'])}.")
     measure = f"{risk['risk'].replace('-', '_')}_risk"
     groups = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure]
     named = [f"{each['row']['group']}: {_share(each['value'])}" for each in groups[:WORST]]
     gauges = [_gauge(cap, risk) for cap in risk["caps"]] or ([_gauge(None, risk)] if mean else [])
-    verdict = "unknown" if risk["unknown"] else "no cap"
-    if risk["caps"]:
-        verdict = "kept" if all(cap["kept"] for cap in risk["caps"]) else "not kept"
-    return {**risk, "said": said, "groups": named, "gauges": [each for each in gauges if each], "verdict": verdict,
-            "caps_said": [_cap(cap) for cap in risk["caps"]]}  # fmt: skip
+    return {
+        **risk, "said": said, "groups": named, "gauges": [each for each in gauges if each], "verdict": _verdict(risk),
+        "caps_said": [_cap(cap) for cap in risk["caps"]],
+    }  # fmt: skip
 
 
 def _cap(cap):
@@ -157,7 +221,7 @@ def _with_interval(number):
     if low is None or low == high:
         return _share(value)
     text, *ends = numerals.interval("{:%}", value, low, high)
-    return f"{text} of people (95% interval: {' to '.join(ends)})"
+    return f"{text} (95% interval: {' to '.join(ends)})"
 
 
 def _share(value):

@@ -55,16 +55,17 @@ from privnb.studies.parameters import (
 )
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import as_they_are, decided
+from privnb.studies.released_card import carded, of_the_card
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
 __all__ = [
-    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "carded",
     "channels", "check_adversaries", "check_comparison", "check_queries", "check_runs", "coins", "compared",
     "count_queries", "data_sets", "decided", "default_k", "deviations", "direct", "enough", "examples_known",
     "family", "few_conditions", "figures", "gains", "guessed", "hit", "hypertension", "hypertension_results",
     "known_attributes", "known_people", "leaked", "left_out", "made_up_noise", "mapped", "masking_scores",
-    "models_published", "no_noise", "noise_removed", "open_channels", "others", "pairs", "partitions", "perturbing",
-    "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "releases_mined",
+    "models_published", "no_noise", "noise_removed", "of_the_card", "open_channels", "others", "pairs", "partitions",
+    "perturbing", "possible_epsilon", "predicted", "priced", "reconstructions", "record_by_record", "releases_mined",
     "rotation_undone", "rule_releases", "rules_hidden", "sampled", "searched", "sensitive_rules", "settings_along",
     "small_tables", "sramka_sanitizers", "study", "supports", "together", "too_large_k", "trade_off", "tree_bounds",
     "trees", "users", "weka_here", "with_and_without", "with_numbers", "with_rules", "worked_examples",

@@ -3,6 +3,7 @@
 from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
 from privnb.reporting.charts.caps import caps
+from privnb.reporting.charts.card_risks import card_risks
 from privnb.reporting.charts.channel import known_attributes, leaks
 from privnb.reporting.charts.decision import efficient, summary, which
 from privnb.reporting.charts.distributions import distributions
@@ -22,9 +23,9 @@ from privnb.reporting.charts.twelve import cuts, lattice
 from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
-    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "caps", "choices", "class_sizes", "compared", "cuts", "declines",
-    "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains", "hidden_rules", "hit",
-    "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people", "plane", "printed",
-    "published_models", "recovery", "risk_utility", "setup", "spans", "statements", "summary", "table", "trade_off",
-    "two_critiques", "uniqueness", "which",
+    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "caps", "card_risks", "choices", "class_sizes", "compared", "cuts",
+    "declines", "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains",
+    "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people",
+    "plane", "printed", "published_models", "recovery", "risk_utility", "setup", "spans", "statements", "summary",
+    "table", "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

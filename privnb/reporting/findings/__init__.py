@@ -13,6 +13,7 @@ from privnb.reporting.findings.owner import owner_choice
 from privnb.reporting.findings.perturbation import perturbation
 from privnb.reporting.findings.recovery import recovered
 from privnb.reporting.findings.release import every_setting, one_setting, release_costs, steep_hierarchy, uniqueness
+from privnb.reporting.findings.release_card import release_card
 from privnb.reporting.findings.tradeoff import privacy_models
 from privnb.reporting.findings.users import utility_declines
 from privnb.reporting.findings.workload import adversary_and_researcher
@@ -20,5 +21,6 @@ from privnb.reporting.findings.workload import adversary_and_researcher
 __all__ = [
     "adversary_and_researcher", "adversary_gains", "by_policy", "errata", "every_setting", "given_away", "leakage",
     "mined_predictions", "one_setting", "owner_choice", "perturbation", "privacy_models", "publication",
-    "random_levels", "recovered", "release_costs", "search", "steep_hierarchy", "uniqueness", "utility_declines",
+    "random_levels", "recovered", "release_card", "release_costs", "search", "steep_hierarchy", "uniqueness",
+    "utility_declines",
 ]  # fmt: skip

@@ -1,0 +1,26 @@
+"""What a release card says first."""
+
+from privnb.decision.card import check
+from privnb.microdata.sentences import B, say
+
+
+def release_card(card):
+    """The answer of a card in sentences, then why.
+
+    Parameters
+    ----------
+    card : Card
+
+    Returns
+    -------
+    Sentences
+    """
+    check(card)
+    content = card.content
+    answer, policy, lost = content["answer"], content["policy"], content["uses"]["lost"]["value"]
+    caps = [cap for risk in content["risks"] for cap in risk["caps"]]
+    kept = sum(cap["kept"] for cap in caps)
+    keeps = "keeps" if answer["keeps"] else "breaks"
+    users = "" if lost is None else f", and its users lose {lost:.0%} of what there is to lose"
+    first = f"{B}{content['decision']['release']}{B} {keeps} {policy['title']}: {kept} of {len(caps)} caps kept{users}."
+    return say(first, [*answer["sentences"][1:]])
