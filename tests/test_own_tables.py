@@ -29,7 +29,7 @@ PAGES = [
 ABOUT_SENSITIVE = PAGES[3:7]
 PEOPLE = 120
 SILENT = {
-    "no-sensitive": [*ABOUT_SENSITIVE, "16_results_and_tables"],
+    "no-sensitive": [*ABOUT_SENSITIVE, "15_release_card", "16_results_and_tables"],
     "no-quasi-identifier": PAGES[1:],
     "one-category": ["12_undo_noise"],
 }
