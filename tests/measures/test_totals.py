@@ -10,6 +10,7 @@ import pytest
 from privnb import cli
 from privnb.measures.denials import denial, most_answers
 from privnb.measures.totals import Total, disclosed, read_totals
+from privnb.sanitizers.noisy_totals import noisy_totals, sensitivity
 
 VALUES = {"1": 4, "2": 3, "3": 7, "4": 1}
 
@@ -151,3 +152,19 @@ def test_a_file_that_holds_no_totals(tmp_path, capsys, text, says):
     said = capsys.readouterr().err
     assert says in said
     assert len(said.splitlines()) == 1
+
+
+def test_noise_is_of_all_totals_together():
+    """Theorem 16.10 and lemma 16.7: in two of three totals each person is twice; catalogue 16-05: a sensitivity of 1
+    and an epsilon of .5 have a standard deviation of 2.828427, and .0067379 of the noise beyond 10."""
+    published = totals("123", "12", "34")
+    assert sensitivity(published, 10) == 20
+    one = [Total("all", frozenset("a"), 0)]
+    drawn = np.array([float(noisy_totals(one, 0.5, 1, rng=seed)[0].value) for seed in range(4000)])
+    assert drawn.std() == pytest.approx(2.828427, rel=0.05)
+    assert (abs(drawn) > 10).mean() == pytest.approx(0.0067379, abs=0.005)
+    exact = noisy_totals(published, 1.0, 10, rng=None)  # OpenDP's
+    assert [total.of for total in exact] == [total.of for total in published]
+    assert all(ours.value != noisy.value for ours, noisy in zip(published, exact, strict=True))
+    with pytest.raises(ValueError, match="must be sums"):
+        noisy_totals(totals("12", kind="max"), 1.0, 10, rng=1)

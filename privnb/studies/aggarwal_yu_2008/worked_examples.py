@@ -3,12 +3,15 @@
 Each is computed by the code that measures releases, from what the book states beside it. Nobody's data are in it.
 """
 
+from math import prod
+
 import numpy as np
 from scipy.linalg import hilbert
 
 from privnb.attacks.algorithms.deconvolution import left
 from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
+from privnb.measures.log_linear import degrees_of_freedom
 from privnb.measures.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
 from privnb.microdata.treatment import Jointly, Law
 
@@ -17,6 +20,9 @@ ALL = 1 - 1e-12  # a confidence of 100 per cent, but for rounding
 for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
     state(f"book_{_name}", axis=False)
 state("book_condition_number", format="{:,}", axis=False)
+state("book_cells", format="{:,}", axis=False)
+state("book_degrees_of_freedom", format="{:,}", axis=False)
+state("book_of_counts", format="{:,}", axis=False)
 state("record_index", format="{:,}", axis=False)
 
 
@@ -35,10 +41,11 @@ def worked_examples():
 
     Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
     10.2.1: at which place of the joint domain a record stands, from 1. Section 10.2.3: the condition number of the
-    Hilbert matrix. Section 15.3.6: between which numbers an original lies, before and after empty places are excluded.
+    Hilbert matrix. Section 12.5.2: cells and degrees of freedom, of the levels that it states. Section 15.3.6:
+    between which numbers an original lies, before and after empty places are excluded.
     """
     rows = [*_example_2_1(), *_indices(), _row("section 10.2.3", "book_condition_number", np.linalg.cond(hilbert(5)))]
-    return tidy([*rows, *_excluded()])
+    return tidy([*rows, *_tables_of_counts(), *_excluded()])
 
 
 def _example_2_1():
@@ -67,6 +74,20 @@ def _indices():
     for record in named:
         codes = [[values.index(value)] for values, value in zip(domain.values(), record.split("-"), strict=True)]
         yield _row("section 10.2.1", "record_index", int(joint.positions(codes)[0]) + 1, group=record)
+
+
+def _tables_of_counts():
+    whole = {"A": 3, "B": 4, "C": 5, "D": 2, "E": 2, "F": 2, "G": 3, "H": 2}
+    reduced = whole | {"C": 2, "G": 2}
+    yield _row("section 12.5.2", "book_cells", prod(whole.values()), target="Full table")
+    yield _row("section 12.5.2", "book_cells", prod(reduced.values()), target="Reduced table")
+    models = {
+        "Model 1": (reduced, ["ABCFG", "ACDFG", "ACDGH", "ADEFG"]),
+        "Model 2": (reduced, ["ACDGH", "ABFG", "ABCG", "ADFG", "BEFG", "DEFG"]),
+        "Collapsed table": ({name: n for name, n in reduced.items() if name not in "BH"}, ["ACFG", "ADEFG"]),
+    }
+    for name, (levels, sets) in models.items():
+        yield _row("section 12.5.2", "book_degrees_of_freedom", degrees_of_freedom(levels, sets), target=name)
 
 
 def _excluded():
