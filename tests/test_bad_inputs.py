@@ -25,6 +25,7 @@ from made_up import CLINIC
 from privnb import decision, evaluation, studies
 from privnb.attacks import DistanceLinkage, Linkage
 from privnb.decision import Loss, Policy
+from privnb.decision.card import Card
 from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
@@ -381,7 +382,11 @@ def of_one():
         "frontier.Loss.measure": "k_achieved", "frontier.from_best.axes": AXES, "frontier.tune.cap": 9,
         "frontier.decide.policy": OWNERS, "experiments.searched.policy": OWNERS,
         "frontier.decide.results": costs,
-        "experiments.decided.found": Searched(decision.decide(costs, OWNERS), costs, [], []),
+        **{
+            f"experiments.{f}.found": Searched(decision.decide(costs, OWNERS), costs, [], [])
+            for f in ("carded", "decided", "of_the_card")
+        },
+        "experiments.of_the_card.card": Card({}),
         "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),
         **{f"frontier.Policy.{axis}": 0.2 for axis in decision.AXES},
         **{f"frontier.{f}.{axis}": Loss(name, best=0) for f in ("points", "tune") for axis, name in AXES.items()},
