@@ -398,6 +398,8 @@ def of_one():
         "experiments.mapped.family": given["sanitizers"], "experiments.made_up_noise.records": 1000,
         "experiments.compared.records": 100, "experiments.noise_removed.deviation": [0.1],
         "experiments.rotation_undone.known": [0, 20],
+        "experiments.wishing.text": "0.1", "experiments.check_ks.larger": 10, "experiments.own_k.shares": [0.1],
+        "experiments.own_k.ks": (2, 5), "experiments.guards.shares": [0.1], "experiments.guards.most": 0.9,
         "experiments.open_channels.support": [0.2], "experiments.supports.text": "0.2", "experiments.trees.ks": [5],
         "experiments.tree_bounds.text": "5", "experiments.models_published.examples": 30,
         "experiments.rule_releases.epsilon": "1", "experiments.releases_mined.releases": given["sanitizers"],

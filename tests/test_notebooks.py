@@ -31,6 +31,7 @@ OWN = [
     "12_undo_noise",
     "15_release_card",
     "16_results_and_tables",
+    "17_my_own_k",
 ]
 every = pytest.mark.parametrize("path", [*NOTEBOOKS, YOURS], ids=lambda path: path.stem)
 

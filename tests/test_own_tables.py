@@ -25,6 +25,7 @@ PAGES = [
     "12_undo_noise",
     "15_release_card",
     "16_results_and_tables",
+    "17_my_own_k",
 ]
 ABOUT_SENSITIVE = PAGES[3:7]
 PEOPLE = 120

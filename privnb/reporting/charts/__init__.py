@@ -12,6 +12,7 @@ from privnb.reporting.charts.frontier import frontier
 from privnb.reporting.charts.given_away import hidden_rules, published_models
 from privnb.reporting.charts.grid import every_number, every_setting
 from privnb.reporting.charts.measures import bars, dots, lines
+from privnb.reporting.charts.own_wishes import by_wishes
 from privnb.reporting.charts.owner import choices, declines
 from privnb.reporting.charts.people import people, uniqueness
 from privnb.reporting.charts.predictions import gains
@@ -23,9 +24,9 @@ from privnb.reporting.charts.twelve import cuts, lattice
 from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
-    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "caps", "card_risks", "choices", "class_sizes", "compared", "cuts",
-    "declines", "distributions", "dots", "efficient", "every_number", "every_setting", "frontier", "gains",
-    "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people",
+    "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
+    "compared", "cuts", "declines", "distributions", "dots", "efficient", "every_number", "every_setting", "frontier",
+    "gains", "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people",
     "plane", "printed", "published_models", "recovery", "risk_utility", "setup", "spans", "statements", "summary",
     "table", "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ from privnb.reporting.findings.by_policy import by_policy
 from privnb.reporting.findings.channel import errata, leakage, random_levels
 from privnb.reporting.findings.frontier import publication, search
 from privnb.reporting.findings.given_away import given_away
+from privnb.reporting.findings.own_wishes import own_wishes
 from privnb.reporting.findings.owner import owner_choice
 from privnb.reporting.findings.perturbation import perturbation
 from privnb.reporting.findings.recovery import recovered
@@ -20,7 +21,7 @@ from privnb.reporting.findings.workload import adversary_and_researcher
 
 __all__ = [
     "adversary_and_researcher", "adversary_gains", "by_policy", "errata", "every_setting", "given_away", "leakage",
-    "mined_predictions", "one_setting", "owner_choice", "perturbation", "privacy_models", "publication",
+    "mined_predictions", "one_setting", "own_wishes", "owner_choice", "perturbation", "privacy_models", "publication",
     "random_levels", "recovered", "release_card", "release_costs", "search", "steep_hierarchy", "uniqueness",
     "utility_declines",
 ]  # fmt: skip

@@ -1,0 +1,40 @@
+"""What privacy that each person sets costs."""
+
+import altair as alt
+
+from privnb.measures.base import facts
+from privnb.microdata import expect
+from privnb.reporting.charts.base import axis, distinguished, finish, none, of_columns
+
+
+def by_wishes(results, measure):
+    """A line per way of keeping wishes: a measure by the share of people who have one.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.own_k` or `studies.guards`.
+    measure : str
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
+    """
+    expect.these(results=results, measure=measure)
+    of, rows = facts(measure), results[(results.measure == measure) & results.value.notna()]
+    if rows.empty:
+        return none(measure)
+    order = list(dict.fromkeys(rows.variant))
+    base = of_columns(rows, ["variant", "bound", "value"]).encode(
+        x=alt.X("bound:Q", title="people with a wish", axis=alt.Axis(values=sorted({*rows.bound}), format=".0%")),
+        y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
+        **distinguished("variant", order),
+    )
+    ends = rows[rows.variant == order[-1]].sort_values("bound").value
+    return finish(
+        base.mark_line() + base.mark_point(filled=True, size=60, opacity=1),
+        f"{of.title}, {order[-1]}: {of.bare(ends.iloc[0])} if few have a wish, {of.bare(ends.iloc[-1])} if most have",
+        f"Lines: {of.label} by how many people have a wish; {of.better} is better. What is withheld or cannot be had "
+        "has no point.",
+    )

@@ -1,0 +1,45 @@
+"""What it costs if everybody chooses, in sentences."""
+
+from privnb.reporting.findings.base import Finding, of_results
+from privnb.reporting.findings.rows import of
+from privnb.studies.aggarwal_yu_2008.own_wishes import AFTER, ALL, BEFORE, FEW, OWN
+
+
+@of_results(otherwise="No wish was tried on this table.")
+def own_wishes(results):
+    """What a k that each asks for loses beside one k for all, and what guarding costs.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.own_k` and `studies.guards`, joined.
+    """
+    losses = of(results, "certainty_penalty")
+    if len(losses):
+        share = losses.bound.min()
+        mine, for_all, small = (
+            losses[(losses.bound == share) & (losses.variant == each)].iloc[0] for each in (OWN, ALL, FEW)
+        )
+        yield Finding.of(
+            mine,
+            f"Loss where {share:.0%} of the people ask for the larger k, and each has the k that they ask for",
+            setting="",
+            beside={"the larger k for all": for_all.value, "the smaller k for all": small.value},
+        )
+        kept = of(results, "wishes_kept", variant=FEW, bound=share).dropna(subset="value")
+        if len(kept):
+            yield Finding.of(kept.iloc[0], "Wishes kept if all get the smaller k", setting="")
+    told = of(results, "wishes_breached", variant=BEFORE).dropna(subset="value")
+    if len(told):
+        yield Finding.of(told.iloc[0], "People who guard their value and are breached all the same", setting="")
+    after = of(results, "value_loss", variant=AFTER)
+    reached = after.dropna(subset="value")
+    if len(reached):
+        most = reached.loc[reached.bound.idxmax()]
+        yield Finding.of(most, f"Loss of values so that nobody is, where {most.bound:.0%} guard theirs", setting="")
+    if len(after) > len(reached):
+        lost = after[after.value.isna()].bound.min()
+        yield (
+            f"Where {lost:.0%} of the people guard their value no generalization of values keeps all wishes: classes "
+            "would have to be larger."
+        )
