@@ -174,7 +174,7 @@ MADE = {
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows", "people_rows",
     "Line", "Summary", "Combinations", "check_floor",
-    "OwnTable", "cells", "described_by", "drafted", "named", "proposal", "write",
+    "OwnTable", "cells", "in_role", "described_by", "drafted", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
 }  # fmt: skip
 

@@ -268,7 +268,7 @@ class Chosen(NamedTuple):
 
     def checked(self, table, names=None):
         """The same of what `_read_files` gives."""
-        weights = _in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
+        weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
         numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
         table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
         self._of(self.columns, names).check(table, least=0)  # of how many there are the whole table is asked
@@ -465,7 +465,7 @@ def _cleaned(text, table):
                 'records_with_missing = "refuse". Fill them in, or choose "keep" or "drop".'
             )
         table = table[~some]
-    apart = {role: _in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
+    apart = {role: in_role(text, role) for role in (Role.PERSON, Role.WEIGHT)}
     decimals |= dict.fromkeys(apart[Role.WEIGHT], decimal)
     gaps = apart[Role.PERSON] | set(decimals)
     # A missing value is a category of its own, by its mark. None is a person or a number: there it is NaN.
@@ -473,10 +473,17 @@ def _cleaned(text, table):
     return pd.DataFrame(read, index=table.index)
 
 
-def _in_role(text, role):
-    """The columns that the description or one of its studies gives a role."""
-    named = {name for name, entry in text["columns"].items() if entry["role"] == role}
-    return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values()))
+def in_role(text, *roles):
+    """The columns that a description or one of its studies gives one of these roles: a set of names.
+
+    Parameters
+    ----------
+    text : dict
+        What the description says.
+    *roles : Role
+    """
+    named = {name for name, entry in text["columns"].items() if entry["role"] in roles}
+    return named.union(*(study.get(role, ()) for study in text.get("studies", {}).values() for role in roles))
 
 
 def _read(column, mark, missing, decimal):

@@ -241,6 +241,7 @@ def _canaries(node, words, tuples):
 
 
 WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
+MOST = 6  # words of a name that is looked for in a long table
 SHORT = 4  # letters: a single word of fewer names nobody
 DENSE = 1000  # of so many numbers of a length at most one may name a person, else a count would by chance
 
@@ -287,6 +288,20 @@ class Names:
                 after = words[place + 1 : place + 1 + len(rest)]
                 if [each[0] for each in after] == rest:
                     yield word.start(), [word, *after][-1].end(), column
+
+
+def spans(text):
+    """The words of a text and of each string in it, up to six together as they are written, in small letters: what a
+    name in it could be; a set.
+
+    >>> sorted(spans("Ann, Doe"))
+    ['ann', 'ann, doe', 'doe']
+    """
+    folded, found = text.casefold(), set()
+    words = [word.span() for word in WORD.finditer(folded)]
+    for place, (start, _) in enumerate(words):
+        found |= {folded[start:end] for _, end in words[place : place + MOST]}
+    return found
 
 
 def _dense(keys):

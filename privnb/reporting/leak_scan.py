@@ -83,14 +83,11 @@ def protected(path):
 
 def _naming(text, cells):
     """The columns that name people: by role in any study, and unused ones in which nearly everybody stands alone."""
-    roles = {name: {entry["role"]} for name, entry in text["columns"].items()}
-    for study in text.get("studies", {}).values():
-        for role in (Role.IDENTIFIER, Role.PERSON):
-            for name in study.get(role, ()):
-                roles[name].add(role)
-    for name, given in roles.items():
-        alone = given == {Role.UNUSED} and len(cells[name].cat.categories) > len(cells) / 2
-        if alone or given & {Role.IDENTIFIER, Role.PERSON}:
+    naming = dataset.in_role(text, Role.IDENTIFIER, Role.PERSON)
+    unused = dataset.in_role(text, Role.UNUSED)
+    for name in text["columns"]:
+        alone = name in unused and len(cells[name].cat.categories) > len(cells) / 2
+        if name in naming or alone:
             yield name
 
 

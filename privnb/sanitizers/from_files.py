@@ -14,16 +14,29 @@ from pathlib import Path
 
 import numpy as np
 
-from privnb.microdata import description, draft, engine, expect, long_tables, reading, text_files, undescribed, writing
-from privnb.microdata.dataset import Chosen, check_sum, data_file, find
+from privnb.microdata import (
+    description,
+    draft,
+    engine,
+    expect,
+    leaks,
+    long_tables,
+    reading,
+    text_files,
+    undescribed,
+    writing,
+)
+from privnb.microdata.dataset import Chosen, check_sum, data_file, find, in_role
 from privnb.microdata.memory import Memory
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.schema import Role, SchemaError
+from privnb.microdata.treatment import KINDS
 from privnb.sanitizers import in_parts, of_counts, own_cells
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.in_words import parsed
 from privnb.sanitizers.made import Made
 
 ROW = "row of the release"
+FIGURES = 7  # of a number that is looked for in what stands beside a release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +112,32 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         beside = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
             beside[writing.BUCKETS] = written.buckets.to_csv(index=False)
+        _refuse_names(chosen, files, beside[writing.FACTS], given.counting(folder / "engine"))
         writing.finish(made, out, beside)
     return written
+
+
+def _refuse_names(chosen, files, text, settings):
+    """Raise SanitizationError if the provenance `text` names somebody of the table.
+
+    Not seen: a name that is a word of the description or of our own, or has fewer than four letters; a number of fewer
+    than `FIGURES` figures, which may be a count.
+    """
+    renamed = chosen.text.get("renamed", {})
+    there = {renamed.get(name, name) for name in long_tables.columns(files)}
+    naming = sorted(in_role(chosen.text, Role.IDENTIFIER, Role.PERSON) & there)
+    said = {**chosen.text, "columns": {name: "" for name in chosen.text["columns"]}}
+    ours = leaks.spans(" ".join([str(said), *json.loads(text), *KINDS, *KINDS.values()]))
+    tried = [each for each in leaks.spans(text) - ours if len(each) >= (FIGURES if each.isdigit() else leaks.SHORT)]
+    for name in naming if tried else ():
+        with long_tables.asked(files, [name], renamed, **settings) as (connection, queries, _):
+            cell = f"lower(trim({engine.name(long_tables.numbered([name])[name])}::varchar))"
+            some, rows = ", ".join(map(engine.quoted, tried)), " union all by name ".join(queries)
+            if connection.sql(f"select 1 from ({rows}) where {cell} in ({some}) limit 1").fetchall():
+                raise SanitizationError(
+                    f"nothing is written: what would stand beside the release names somebody of the column '{name}'. "
+                    "Leave names out of what the sanitizer says of itself: its parameters and its note."
+                )
 
 
 def _refuse_gaps(chosen, opened, settings):

@@ -20,6 +20,7 @@ from privnb import cli
 from privnb.microdata import long_tables, writing
 from privnb.microdata.dataset import Chosen, load
 from privnb.microdata.memory import Memory
+from privnb.microdata.provenance import Provenance
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import SchemaError
 from privnb.privacy_models import KAnonymity, achieved
@@ -602,3 +603,16 @@ def test_a_number_of_more_values_than_fit_is_refused_by_itself(here, monkeypatch
     ):
         sanitize(CLINIC, "k=5", "out.csv", memory="500MB")
     assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("named", [f"{IDENTIFIER}0042", f"of ({IDENTIFIER.lower()}0300), as asked", ""])
+def test_what_stands_beside_a_release_names_nobody(named, here, monkeypatch):
+    public = Provenance.public
+    monkeypatch.setattr(Provenance, "public", lambda own: public(own) | {"parameters": {"k": 10, "why": named}})
+    if named:
+        with pytest.raises(SanitizationError, match="names somebody of the column 'patient'") as error:
+            sanitize(CLINIC, "k=10", "released.csv")
+        assert IDENTIFIER not in str(error.value)
+        assert [*here.iterdir()] == []
+    else:
+        sanitize(CLINIC, "k=10", "released.csv")
