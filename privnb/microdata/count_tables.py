@@ -64,7 +64,7 @@ class TableOfCounts:
         ----------
         table : DataFrame
         names : list of str
-            Columns; their values in the order of a Categorical, else sorted.
+            Columns; their values that occur, in the order of a Categorical, else sorted.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class TableOfCounts:
         expect.table("table", table, expect.texts("names", names, "columns"))
         if not len(names):
             raise ValueError("names must be one column or more, got none.")
-        columns = [table[name].astype("category") for name in names]
+        columns = [table[name].astype("category").cat.remove_unused_categories() for name in names]
         shape = tuple(len(column.cat.categories) for column in columns)
         if any(column.isna().any() for column in columns):
             raise ValueError(f"a missing value is in no cell of names {', '.join(names)}. Give it a mark of its own.")

@@ -16,11 +16,13 @@ def given_away(results):
     Parameters
     ----------
     results : DataFrame
-        Of `studies.models_published`, `open_channels`, `rules_hidden`, `trees` and `releases_mined`, joined.
+        Of `studies.models_published`, `open_channels`, `rules_hidden`, `trees`, `tables_published` and
+        `releases_mined`, joined.
     """
     yield from _models(results)
     yield from _channels(results)
     yield from _trees(results)
+    yield from _tables(results)
     yield from _hidden(results)
     yield from _mined(results)
 
@@ -79,6 +81,20 @@ def _trees(results):
             best, "Right by the best k-anonymous tree about others", setting=f"k = {best.bound:g}",
             beside={"without a bound": free.value},
         )  # fmt: skip
+
+
+def _tables(results):
+    told = of(results, "cells_told").dropna(subset="value")
+    if len(told):
+        yield Finding.of(
+            told.iloc[0],
+            f"Counts of fewer than {told.iloc[0].bound:g}, of {told.iloc[0].target} together, that tables of two tell",
+            setting="",
+        )
+    lost = of(results, "entries_suppressed").dropna(subset="value")
+    if len(lost):
+        most = lost.loc[lost.value.idxmax()]
+        yield Finding.of(most, f"Most entries suppressed, in the table of the secret and {most.target}", setting="")
 
 
 def _hidden(results):

@@ -1,0 +1,117 @@
+"""What published tables of counts give away, and what it costs to keep that back.
+
+Source: Aggarwal and Yu (eds.) 2008, chapter 12.
+"""
+
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from privnb.evaluation.attributes import secret_name
+from privnb.evaluation.results import row, tidy
+from privnb.measures.base import state
+from privnb.measures.cell_bounds import cell_bounds
+from privnb.measures.log_linear import small_count_share
+from privnb.microdata import expect
+from privnb.microdata.count_tables import TableOfCounts
+from privnb.miners.baskets import categories
+from privnb.privacy_models import check_k
+from privnb.sanitizers import SanitizationError
+from privnb.sanitizers.cell_suppression import suppress
+
+MOST = 150  # cells whose bounds are looked for: seconds
+
+state(
+    "cells_told",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Small counts told",
+    sentence="Share of the counts of 1 to k - 1 people whose bounds, by the tables of two attributes, differ by less "
+    "than k.",
+    source="Aggarwal and Yu 2008, section 12.5.2",
+    unit="share of small counts",
+    format="{:%} of small counts",
+    axis=False,
+)
+state(
+    "entries_suppressed",
+    kind="utility",
+    better="lower",
+    bounds=(0, 1),
+    title="Entries suppressed",
+    sentence="Share of the counts and totals of a table that are not published, so that no small count is told.",
+    source="Fischetti and Salazar, Management Science 47(7), 2001",
+    unit="share of entries",
+    format="{:%} of entries",
+    axis=False,
+)
+
+
+def tables_published(dataset, *, k):
+    """What tables of two attributes each, published together, tell of the table of all of them; and what suppression
+    takes from each table of an attribute and the secret.
+
+    The attributes are the secret and as many others as give 150 cells, those with the fewest values first.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With categories and a secret.
+    k : int
+        A count of fewer people, but some, is small.
+
+    Returns
+    -------
+    DataFrame
+        `small_count_share`, `cells_told` of all; `entries_suppressed` by `target`, an attribute. Of cells, not of
+        people.
+    """
+    expect.these(dataset=dataset)
+    check_k(k)
+    names = _few_values(dataset)
+    add = partial(
+        row, dataset=dataset.name, sanitizer="tables of two attributes", parameters=f"k={k}", parameter="k", bound=k
+    )
+    if len(names) < 2:
+        return tidy([])
+    table = TableOfCounts.of(dataset.cells, names)
+    found = [add("small_count_share", small_count_share(table, k - 1), target=f"{len(names)} attributes")]
+    if len(names) > 2:
+        values, low, high = cell_bounds([table.margin(pair) for pair in combinations(names, 2)])
+        small = (table.counts > 0) & (table.counts < k)
+        width = high - low
+        order = [list(values).index(name) for name in names]
+        told = (small & (width.transpose(order) < k)).sum()
+        share = told / small.sum() if small.any() else np.nan
+        found.append(add("cells_told", share, target=f"{len(names)} attributes"))
+    for other in names[1:]:
+        add = partial(
+            row,
+            dataset=dataset.name,
+            sanitizer="suppression",
+            parameters=f"k={k}",
+            parameter="k",
+            bound=k,
+            target=other,
+        )
+        try:
+            share = np.ma.getmaskarray(suppress(table.margin((names[0], other)), k).published).mean()
+        except SanitizationError as error:
+            found.append(add("entries_suppressed", np.nan, status="refused", reason=str(error)))
+            continue
+        found.append(add("entries_suppressed", share))
+    return tidy(found)
+
+
+def _few_values(dataset):
+    """The secret and the categories with fewest values, so that all have at most `MOST` cells together."""
+    secret = secret_name(dataset, None)
+    sizes = {name: dataset.cells[name].nunique() for name in categories(dataset.schema) if name != secret}
+    chosen = [secret]
+    cells = dataset.cells[secret].nunique()
+    for name in sorted(sizes, key=sizes.get):
+        if cells * sizes[name] <= MOST:
+            chosen, cells = [*chosen, name], cells * sizes[name]
+    return chosen
