@@ -8,10 +8,10 @@ import pandas as pd
 
 from privnb import decision
 from privnb.decision import by_policy, halving, policies
+from privnb.decision.points import refused
 from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import answer
-from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.results import SETTING, join, setting
 from privnb.evaluation.risks import questions
 from privnb.microdata import expect, withholding
@@ -126,26 +126,28 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
 
 
 def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
-    """Tidy results of the releases: the risks, who shares a combination, and what the policy needs."""
-    asked = [*questions(dataset, fewest=fewest), Combinations(policy.floor, fewest)]
-    tasks = [
-        partial(answer, dataset, sanitizer, seed, question)
-        for sanitizer in sanitizers
-        for seed in range(1, seeds + 1)
-        for question in asked
-        if seed == 1 or sanitizer.randomized
-    ]
+    """Tidy results of the releases: who shares a combination, what the policy needs, and the risks of those that may be
+    chosen by the first; whatever is below the floor is refused, and its risks are not measured.
+    """
     needs = [need.measure for need in policy.needs]
     users = appraised(
         dataset, sanitizers, *needs, profile=profile, seeds=seeds, floor=policy.floor, fewest=fewest, store=store
     )
-    found = evaluated({"": tasks}, store, f"measure risks of {len(sanitizers)} releases")[""]
-    users = users[(users.measure != "smallest_combination") & (users.measure != "alone")]
-    absent = users.status == "not possible"
-    impossible = set(users[absent][SETTING].itertuples(index=False, name=None))
-    both = join(found, users[~absent])
-    keys = pd.Series(list(both[SETTING].itertuples(index=False, name=None)), index=both.index)
-    return both[~keys.isin(impossible)].reset_index(drop=True)
+    users = users[users.status != "not possible"]
+    made = users.drop_duplicates(SETTING)
+    below = refused(users, made, policy.floor)
+    ends_too = {_key(each) for each in ends()}
+    able = ends_too | {key for key, why in zip(map(tuple, made[SETTING].to_numpy()), below, strict=True) if not why}
+    tasks = [
+        partial(answer, dataset, sanitizer, seed, question)
+        for sanitizer in sanitizers
+        if _key(sanitizer) in able
+        for seed in range(1, seeds + 1)
+        for question in questions(dataset, fewest=fewest)
+        if seed == 1 or sanitizer.randomized
+    ]
+    found = evaluated({"": tasks}, store, f"measure risks of {len(able)} releases")[""]
+    return join(found, users).reset_index(drop=True)
 
 
 def _possible(dataset, policy):
