@@ -96,7 +96,7 @@ def check_ks(k, larger, dataset):
     expect.these(dataset=dataset)
     check_k(k)
     if not (expect.is_whole(larger) and larger > k):
-        raise ValueError(f"K_LARGER must be a whole number above K, {k}, got {expect.found(larger)}.")
+        raise ValueError(f"K_LARGER must be a whole number above K_USUAL, {k}, got {expect.found(larger)}.")
     if larger > len(dataset):
         raise NotForThisTable(f"'{dataset.name}' has {len(dataset)} people, fewer than K_LARGER, {larger}. Lower it.")
     return k, larger
