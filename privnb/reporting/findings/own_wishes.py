@@ -22,9 +22,9 @@ def own_wishes(results):
         )
         yield Finding.of(
             mine,
-            f"Loss where {share:.0%} of the people ask for the larger k, and each has the k that they ask for",
+            f"Loss where {share:.0%} of people ask for the larger k and get it",
             setting="",
-            beside={"the larger k for all": for_all.value, "the smaller k for all": small.value},
+            beside={"that k for all": for_all.value, "the smaller k for all": small.value},
         )
         kept = of(results, "wishes_kept", variant=FEW, bound=share).dropna(subset="value")
         if len(kept):
