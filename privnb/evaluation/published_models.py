@@ -69,7 +69,7 @@ state(
     title="Probability by chance",
     sentence="How likely so large a difference, either way, would be if the model added nothing: McNemar's exact test.",
     source="McNemar, Psychometrika 12(2), 1947",
-    format="{:.2g}",
+    format="{:g}",
     varies=True,
     axis=False,
 )

@@ -29,7 +29,7 @@ state(
     sentence="How many people lie between the bounds of the small count that is known best.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="people",
-    format="{:,.0f}",
+    format="{:,} people",
     axis=False,
 )
 

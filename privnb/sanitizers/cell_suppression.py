@@ -53,7 +53,7 @@ def suppress(table, fewest, *, width=None):
         Where no suppression will do.
     """
     expect.kind("table", table, TableOfCounts)
-    expect.whole("fewest", fewest, 2)
+    expect.these(fewest=fewest)
     width = fewest if width is None else expect.whole("width", width, 1)
     if table.counts.dtype.kind not in "iu":
         raise ValueError("table must hold whole counts to suppress some, got expected ones.")

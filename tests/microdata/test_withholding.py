@@ -17,6 +17,7 @@ from naming import naming
 
 from privnb import evaluation, studies
 from privnb.attacks import Linkage, MinerInference, PcaRemoval
+from privnb.decision import policies
 from privnb.evaluation import (
     cases,
     disclosures,
@@ -24,9 +25,11 @@ from privnb.evaluation import (
     masking_score,
     nearer_predictions,
     predicted_gains,
+    published_models,
     recovered,
     releases,
     results,
+    risks,
     trade_off,
     verdict,
     workload,
@@ -37,17 +40,18 @@ from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
 from privnb.measures.information_loss import precision, suppressed_records
-from privnb.microdata import withholding
+from privnb.microdata import leaks, withholding
+from privnb.microdata.count_tables import TableOfCounts
 from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.microdata.withholding import Margin, suppress
 from privnb.miners import reference_set
 from privnb.privacy_models import KAnonymity
-from privnb.reporting import charts, report
+from privnb.reporting import charts, leak_scan, report
 from privnb.reporting.charts.base import merge_small
 from privnb.reporting.notebooks import ReportError, choose, notebooks_folder
-from privnb.sanitizers import FullDomain, Identity, KMember, Suppress
+from privnb.sanitizers import FullDomain, Identity, KMember, Suppress, cell_suppression
 
 PACKAGE = Path(withholding.__file__).parents[1]
 CLINIC = load(Path(__file__).parent.parent / "data" / "clinic" / "clinic.toml")
@@ -131,6 +135,23 @@ ASKED = {  # every function that takes the limit
     "mined": lambda limit: numbers.mined(CLINIC, Setting(), fewest=limit),
     "plane": lambda limit: numbers.plane(CLINIC, [Setting()], "accuracy_gain", "utility_loss", fewest=limit),
     "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
+    "AntiUtilityRisk": lambda limit: risks.AntiUtilityRisk("age", fewest=limit),
+    "AttributeRisk": lambda limit: risks.AttributeRisk("diagnosis", limit),
+    "IdentityRisk": lambda limit: risks.IdentityRisk(limit),
+    "LinkabilityRisk": lambda limit: risks.LinkabilityRisk(fewest=limit),
+    "MembershipRisk": lambda limit: risks.MembershipRisk(limit),
+    "questions": lambda limit: risks.questions(CLINIC, fewest=limit),
+    "risks": lambda limit: risks.risks(CLINIC, [Identity()], fewest=limit),
+    "published_models": lambda limit: published_models.published_models(CLINIC, "majority", fewest=limit),
+    "models_published": lambda limit: studies.models_published(CLINIC, "majority", fewest=limit),
+    "trees": lambda limit: studies.trees(CLINIC, [5], fewest=limit),
+    "own_k": lambda limit: studies.own_k(CLINIC, [0.1], (2, 5), fewest=limit),
+    "guards": lambda limit: studies.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
+    "searched": lambda limit: studies.searched(CLINIC, policies.read("k-5"), fewest=limit),
+    "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
+    "scan": lambda limit: leaks.scan("tests", fewest=limit),
+    "records_in": lambda limit: leaks.records_in("tests", [], None, limit),
+    "check": lambda limit: leak_scan.check("tests", [], fewest=limit),
     "worth": lambda limit: leakage.worth(CLINIC, [Identity()], pd.DataFrame(), fewest=limit),
 }  # fmt: skip
 NO_LIMITS = [1, 0, -1, float("nan"), float("inf"), 2.5, 10.0, "x", "10", None, True, np.float64(10), [10]]
@@ -147,7 +168,8 @@ def test_no_function_withholds_less_than_counts_of_one(name, monkeypatch):
 
 
 def test_the_list_above_names_every_function_that_takes_the_limit():
-    files = [path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py") if path.stem[:2] != "__"]
+    files = [path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py") if path.stem != "__main__"]
+    files = [file.parent if file.name == "__init__" else file for file in files]
     takes = set()
     for module in (importlib.import_module(".".join(["privnb", *file.parts])) for file in files):
         for thing in vars(module).values():
@@ -164,6 +186,7 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
         *(f"{of}_rows" for of in ("attribute", "class", "identity")),
     }
     other |= {"original_rows", "people_rows", "rows", "question_of", "swept", "Place", "Reading", "Session"}
+    other |= {"among", "known", "published_model"}  # parts of the risks, of the leak scan, of `published_models`
     other.add("RareCategories")  # how many people a category of its own has
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
 

@@ -504,10 +504,12 @@ EMPTY = results()
 
 
 OTHER_TABLES = {
+    "by_policy",
     "errata",
     "every_setting",
     "perturbation",
     "publication",
+    "release_card",
     "search",
     "steep_hierarchy",
 }  # these take more than results

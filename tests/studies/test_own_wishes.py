@@ -38,7 +38,7 @@ def test_nobody_who_guards_is_breached_afterwards(results):
 def test_what_is_said(results):
     own, guarded = results
     said = findings.own_wishes(own).data + findings.own_wishes(guarded).data
-    assert "5% of the people ask for the larger k" in said
+    assert "5% of people ask for the larger k" in said
     assert "guard" in said
 
 

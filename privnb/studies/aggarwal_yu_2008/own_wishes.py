@@ -91,8 +91,25 @@ def wishing(text):
 
 
 def check_ks(k, larger, dataset):
-    """The two k, checked: (int, int). Raises ValueError unless the first is smaller, and NotForThisTable where the
-    table has fewer people."""
+    """The two k of wishes, checked.
+
+    Parameters
+    ----------
+    k, larger : int
+        What everybody has, and what some ask for.
+    dataset : Dataset
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        Unless the first is smaller.
+    NotForThisTable
+        Where the table has fewer people than the second.
+    """
     expect.these(dataset=dataset)
     check_k(k)
     if not (expect.is_whole(larger) and larger > k):
