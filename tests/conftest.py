@@ -23,13 +23,14 @@ from privnb.miners import weka
 
 # As in each process that computes: the libraries' threads wait for each other for a quarter of the time of small fits.
 # Read when a library is loaded, so by the workers of xdist, and by what tests start.
-os.environ.update(dict.fromkeys(processes.THREADS, "1"))
+os.environ.update(processes.ENVIRONMENT)
 
 # In CI the same examples each time: a submission is not refused for a fault that it did not make.
 # No deadlines: how long an example takes says how busy the machine is.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("ci", derandomize=True, **PATIENT)
-settings.register_profile("here", **PATIENT)
+MADE_UP = 50  # tables of a property that states no other number
+settings.register_profile("ci", derandomize=True, max_examples=MADE_UP, **PATIENT)
+settings.register_profile("here", max_examples=MADE_UP, **PATIENT)
 # `make check` tries a property on at most so many made-up tables, and on half of those that it states; `make test`, and
 # with it CI, on all of them.
 # No fewer: the first two are the simplest, which break nothing.

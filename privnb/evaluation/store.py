@@ -16,6 +16,7 @@ import os
 import signal
 import tempfile
 import threading
+import time
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +27,10 @@ import pandas as pd
 from privnb.evaluation.content import content, fingerprint, sealed
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
+from privnb.microdata.dataset import Dataset
 from privnb.microdata.processes import ENVIRONMENT, usable_cores
 
+SMALL, SECONDS = 2_000, 6  # records of tables that are begun with at once, for as long as workers take to start
 LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
 TAG = "CACHEDIR.TAG"  # by its standard name, so that backups leave the folder out
 TAG_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# Results of privnb. Remove the folder to forget them.\n"
@@ -122,12 +125,14 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
 
     `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
     once. Tasks whose function says `shared = 3` and that have their first three inputs in common, which say a release,
-    are given to one process. `jobs`: processes at a time (None: one per usable core), which changes no number. Progress
-    is shown by `progress.track`, whose bars tell the time left. The first error stops the run and is raised, with the
-    task's place in a note; what is finished stays. Nobody waits then, nor after an interrupt, for what the others are
-    at. A script that calls this needs the line `if __name__ == "__main__":`.
+    are given to one process. `jobs`: processes at a time (None: one per usable core, and none as long as small tables
+    take less than it takes to start them), which changes no number. Progress is shown by `progress.track`, whose bars
+    tell the time left. The first error stops the run and is raised, with the task's place in a note; what is finished
+    stays. Nobody waits then, nor after an interrupt, for what the others are at. A script that calls this needs the
+    line `if __name__ == "__main__":`.
     """
     tasks = list(tasks)
+    seconds = SECONDS if jobs is None and _small(tasks) else 0
     jobs = usable_cores() if jobs is None else jobs
     if not isinstance(jobs, int) or jobs < 1:
         raise ValueError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
@@ -139,19 +144,45 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
         groups = {}
         for place in missing:
             groups.setdefault(_shared(place, tasks[place]), []).append(place)
-        with _workers(min(jobs, len(groups)), store, {place: tasks[place] for place in missing}) as workers:
-            try:
-                futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups.values()}
-            except (ConnectionError, EOFError) as error:
-                raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
-            for future in progress.track(concurrent.futures.as_completed(futures), description, len(groups)):
-                try:
-                    for place, (value, trouble) in zip(futures[future], future.result(), strict=True):
-                        found[keys[place]] = value
-                        progress.say(trouble)
-                except (BrokenProcessPool, ConnectionError, EOFError) as error:  # whose task it was is not known
-                    raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
+        made = _evaluated(list(groups.values()), seconds, jobs, store, tasks)
+        with contextlib.closing(made):
+            for group, results in progress.track(made, description, len(groups)):
+                for place, (value, trouble) in zip(group, results, strict=True):
+                    found[keys[place]] = value
+                    progress.say(trouble)
     return [found[key].copy() if isinstance(found[key], pd.DataFrame) else found[key] for key in keys]
+
+
+def _small(tasks):
+    """Whether this process may begin with the tasks: all of small tables, and it computes as a worker does."""
+    tables = [given for task in tasks for given in task.args if isinstance(given, Dataset)]
+    alike = all(os.environ.get(name) == value for name, value in ENVIRONMENT.items())
+    return alike and bool(tables) and max(map(len, tables)) <= SMALL
+
+
+def _evaluated(groups, seconds, jobs, store, tasks):
+    """What the groups of places come to, as they are finished: (places, [(value, trouble)]). The first ones are made
+    here, until so many seconds have passed.
+    """
+    begun = time.monotonic()
+    while groups and time.monotonic() - begun < seconds:
+        group = groups.pop(0)
+        with progress.silent():
+            made = [_made(place, store, tasks[place], len(tasks)) for place in group]
+        yield group, made
+    if not groups:
+        return
+    missing = {place: tasks[place] for group in groups for place in group}
+    with _workers(min(jobs, len(groups)), store, missing) as workers:
+        try:
+            futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups}
+        except (ConnectionError, EOFError) as error:
+            raise BrokenProcessPool(f"The server of the workers was killed. {KILLED}") from error
+        for future in concurrent.futures.as_completed(futures):
+            try:
+                yield futures[future], future.result()
+            except (BrokenProcessPool, ConnectionError, EOFError) as error:  # whose task it was is not known
+                raise BrokenProcessPool(f"A worker was killed. {KILLED}") from error
 
 
 def _shared(place, task):
@@ -206,13 +237,11 @@ def _begin(parent, environment, store, tasks):
 
 
 def _evaluate(places, many):
-    return [_made(place, many) for place in places]
+    return [_made(place, _given["store"], _given["tasks"][place], many) for place in places]
 
 
-def _made(place, many):
+def _made(place, store, task, many):
     # The key is made anew: had the code changed since the run began, the result would belong to another one.
-    task = _given["tasks"][place]
-    store = _given["store"]
     try:
         key = store.key(task.func, *task.args, **task.keywords)
         return store._found_or_made(key, task.func, task.args, task.keywords)

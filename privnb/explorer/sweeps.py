@@ -9,6 +9,7 @@ from privnb.explorer.numbers import counted
 from privnb.explorer.setting import FALLING, STEPS, Setting, called, checked, choices, sanitizer
 from privnb.measures import facts
 from privnb.measures.base import live
+from privnb.microdata import expect
 from privnb.microdata.names import meant
 from privnb.microdata.sentences import Page
 from privnb.microdata.withholding import LIMIT
@@ -63,6 +64,7 @@ def all_counted(dataset, settings, *, fewest=LIMIT):
 
     They take half a minute and are not stored: the explorer's code is no part of what a stored result is known by.
     """
+    expect.these(fewest=fewest)
     groups = [settings[place : place + GROUP] for place in range(0, len(settings), GROUP)]
     tasks = [partial(_counted, dataset, group, fewest) for group in groups]
     return evaluated({"": tasks}, "", "count every setting")[""]

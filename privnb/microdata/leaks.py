@@ -91,7 +91,6 @@ def scan(path, *, original=None, released=(), canaries=(), fewest=LIMIT, rows=12
     FileNotFoundError
         For a path that is not there.
     """
-    expect.these(fewest=fewest)
     known = _Known(original, released, fewest)
     words, tuples = _planted(canaries)
 

@@ -25,6 +25,8 @@ def track(iterable, description, total=None):
     >>> list(track("ab", "letters"))
     ['a', 'b']
     """
+    if _silent:
+        return iter(iterable)
     if os.environ.get(FILE):
         return _noted(iterable, description, total or operator.length_hint(iterable) or None)
     # Only JupyterLab's kernels know the session that they belong to; one started by papermill does not.
@@ -35,6 +37,19 @@ def track(iterable, description, total=None):
     else:
         return iter(iterable)
     return iter(tqdm(iterable, desc=description, total=total, leave=False))
+
+
+_silent = []  # one for each step inside which others show nothing
+
+
+@contextlib.contextmanager
+def silent():
+    """Steps inside show no bars of their own, as those of a worker do not."""
+    _silent.append(True)
+    try:
+        yield
+    finally:
+        _silent.pop()
 
 
 @contextlib.contextmanager

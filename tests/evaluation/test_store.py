@@ -356,10 +356,28 @@ def test_progress_counts_what_is_left_to_do(calls, store, monkeypatch):
     assert seen == [("mine", 2)]
 
 
-def test_workers_note_no_steps_of_their_own(store, monkeypatch, tmp_path):
+def test_no_worker_starts_for_what_takes_less_time_than_starting_one(store, monkeypatch):
+    clinic, started = load(CLINIC), []
+    monkeypatch.setattr(module, "_workers", lambda *given: started.append(given))
+    two = [partial(costs, clinic, [each]) for each in (Identity(), KMember(5))]
+    assert len(run(two, store)) == 2
+    assert not started
+    for name, value in (("SECONDS", 0), ("SMALL", 299)):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, value)
+            with pytest.raises(TypeError, match="context manager"):
+                run([partial(costs, clinic, [LaplaceNoise(0.5)])], store)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    with pytest.raises(TypeError, match="context manager"):
+        run([partial(costs, clinic, [LaplaceNoise(0.5)])], store)
+    assert len(started) == 3
+
+
+@pytest.mark.parametrize("jobs", [1, None])
+def test_tasks_note_no_steps_of_their_own(store, monkeypatch, tmp_path, jobs):
     monkeypatch.setenv(module.progress.FILE, str(tmp_path / "notes"))
     monkeypatch.setattr(module.progress, "SECONDS", 0)
-    run([partial(costs, load(CLINIC), [KMember(5)])], store, jobs=1)
+    run([partial(costs, load(CLINIC), [KMember(5)])], store, jobs=jobs)
     notes = [json.loads(line) for line in (tmp_path / "notes").read_text(encoding="utf-8").splitlines()]
     assert [note["step"] for note in notes if "step" in note] == ["evaluate", "evaluate", ""]
 

@@ -4,7 +4,7 @@ import inspect
 
 import keyed
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up import CLINIC
 
@@ -60,6 +60,7 @@ def test_there_are_such_measures():
     assert {"certainty_penalty", "discernibility", "kl_divergence"} <= {each.facts.name for each in LOSSES}
 
 
+@settings(max_examples=25)  # tables, each by four sanitizers and eleven losses
 @given(st.integers(20, 60), st.integers(0, 2**20))
 def test_of_made_up_tables_with_a_key_of_people(people, seed):
     check(keyed.visits(people, rng=seed))

@@ -4,7 +4,7 @@ import keyed
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privnb.attacks import Linkage
@@ -77,6 +77,7 @@ def parts(model, release):
     return [(counts, whole) for counts in some]
 
 
+@settings(max_examples=25)  # tables, each by ten sanitizers
 @given(st.integers(20, 60), st.integers(0, 2**20), st.booleans())
 def test_what_is_made_of_counts_is_what_is_made_of_the_records(people, seed, alone):
     data = keyed.visits(people, rng=seed, **({"patient": Role.IDENTIFIER} if alone else {}))

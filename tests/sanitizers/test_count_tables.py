@@ -104,7 +104,7 @@ def test_a_width_that_rounding_does_not_leave_is_seen(monkeypatch):
     [
         (lambda: suppress(table([[1, 0], [0, 1]]), 5), "fewer than 5 records"),
         (lambda: suppress(table([[9, 1]]), 5, width=50), "uncertain by 50"),
-        (lambda: suppress(SMALL, 1), "fewest must be a whole number of at least 2"),
+        (lambda: suppress(SMALL, 1), "fewest must be a whole number from 2"),
         (lambda: suppress(SMALL.counts, 5), "TableOfCounts"),
         (lambda: suppress(table([[0.5, 1], [2, 3]]), 5), "whole counts"),
         (lambda: rounded(SMALL, 1, rng=1), "base must be"),
