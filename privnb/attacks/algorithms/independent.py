@@ -36,7 +36,7 @@ def components(rows):
     mean, size = rows.mean(axis=0), rows.shape[1]
     if (varies := spanned(rows - mean).shape[1]) < size:
         raise ValueError(f"the rows vary in {varies} of {size} directions.")
-    search = FastICA(whiten="unit-variance", random_state=0, max_iter=500)
+    search = FastICA(whiten="unit-variance", random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near the end of the search it is as good
         search.fit(rows)
