@@ -37,6 +37,7 @@ class PrivacyModel(ABC):
 
     better: str
     sensitive: str | None  # the attribute whose values are counted
+    of_sizes = False  # whether it bounds how many look alike, and nothing of the values that it reads
     of_members = False  # whether each row of counts must add up to the people of its class
     limits = ()  # of each bound what refuses others: (function of `expect`, name, what else that takes)
     grows = False
@@ -100,6 +101,8 @@ class PrivacyModel(ABC):
         of counts; and the counts of everybody as one class.
         """
         classes, values, people, times = release.counted(self.sensitive)
+        if self.of_sizes and release.buckets is None:
+            classes = release.equivalence_classes
         columns, width = tally(self, values, release.schema[self.sensitive])
         place, column, weights, wide = counted_once(self, columns, width, people, classes, times=times)
         everybody = counted_once(self, columns, width, people, times=times)
@@ -204,7 +207,7 @@ def ungraded(model, release):
     Whose values were changed by no known law has no class to be looked up in, and yet may look like others: a model
     that counts only who looks alike is graded.
     """
-    alike = model.sensitive is None and not hasattr(model, "population")
+    alike = (model.sensitive is None or model.of_sizes) and not hasattr(model, "population")
     return "" if alike and not release.treated("noisy", "synthetic") else release.without_classes
 
 

@@ -34,6 +34,7 @@ class OwnAnonymity(PrivacyModel):
     sensitive: str
     better = "higher"
     of_members = True
+    of_sizes = True
 
     def __post_init__(self):
         super().__post_init__()

@@ -216,7 +216,7 @@ def _nothing_to_grade(model, dataset, release):
             hidden = release.schema.sensitive  # what stands in the rows is known of everybody
         if name not in hidden:
             yield f"{claimed}, and '{name}' is no attribute that its classes can hide; those are {hidden}"
-        if release.buckets is not None and hasattr(model, "k"):
+        if release.buckets is not None and (hasattr(model, "k") or model.of_sizes):
             yield f"{claimed}, and people of one bucket do not look alike, so that it has no k"
         _, values, _, times = release.counted(name)
         if lost := _suppressed(values, times) - _suppressed(dataset.cells[name], dataset.times):

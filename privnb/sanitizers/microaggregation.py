@@ -6,7 +6,8 @@ import numpy as np
 
 from privnb.microdata import expect
 from privnb.microdata.columns import of_codes
-from privnb.privacy_models import KAnonymity, check_k
+from privnb.privacy_models import KAnonymity, check_k, tally
+from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.masking import Masking, check_records, numbers, steps
 
@@ -22,12 +23,13 @@ class Microaggregation(Masking):
     category by its hierarchy: the level at which two values meet, divided by all levels, or how far apart they stand in
     an order. Columns of one value count nothing. Sums, and so the means of whole columns, stay as they were, so numbers
     are not rounded to a step. All quasi-identifiers of a group are equal as published: that is k-anonymity, and it is
-    checked.
+    checked. Where each record has a k of its own, its group has as many at least, see `own_groups`.
 
     Parameters
     ----------
-    k : int
-        From 2 to the number of records; larger hides each person among more others and costs more detail.
+    k : int or OwnAnonymity
+        From 2 to the number of records; larger hides each person among more others and costs more detail. A model
+        names the column that holds each record's own.
     blocks : tuple of tuples of str
         Quasi-identifiers that are grouped together, each block by itself; those that no block names are published as
         they are. Several blocks lose less, and promise no k. None named: all quasi-identifiers are one block.
@@ -36,7 +38,7 @@ class Microaggregation(Masking):
     Data Mining and Knowledge Discovery 2005, section 4; Domingo-Ferrer and Mateo-Sanz, TKDE 2002, for the numbers.
     """
 
-    k: int = 3
+    k: int | OwnAnonymity = 3
     blocks: tuple[tuple[str, ...], ...] = ()
     title = "Microaggregation"
     letters = requires = ("k",)
@@ -46,7 +48,8 @@ class Microaggregation(Masking):
         return [cls(2), cls(3, (tuple(schema.quasi_identifiers[:2]),))]
 
     def __post_init__(self):
-        check_k(self.k)
+        if not isinstance(self.k, OwnAnonymity):
+            check_k(self.k)
         expect.all_of("blocks", self.blocks, list, tuple, instead='Give blocks of names: (("age", "hours"), ("sex",)).')
         for place, block in enumerate(self.blocks):
             expect.texts(f"blocks[{place}]", block, "quasi-identifiers")
@@ -68,25 +71,34 @@ class Microaggregation(Masking):
             raise SanitizationError(
                 f"{self!r}: {unknown} is no quasi-identifier of '{dataset.name}'; those are {', '.join(known)}."
             )
-        check_records(self, self.k, len(dataset))
+        ks = self._asked(dataset)
+        check_records(self, np.max(ks), len(dataset))
         for block in blocks:
-            for name, column in _averaged(dataset, table, block, self.k).items():
+            for name, column in _averaged(dataset, table, block, ks).items():
                 table[name] = column
         facts = {"perturbed": [name for block in blocks for name in block]}
         if len(blocks) == 1 and len(blocks[0]) == len(known):
-            return table, facts | {"claims": (KAnonymity(self.k),)}
+            return table, facts | {"claims": (self.k if isinstance(self.k, OwnAnonymity) else KAnonymity(self.k),)}
         return table, facts | {"note": "Groups are of some quasi-identifiers each, so no k is promised of all of them."}
 
+    def _asked(self, dataset):
+        """The k of all, or of each record: integer array (n,)."""
+        if not isinstance(self.k, OwnAnonymity):
+            return self.k
+        attribute = dataset.schema[self.k.sensitive]
+        return np.array(self.k.ks)[tally(self.k, dataset.cells[attribute.name], attribute)[0]]
 
-def _averaged(dataset, table, names, k):
+
+def _averaged(dataset, table, names, ks):
     """The columns of a block with the centre of its group for each record: `{name: coded column}`."""
     from privnb.sanitizers.algorithms.nearest_groups import central, located, mdav  # numba is slow to import
+    from privnb.sanitizers.algorithms.own_groups import own_groups
 
     attributes = [dataset.schema[name] for name in names]
     codes = [steps(each, table[each.name]) if each.numeric else dataset.codes[each.name] for each in attributes]
     extents = [None if each.numeric else dataset.hierarchies[each.name].extent() for each in attributes]
     space, points, order = located(np.column_stack(codes), extents)
-    groups = mdav(space, points, k)
+    groups = mdav(space, points, ks) if np.ndim(ks) == 0 else own_groups(space, points, ks)
     sizes, columns = np.bincount(groups), {}
     for a, attribute in enumerate(attributes):
         means = np.bincount(groups, codes[a]) / sizes

@@ -1,5 +1,7 @@
 """k-anonymity in which each person sets their own k."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_up import CLINIC
@@ -8,7 +10,9 @@ from privnb.microdata.dataset import Dataset, load
 from privnb.microdata.schema import Attribute, Categories, Role, Schema, SchemaError
 from privnb.privacy_models import KAnonymity, achieved
 from privnb.privacy_models.own_k import OwnAnonymity
-from privnb.sanitizers import FullDomain, LocalRecoding, Mondrian
+from privnb.sanitizers import FullDomain, LocalRecoding, Microaggregation, Mondrian, SanitizationError
+from privnb.sanitizers.algorithms.nearest_groups import located
+from privnb.sanitizers.algorithms.own_groups import own_groups
 
 
 def test_levels():
@@ -33,7 +37,7 @@ def asking(dataset, own):
     return Dataset("clinic", dataset.table.assign(own=own), schema, dataset.hierarchies)
 
 
-@pytest.mark.parametrize("kind", [Mondrian, FullDomain, LocalRecoding])
+@pytest.mark.parametrize("kind", [Mondrian, FullDomain, LocalRecoding, Microaggregation])
 def test_everybody_has_their_own_k(wishes, kind):
     """Counted again from the published labels by pandas; and who asks for less keeps more detail."""
     model = OwnAnonymity((2, 20, 60), "own")
@@ -52,6 +56,40 @@ def test_mondrian_gives_who_asks_for_little_smaller_classes(wishes):
     assert own.classes.max() > 2 * for_all.classes.max()
 
 
+def test_averages_are_of_as_many_as_each_asks_for(wishes):
+    """Catalogue 19-04. Five ask for 60 and are joined by the 55 nearest; the others are grouped by what they ask for:
+    as many as a k asks for, to twice as many less one, but for the few who join a larger group."""
+    model = OwnAnonymity((2, 20, 60), "own")
+    release = Microaggregation(model).sanitize(wishes, rng=1)
+    assert release.provenance.claims == (model,)
+    own = release.table["own"].astype(int).to_numpy()
+    sizes = np.bincount(release.equivalence_classes)[release.equivalence_classes]
+    assert {*sizes[own == 60]} == {60}
+    assert (sizes[own == 20] >= 20).all()
+    assert np.median(sizes[own == 2]) <= 3
+    twenty = replace(wishes, table=wishes.table.assign(own="20"))
+    same = Microaggregation(OwnAnonymity((2, 20), "own")).sanitize(twenty, rng=1).table
+    columns = wishes.schema.quasi_identifiers
+    assert same[columns].equals(Microaggregation(20).sanitize(wishes, rng=1).table[columns])
+
+
+def test_who_are_too_few_join_the_nearest_group():
+    """Seven numbers on a line, worked by hand."""
+    space, points, _ = located(np.array([[0], [1], [2], [3], [50], [90], [91]]), [None])
+    for asked, groups in [
+        ([4, 1, 1, 2, 1, 3, 3], [0, 0, 0, 0, 1, 1, 1]),  # who asks for 1 fills up those who ask for 3
+        ([4, 1, 1, 2, 4, 3, 3], [0, 1, 0, 0, 0, 1, 1]),  # the two who lie nearest to 0 and 50
+        ([1, 2, 2, 3, 3, 3, 5], [1, 1, 0, 0, 0, 0, 0]),
+        ([5, 5, 5, 5, 5, 3, 3], [0, 0, 0, 0, 0, 0, 0]),  # two are too few for 3, and nobody is left
+    ]:
+        assert own_groups(space, points, np.array(asked)).tolist() == groups
+
+
+def fifty(dataset):
+    """Fifty people who ask for 60."""
+    return replace(dataset, table=dataset.table[:50].assign(own="60"))
+
+
 @pytest.mark.parametrize(
     ("do", "says"),
     [
@@ -60,9 +98,12 @@ def test_mondrian_gives_who_asks_for_little_smaller_classes(wishes):
         (lambda d: OwnAnonymity((0, 2), "own"), "at least 1"),
         (lambda d: OwnAnonymity((1,), "own"), "at least 2"),
         (lambda d: OwnAnonymity(5, "own"), "tuple"),
+        (lambda d: Microaggregation(OwnAnonymity((2, 20), "own")).sanitize(d, rng=1), "holds 60, which is none of ks"),
+        (lambda d: Microaggregation(OwnAnonymity((2,), "wish")).sanitize(d, rng=1), "wish"),
+        (lambda d: Microaggregation(OwnAnonymity((2, 60), "own")).sanitize(fifty(d), rng=1), "50 records"),
         (lambda d: Mondrian(OwnAnonymity((2, 20), "own")).sanitize(d, rng=1), "holds 60, which is none of ks"),
     ],
 )
 def test_what_cannot_be(wishes, do, says):
-    with pytest.raises((ValueError, TypeError, SchemaError), match=says):
+    with pytest.raises((ValueError, TypeError, SchemaError, SanitizationError), match=says):
         do(wishes)
