@@ -18,7 +18,7 @@ from privnb.attacks.base import Attack
 from privnb.attacks.record_linkage import RecordLinkage, ScoredLinkage
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.results import guessed, join, row_builder, tidy, withheld
+from privnb.evaluation.results import guessed, joined, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
 from privnb.measures import linkage
 from privnb.measures.base import facts, state
@@ -147,13 +147,12 @@ def ask(dataset, runs, *, store="", description="sanitize and measure"):
     """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
     if store:
         tasks = [partial(answer, dataset, *made, question) for *made, asked in runs for question in asked]
-        found = run(tasks, Store(store), description=description)
-        return join(*found) if found else tidy([])
+        return joined(run(tasks, Store(store), description=description))
     found = []
     for sanitizer, seed, asked in track(runs, description):
         case = lru_cache(partial(_case, dataset, sanitizer, seed))
-        found += [answered(question, case(question.reorders and seed != 1)) for question in asked]
-    return join(*found) if found else tidy([])
+        found += [answer_rows(question, case(question.reorders and seed != 1)) for question in asked]
+    return joined(found)
 
 
 def reached(results):
@@ -173,12 +172,16 @@ answer.shared = 3  # `store.run` gives tasks that have so many inputs in common 
 
 def answered(question, case):
     """The answer to a question of a case, as tidy results; without one, the row that says why."""
+    return joined([answer_rows(question, case)])
+
+
+def answer_rows(question, case):
+    """As `answered`, rows or a table."""
     try:
-        found = question.rows(case)
+        return question.rows(case)
     except (SanitizationError, Unreadable) as error:
         status = "refused" if isinstance(error, Unreadable) else "not possible"
-        found = [question.row(case)(np.nan, status=status, reason=str(error))]
-    return tidy(found) if isinstance(found, list) else found
+        return [question.row(case)(np.nan, status=status, reason=str(error))]
 
 
 def _case(dataset, sanitizer, seed, again):
@@ -254,7 +257,7 @@ class OfMeasure(Question):
         if of.kind == "utility" and not of.counts_people and withholding.tells(case.release.suppressed_people, n, few):
             value, interval = np.nan, ()  # a loss counts suppressed people, and may give their number back
         made = self.row(case)(value, interval=interval or (np.nan, np.nan))
-        return withheld(tidy([made]), few, n)
+        return withheld(tidy([made]), few, n) if of.counts_people else [made]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ One module: rows are made, joined, averaged and withheld by the columns of this 
 """
 
 from functools import partial
+from itertools import chain, groupby
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,17 @@ def join(*results):
     if not expect.all_of("results", results, pd.DataFrame):
         raise ValueError("there are no results to join. Give one table or more.")
     return pd.concat(results, ignore_index=True)
+
+
+def joined(parts):
+    """Lists of rows made by `row`, and tables of results, as one table: rows become one at once, which takes longer for
+    each table than for its rows.
+    """
+    found = []
+    for lists, some in groupby(parts, lambda part: isinstance(part, list)):
+        some = list(some)
+        found += [tidy(chain.from_iterable(some))] if lists else some
+    return join(*found) if found else tidy([])
 
 
 def row(

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.cases import Case, OfMeasure, answered
+from privnb.evaluation.cases import Case, OfMeasure, answer_rows
 from privnb.evaluation.leakage import (
     attribute_rows,
     check_readable,
@@ -19,7 +19,7 @@ from privnb.evaluation.leakage import (
     people_rows,
 )
 from privnb.evaluation.releases import Costs, Gains, tells_few
-from privnb.evaluation.results import join, tidy
+from privnb.evaluation.results import joined
 from privnb.evaluation.trade_off import Losses
 from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import live, state
@@ -84,9 +84,8 @@ def rows(dataset, setting, made, release, fewest=withholding.LIMIT):
     After them each measure that is `live`.
     """
     case = Case(dataset, made, setting.seed, release)
-    return join(
-        tidy(_counted_rows(case, setting, fewest)), *(answered(OfMeasure(each, fewest), case) for each in live())
-    )
+    found = _counted_rows(case, setting, fewest)
+    return joined([found, *(answer_rows(OfMeasure(each, fewest), case) for each in live())])
 
 
 def _counted_rows(case, setting, fewest):
