@@ -26,7 +26,7 @@ from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.offer import reports_folder
 from privnb.reporting.report import ReportError
-from privnb.sanitizers import Mondrian
+from privnb.sanitizers import Microaggregation, Mondrian
 
 
 @pytest.fixture
@@ -393,8 +393,8 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert len(asked) == 1, "refused before anything runs"
-    Found.chosen, Found.decision, Found.results = Mondrian(KAnonymity(5)), "the decision", "its results"
-    for keeps in (True, False):
+    Found.decision, Found.results = "the decision", "its results"
+    for keeps, Found.chosen in ((True, Mondrian(KAnonymity(5))), (False, Microaggregation(5))):
         signed = SimpleNamespace(content={"answer": {"keeps": keeps, "sentences": ["It is new."]}})
         monkeypatch.setattr(card, "card", lambda *given, signed=signed: asked.append(given) or signed)
         monkeypatch.setattr(release_card, "save", lambda signed, folder, described: folder / "card.html")

@@ -102,7 +102,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         made.parent.mkdir()  # of its own: whatever it is called, it is no file of the work
         opened = partial(long_tables.opened, files, [*names, *others], renamed, complete=chosen.dropped)
         _refuse_gaps(chosen, opened, given.counting(folder / "engine"))
-        released = _in_parts if sanitizer.in_parts else _of_counts
+        released = _of_counts if sanitizer.by_combinations else _in_parts
         release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
         with writing.reported(out):
             writing.write(made, *rows, **more)

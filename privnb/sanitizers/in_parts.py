@@ -1,7 +1,7 @@
 """The release of a table of any length by a sanitizer that works record by record: part by part.
 
 Each part is of records drawn at random, and a release by itself. What is claimed of its classes is graded once more in
-the labels of all parts together.
+the labels of all parts together. A sanitizer that needs all records at once is given them, where they are not too many.
 """
 
 import time
@@ -22,6 +22,7 @@ from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
 
 SIZE = 100_000  # records of a part at most
+WHOLE = 1_000_000  # records at most that are given to a sanitizer at once
 LONGEST = 24 * 3600  # seconds of all parts
 
 
@@ -37,7 +38,7 @@ def released(chosen, table, names, sanitizer, path):
     names : list of str
         The columns that are read.
     sanitizer : Sanitizer
-        One that works `in_parts`.
+        One that works record by record; if not `in_parts`, on all of `WHOLE` records at most.
     path : Path
         Of the file.
 
@@ -50,14 +51,19 @@ def released(chosen, table, names, sanitizer, path):
     Raises
     ------
     SanitizationError
-        As of `Sanitizer.sanitize`, and for a work of more than a day.
+        As of `Sanitizer.sanitize`, for a work of more than a day, and for more than `WHOLE` records at once.
     SchemaError
         For values outside their domains, and for no record.
     """
     from pyarrow.parquet import ParquetWriter
 
     chosen.schema.check_records(total := table.record_count())
-    number = -(-total // SIZE)
+    if not sanitizer.in_parts and total > WHOLE:
+        raise SanitizationError(
+            f"{sanitizer!r} works on all records at once, and these are {total:,}: more than {WHOLE:,}. Choose one of "
+            f"{', '.join(of_counts.able())}, which work on combinations, or sanitize fewer records."
+        )
+    number = -(-total // SIZE) if sanitizer.in_parts else 1
     parts = progress.track(_parts(chosen, table, names, -(-total // number)), "parts of the table", number)
     columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
     with ExitStack() as stack:

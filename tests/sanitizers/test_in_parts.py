@@ -10,7 +10,7 @@ from made_up import CLINIC
 from privnb.microdata import progress
 from privnb.microdata.dataset import Dataset, load
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import SanitizationError, in_parts
+from privnb.sanitizers import Microaggregation, SanitizationError, in_parts
 from privnb.sanitizers.from_files import sanitize
 
 VISITS = """
@@ -55,6 +55,18 @@ def visits(small):
 
 def facts(path):
     return json.loads(path.with_name(f"{path.name}.provenance.json").read_text(encoding="utf-8"))
+
+
+def test_what_needs_all_records_at_once_is_given_them_unless_they_are_too_many(small, monkeypatch):
+    clinic, out = load(CLINIC), small / "new.csv"
+    sanitize(CLINIC, Microaggregation(5), out)
+    written, claim = pd.read_csv(out, dtype=str), facts(out)["claims"]
+    assert (len(written), claim) == (len(clinic), ["KAnonymity(k=5)"])
+    assert written.groupby(clinic.schema.quasi_identifiers).size().min() >= 5
+    monkeypatch.setattr(in_parts, "WHOLE", 299)
+    with pytest.raises(SanitizationError, match="works on all records at once, and these are 300"):
+        sanitize(CLINIC, Microaggregation(5), small / "other.csv")
+    assert [path.name for path in small.iterdir() if "other" in path.name] == []
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ""])
