@@ -24,6 +24,7 @@ from made_up import CLINIC
 
 from privnb import decision, evaluation, studies
 from privnb.attacks import DistanceLinkage, Linkage
+from privnb.attacks.unknown_filling import filled
 from privnb.decision import Loss, Policy
 from privnb.decision.card import Card
 from privnb.decision.policies import Cap, Need, RiskPolicy
@@ -31,21 +32,27 @@ from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.evaluation.verdict import Scenario
 from privnb.explorer.keep import Pins
 from privnb.explorer.setting import Setting, checked
+from privnb.measures.cell_bounds import cell_bounds
 from privnb.measures.channel_matrix import Channel
 from privnb.measures.populations import LargePopulations
 from privnb.measures.queries import CountQueries
+from privnb.measures.totals import Total
+from privnb.microdata.count_tables import TableOfCounts
 from privnb.microdata.dataset import load
 from privnb.microdata.draft import draft
 from privnb.microdata.expect import found
 from privnb.microdata.hierarchy import Taxonomy, flat
 from privnb.microdata.schema import Categories, Numbers, Role
 from privnb.miners import reference_set
+from privnb.miners.baskets import Baskets
 from privnb.miners.encoding import encode
+from privnb.miners.rules import Rule, itemsets, rules
 from privnb.privacy_models import KAnonymity
 from privnb.reporting.charts import Aggregate
 from privnb.sanitizers import FullDomain, KMember, LaplaceNoise, Mondrian, RandomizedResponse, TopDownSpecialization
 from privnb.sanitizers.marginals import anonymized_marginals
 from privnb.sanitizers.noise_channel import Laplace
+from privnb.sanitizers.rule_hiding import block
 from privnb.studies.askari_2012.enumeration.errata import errata
 from privnb.studies.by_policy import Searched
 
@@ -101,6 +108,30 @@ MODULES = {
     "charts": "reporting.charts",
     "parameters": "studies.parameters",
     "experiments": "studies",
+    "rules": "miners.rules",
+    "baskets": "miners.baskets",
+    "anonymous_tree": "miners.anonymous_tree",
+    "rules_found": "measures.rules",
+    "rule_hiding": "sanitizers.rule_hiding",
+    "hidden_rules": "measures.rule_hiding",
+    "unknown_filling": "attacks.unknown_filling",
+    "channels": "measures.inference_channels",
+    "mined_noise": "measures.reconstructed_mining",
+    "items": "measures.released_items",
+    "published_models": "evaluation.published_models",
+    "found_rules": "evaluation.found_rules",
+    "totals": "measures.totals",
+    "denials": "measures.denials",
+    "noisy_totals": "sanitizers.noisy_totals",
+    "tables": "microdata.count_tables",
+    "known_sums": "measures.known_sums",
+    "log_linear": "measures.log_linear",
+    "bounds": "measures.cell_bounds",
+    "suppression": "sanitizers.cell_suppression",
+    "rounding": "sanitizers.controlled_rounding",
+    "personal": "measures.personal",
+    "guarded": "sanitizers.guarded_values",
+    "own_k": "privacy_models.own_k",
 }
 
 
@@ -176,6 +207,8 @@ MADE = {
     "Line", "Summary", "Combinations", "check_floor",
     "OwnTable", "cells", "in_role", "described_by", "drafted", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
+    "Node", "AnonymousTree", "Weighted", "Together", "categories", "item", "items_of", "published_model",
+    "with_totals", "sums_of", "spread", "separators", "decomposable", "solved",
 }  # fmt: skip
 
 # Their legal calls take minutes, or results of such: each is called in a test file of its own.
@@ -409,6 +442,55 @@ def of_one():
     }  # fmt: skip
 
 
+@cache
+def of_results():
+    """As `of_one`, of what rules, totals, tables of counts and wishes give away; the first pattern that fits."""
+    dataset = legal()["dataset"]
+    few = Baskets.of([set("ABC"), set("ABC"), set("AC"), set("A"), set("B"), set("BC")])
+    rule = Rule.read("A => C")
+    frequent = itemsets(few, 0.3)
+    blanks = block(few, [rule], support=0.3, confidence=0.5)
+    table = TableOfCounts.of(dataset.table, ["ward", "diagnosis"])
+    margins = [table.margin("ward"), table.margin("diagnosis")]
+    totals = [Total("all", frozenset("abc"), 9), Total("two", frozenset("ab"), 5)]
+    region, wishes = dataset.hierarchies["region"], [""] * len(dataset)
+    noisy = LaplaceNoise(1).sanitize(dataset, rng=1)
+    given = {
+        "baskets": few, "rules": [rule], "rule": rule, "support": 0.3, "confidence": 0.5, "found": frequent,
+        "true": frequent, "sensitive": [rule], "strengths": rules(frequent, 0.5), "before": few, "after": few,
+        "original": few, "totals": totals, "margins": margins, "table": table, "between": cell_bounds(margins),
+        "tree": region, "guard": "north", "label": "north", "labels": ["north"], "fewest": 10,
+    }  # fmt: skip
+    maxima = [Total("all", frozenset("abc"), 9, "max")]
+    return {
+        "baskets.Baskets.items": few.items, "baskets.Baskets.has": few.has, "rule_hiding.hide.way": "1.a",
+        "anonymous_tree.anonymous_tree.target": "diagnosis", "anonymous_tree.anonymous_tree.k": 5,
+        "hidden_rules.side_effects.before": {rule}, "hidden_rules.side_effects.after": {rule},
+        "unknown_filling.filled.baskets": blanks, "unknown_filling.rightly_filled.blocked": blanks,
+        "unknown_filling.rightly_filled.guessed": filled(blanks), 
+        "mined_noise.*.release": noisy, "published_models.*.examples": 30, "published_models.*.adversary": "majority",
+        "totals.read_totals.path": str(TOTALS), "denials.most_answers.m": 1, "denials.most_answers.known": 0,
+        "denials.denial.answered": maxima, "denials.denial.names": frozenset("ac"),
+        "noisy_totals.*.width": 9, "tables.TableOfCounts.values": table.values,
+        "tables.TableOfCounts.counts": table.counts, "log_linear.degrees_of_freedom.levels": {"A": 2, "B": 3},
+        "log_linear.degrees_of_freedom.sets": ["AB"], "log_linear.fit.sets": [("ward",), ("diagnosis",)],
+        "known_sums.suppressed_bounds.published": np.ma.array([[1, 2], [3, 6]], mask=False),
+        "known_sums.rounded_bounds.published": np.array([[5, 5], [5, 5]]), "known_sums.*.base": 5,
+        "rounding.rounded.base": 5, "personal.breaches.classes": np.zeros(60, dtype=int),
+        "personal.breaches.labels": np.array(["north"] * 60), "personal.breaches.guards": wishes,
+        "guarded.guarded.guards": wishes, "guarded.guarded.most": 0.5, "guarded.guarded.tree": flat(
+        dataset.schema["diagnosis"]), "own_k.OwnAnonymity.ks": (2, 5), "own_k.OwnAnonymity.sensitive": "own",
+    } | {f"{module}.*.{name}": value for module in RESULTS for name, value in given.items()}  # fmt: skip
+
+
+RESULTS = (
+    "rules", "rules_found", "rule_hiding", "hidden_rules", "unknown_filling", "channels", "found_rules", "totals",
+    "noisy_totals", "tables", "log_linear", "bounds", "suppression", "rounding", "personal",
+)  # fmt: skip
+TOTALS = Path(WORK.name, "totals.csv")
+TOTALS.write_text("total,covers,value\nall,a;b,3\n")
+
+
 NUMBERS = {"text", "empty", "below", "zero", "half", "huge"}  # read later, by `parameters.numbers`
 # Rules for what looks bad and is legal, by the name of the parameter or of one callable's.
 ACCEPTED = {
@@ -495,6 +577,17 @@ ACCEPTED = {
     "experiments.sensitive_rules.secret": {"none", "empty"}, "experiments.trees.few": {"huge"},
     "experiments.study.*": {"text", "empty"}, "experiments.pairs.measure": {"text", "empty"}, "experiments.*.made":
     {"dict"}, "experiments.family.*": {"empty"},
+    # What is mined or published: nothing was found, nothing is kept back, nobody knows anything, all there is is asked.
+    "channels.*.found": {"dict"}, "channels.*.strengths": {"dict"}, "rules.rules.found": {"dict"},
+    "rules_found.*": {"dict"}, "hidden_rules.side_effects.*": {"dict", "list"}, "totals.*.totals": {"list"},
+    "denials.*.answered": {"list"}, "denials.most_answers.*": {"huge"}, "denials.most_answers.known": {"zero"},
+    "rule_hiding.*.margin": {"zero"}, "rule_hiding.*.zeros": {"zero", "huge"}, "rule_hiding.*.keep": {"list"},
+    "rule_hiding.*.disclosure": {"zero"}, "rule_hiding.*.seconds": {"half", "huge"}, "rules.itemsets.most": {"huge"},
+    "hidden_rules.*.most": {"huge"}, "found_rules.*.most": {"huge"}, "log_linear.*.most": {"huge"},
+    "log_linear.degrees_of_freedom.sets": {"list"}, "noisy_totals.*.width": {"half", "huge"},
+    "bounds.cell_bounds.whole": {"true"}, "bounds.widths_of_small.*": {"zero"},
+    "known_sums.rounded_bounds.published": {"array"}, "personal.*.candidates": {"huge"}, "personal.*.several": {"true"},
+    "own_k.*.sensitive": {"text"}, "mined_noise.*.folds": {"huge"},
     # Texts that nothing can be compared with yet.
     "name": {"text"}, "unit": {"text"}, "form_of": {"text"}, "schema.Schema.dataset": {"text"}, "folder": {"text"},
     "privacy_models.*.sensitive": {"text"}, "sanitizers.*.sensitive": {"text"}, "attacks.*.target": {"text"},
@@ -529,8 +622,9 @@ def arguments(name, thing):
             continue
         if parameter.kind is parameter.VAR_POSITIONAL:
             several = parameter.name
-        one, general = of_one().get(f"{name}.{parameter.name}", MISSING), legal().get(parameter.name, MISSING)
-        value = general if one is MISSING else one
+        here, general = f"{name}.{parameter.name}", legal().get(parameter.name, MISSING)
+        of_result = next((value for each, value in of_results().items() if fnmatch(here, each)), general)
+        value = of_one().get(here, of_result)
         found[parameter.name] = parameter.default if value is MISSING else value
     return found, several
 

@@ -128,8 +128,9 @@ def widths_of_small(table, between, most=3, widest=5):
     """
     expect.kind("table", table, TableOfCounts)
     expect.kind("between", between, Between, instead="`cell_bounds` gives it.")
-    expect.whole("most", most, 0)
-    expect.whole("widest", widest, 0)
+    for name, value in (("most", most), ("widest", widest)):
+        if expect.whole(name, value, 0) > LARGEST:
+            raise ValueError(f"{name} must be at most {LARGEST:,}, got {expect.found(value)}: nobody reads more.")
     if table.values != between.values:
         raise ValueError("table and between must be of the same attributes, in the same order.")
     width = between.high - between.low

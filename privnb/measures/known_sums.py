@@ -12,6 +12,7 @@ from privnb.microdata import expect
 from privnb.microdata.count_tables import sums_of
 
 _CLOSE = 1e-6
+LARGEST = 2**31  # number that counts are rounded to or shall be uncertain by
 
 
 def suppressed_bounds(published):
@@ -64,11 +65,17 @@ def rounded_bounds(published, base):
         Of the shape of `published`; wider is better.
     """
     expect.kind("published", published, np.ndarray)
-    expect.whole("base", base, 2)
+    check_base(base)
     sums, known = sums_of([length - 1 for length in published.shape]), published.ravel()
     found = solved(sums, known - base + 1, known + base - 1, asked=sums, whole=published.ndim > 2)
     low, high = (each.reshape(published.shape) for each in found)
     return low, high
+
+
+def check_base(base):
+    """Raise ValueError unless counts can be rounded to multiples of `base`: a whole number from 2."""
+    if expect.whole("base", base, 2) > LARGEST:
+        raise ValueError(f"base must be at most {LARGEST:,}, got {expect.found(base)}.")
 
 
 def solved(sums, least, most, *, asked=None, whole=False):

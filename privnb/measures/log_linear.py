@@ -6,6 +6,7 @@ Source: Aggarwal and Yu 2008, section 12.5.2; Bishop, Fienberg, Holland, "Discre
 3, for the fit.
 """
 
+from collections.abc import Mapping
 from itertools import combinations
 from math import prod
 from typing import NamedTuple
@@ -81,9 +82,14 @@ def degrees_of_freedom(levels, sets):
     >>> degrees_of_freedom({"A": 2, "B": 3}, ["A", "B"])
     2
     """
+    expect.kind("levels", levels, Mapping, instead="Say how many values each attribute has.")
+    expect.all_of("sets", sets, str, tuple, list, instead="Give the attributes of each margin.")
     kept = {frozenset(some) for each in sets for size in range(len(each) + 1) for some in combinations(each, size)}
     if unknown := sorted(frozenset().union(*kept) - levels.keys()):
-        raise ValueError(f"sets must be of {', '.join(levels)}, got {', '.join(map(str, unknown))}.")
+        raise ValueError(
+            f"sets must be of the attributes of levels, {', '.join(levels) or 'none'}, got "
+            f"{', '.join(map(str, unknown))}."
+        )
     return prod(levels.values()) - sum(prod(levels[name] - 1 for name in some) for some in kept)
 
 
@@ -139,7 +145,8 @@ def fit(table, sets):
     Source: Aggarwal and Yu 2008, section 12.5.2.
     """
     expect.kind("table", table, TableOfCounts)
-    expect.kind("sets", sets, list, tuple, instead="Give the attributes of each margin.")
+    if not expect.kind("sets", sets, list, tuple, instead="Give the attributes of each margin."):
+        raise ValueError("sets must be one set of attributes or more, got none.")
     df = degrees_of_freedom({name: len(values) for name, values in table.values.items()}, sets)
     model = fitted([table.margin(each) for each in sets])
     missing = prod(len(values) for name, values in table.values.items() if name not in model.values)

@@ -52,7 +52,7 @@ def told(tree, label, guard):
 
 def _leaves(tree, node, what):
     try:
-        return tree.covered(expect.text(what, node, "a node"))
+        return tree.covered(expect.text(f"each of the {what}s", node, "a node"))
     except SchemaError:
         known = dict.fromkeys(label for row in tree.rows for label in row[1:])
         raise SchemaError(
@@ -113,6 +113,10 @@ def breaches(tree, classes, labels, guards):
     float array (n,)
         0 to 1, lower is better; 0 where nothing is guarded.
     """
+    expect.kind("tree", tree, Taxonomy, instead="Take it from the hierarchies of a dataset.")
+    expect.kind("classes", classes, np.ndarray)
+    if classes.ndim != 1 or classes.dtype.kind not in "iu" or not len(classes) or classes.min() < 0:
+        raise ValueError(f"classes must be whole numbers from 0, one a row, got {expect.found(classes)}.")
     labels, guards = np.asarray(labels, dtype=object), np.asarray(guards, dtype=object)
     expect.column("labels", labels, len(classes))
     expect.column("guards", guards, len(classes))

@@ -76,7 +76,7 @@ def side_effects(before, after, sensitive):
     """
     for name, value in (("before", before), ("after", after)):
         expect.kind(name, value, Mapping, set, frozenset, instead="`rules` gives them.")
-    expect.all_of("sensitive", list(sensitive), Rule, instead='Rule.read("a, b => c") makes one.')
+    expect.all_of("sensitive", sensitive, Rule, instead='Rule.read("a, b => c") makes one.')
     before, after, sensitive = {*before}, {*after}, {*sensitive} & {*before}
     others = before - sensitive
     return SideEffects(
@@ -101,6 +101,10 @@ def dissimilarity(before, after):
     ----------
     before, after : Baskets
         Of the same items.
+
+    Returns
+    -------
+    float
 
     Source: Aggarwal and Yu 2008, equation 8.5.
     """

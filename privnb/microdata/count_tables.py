@@ -49,7 +49,7 @@ class TableOfCounts:
         expect.kind("counts", self.counts, np.ndarray)
         shape = tuple(len(each) for each in self.values.values())
         if self.counts.shape != shape or not shape or self.counts.dtype.kind not in "iuf":
-            raise ValueError(f"counts must be numbers of the shape {shape}, got {self.counts.shape}.")
+            raise ValueError(f"counts must be numbers of the shape of values, {shape}, got {self.counts.shape}.")
         if not (self.counts >= 0).all():
             raise ValueError(f"counts must be 0 or more, got {self.counts.min():g}.")
 

@@ -41,9 +41,13 @@ class Baskets:
             fits = isinstance(cells, np.ndarray) and cells.dtype == bool and cells.ndim == 2
             if (name == "has" or cells is not None) and not (fits and cells.shape[1] == len(self.items) and len(cells)):
                 raise ValueError(
-                    f"{name} must be a bool array (n, {len(self.items)}), one column per item, got "
+                    f"{name} must be a bool array (n, {len(self.items)}), one column per item of items, got "
                     f"{expect.found(cells)}."
                 )
+        if self.kinds is not None and not (isinstance(self.kinds, tuple | list) and len(self.kinds) == len(self.items)):
+            raise ValueError(
+                f"kinds must be the attribute of each of {len(self.items)} items, got {expect.found(self.kinds)}."
+            )
         if self.unknown is not None and (self.unknown.shape != self.has.shape or (self.unknown & self.has).any()):
             raise ValueError("unknown must have a cell for each of has, none of which a record is known to have.")
 

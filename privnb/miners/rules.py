@@ -108,7 +108,7 @@ def itemsets(baskets, support, *, most=ITEMS):
     least = support * len(baskets) - 1e-9
     number = int if isinstance(baskets, Baskets) else float
     found, level = {(): len(baskets)}, {(): np.arange(len(baskets.items))}
-    for size in range(1, most + 1):
+    for size in range(1, min(most, len(baskets.items)) + 1):
         new = {}
         for prefix, last in level.items():
             counts = baskets.counts(prefix, last)
@@ -162,6 +162,10 @@ def rules(found, confidence, *, left=None):
     """
     expect.kind("found", found, Mapping, instead="`itemsets` gives them.")
     expect.share("confidence", confidence)
+    if left is not None:
+        expect.kind("left", left, Mapping, instead="Give counts by itemset.")
+        if lacking := [items for items in found if len(items) == 1 and items not in left]:
+            raise ValueError(f"left must have the count of each itemset, and lacks {', '.join(lacking[0])}.")
     kept, of = {}, found if left is None else left
     for items, count in found.items():
         for size in range(1, len(items)):

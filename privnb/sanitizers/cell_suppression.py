@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.measures.known_sums import suppressed_bounds
+from privnb.measures.known_sums import LARGEST, suppressed_bounds
 from privnb.microdata import expect
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.sanitizers.base import SanitizationError
@@ -55,6 +55,8 @@ def suppress(table, fewest, *, width=None):
     expect.kind("table", table, TableOfCounts)
     expect.these(fewest=fewest)
     width = fewest if width is None else expect.whole("width", width, 1)
+    if width > LARGEST:
+        raise ValueError(f"width must be at most {LARGEST:,}, got {expect.found(width)}.")
     if table.counts.dtype.kind not in "iu":
         raise ValueError("table must hold whole counts to suppress some, got expected ones.")
     entries = with_totals(table.counts)

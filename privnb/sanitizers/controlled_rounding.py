@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from privnb.measures.known_sums import rounded_bounds
+from privnb.measures.known_sums import check_base, rounded_bounds
 from privnb.microdata import expect
 from privnb.microdata.count_tables import TableOfCounts, sums_of, with_totals
 from privnb.sanitizers.base import SanitizationError
@@ -52,7 +52,7 @@ def rounded(table, base, *, rng):
         bounds.
     """
     expect.kind("table", table, TableOfCounts)
-    expect.whole("base", base, 2)
+    check_base(base)
     expect.these(rng=rng)
     if table.counts.dtype.kind not in "iu":
         raise ValueError("table must hold whole counts to round, got expected ones.")

@@ -60,6 +60,7 @@ def hide_exactly(baskets, rules, *, support, keep=(), seconds=SECONDS):
     """
     task = Task.of(baskets, rules, support, 1.0)
     expect.positive("seconds", seconds)
+    expect.kind("keep", keep, list, tuple, instead="Give itemsets as frozensets of items.")
     kept = [tuple(sorted(baskets.places(sorted(_items(items))))) for items in keep]
     for places in kept:
         if (count := int(supporting(baskets.has, places).sum())) < task.least:

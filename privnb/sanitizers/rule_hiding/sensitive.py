@@ -30,7 +30,7 @@ class Task:
         expect.kind("baskets", baskets, Baskets, instead="`Baskets.of_table(dataset)` gives those of a table.")
         if baskets.unknown is not None:
             raise ValueError("baskets have blocked cells already. Hide rules of the original ones.")
-        expect.all_of("rules", list(rules), Rule, instead='Rule.read("a, b => c") makes one.')
+        expect.all_of("rules", rules, Rule, instead='Rule.read("a, b => c") makes one.')
         expect.these(support=support)
         expect.share("confidence", confidence)
         if not (expect.is_number(margin) and 0 <= margin < min(support, confidence)):
