@@ -226,11 +226,13 @@ def vectors(results, policy):
         key: {**dict(zip(SETTING, key, strict=True)), "setting": name, "random": bool(random)}
         for key, name, random in zip(settings, setting_names(made), made.randomized, strict=True)
     }
-    of = {key: results.iloc[places] for key, places in results.groupby(SETTING, sort=False).indices.items()}
-    losses, rows = _losses(of, policy), []
+    # One search of the results for all releases and caps: there are hundreds, of a few rows each.
+    of = results.groupby([*SETTING, "measure", "variant"], sort=False).indices
+    losses, rows = _losses(results, [*names], policy), []
     for key, name in names.items():
         for cap in policy.caps:
-            rows.append({**name, **_risk(of[key], cap)})
+            there = results.iloc[of.get((*key, cap.measure, cap.variant), [])]
+            rows.append({**name, **_risk(there, cap)})
         rows.append({**name, "axis": LOSS, "measure": "", "group": "", "cap": np.nan, **losses[key]})
     return pd.DataFrame(rows)
 
@@ -282,9 +284,10 @@ def judged(results, policy, found):
     return order.drop(columns=["below", "broken"]).reset_index(drop=True)
 
 
-def _risk(rows, cap):
-    """One release on one cap: of a "worst group" the group of the largest upper bound that is shown."""
-    there = rows[(rows.measure == cap.measure) & (rows.variant == cap.variant)]
+def _risk(there, cap):
+    """One release on one cap, whose rows these are: of a "worst group" the group of the largest upper bound that is
+    shown.
+    """
     axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "group": ""}
     if cap.group == "everybody":
         there = there[there.group == ""]
@@ -334,12 +337,12 @@ def _unknown(why):
     return {"value": np.nan, "low": np.nan, "high": np.nan, "baseline": np.nan, "seeds": 0, "reason": why}
 
 
-def _losses(of, policy):
+def _losses(results, keys, policy):
     """What the users of each release lose, by release: the weighted mean of its needs, from 0, the original, to 1."""
-    sums = dict.fromkeys(of)
+    sums = dict.fromkeys(keys)
     weights = np.array([need.weight for need in policy.needs]) / sum(need.weight for need in policy.needs)
-    parts = [_lost(of, need) for need in policy.needs]
-    for key in of:
+    parts = [_lost(results, keys, need) for need in policy.needs]
+    for key in keys:
         own = [part[key] for part in parts]
         reasons = [each["reason"] for each in own if each["reason"]]
         for need, each in zip(policy.needs, own, strict=True):
@@ -353,15 +356,17 @@ def _losses(of, policy):
     return sums
 
 
-def _lost(of, need):
+def _lost(results, keys, need):
     """The share of one need that each release loses: {release: numbers}."""
-    found = {}
-    for key, rows in of.items():
-        asked = (rows.measure == need.measure) & (rows.control == "") & (rows.variant == "") & (rows.group == "")
-        there = measured(rows[asked])
+    found, plain = {}, (results.control == "") & (results.variant == "") & (results.group == "")
+    asked = results[(results.measure == need.measure) & plain]
+    of = asked.groupby(SETTING, sort=False).indices
+    for key in keys:
+        rows = asked.iloc[of.get(key, [])]
+        there = measured(rows)
         worst = there[there.miner.isin(["", "worst"])]
         there = worst if len(worst) else there
-        why = rows[asked].reason.iloc[0] if asked.any() and there.empty else ""
+        why = rows.reason.iloc[0] if len(rows) and there.empty else ""
         found[key] = averaged(there, there.randomized.any()) if len(there) else _unknown(why)
     ends = {name: next((each for key, each in found.items() if key == (name, "")), None) for name in (ORIGINAL, BARE)}
     if any(end is None or np.isnan(end["value"]) for end in ends.values()):
