@@ -137,7 +137,7 @@ def _drawing(data, name):
     other.
     """
     spec = _bare(data.get(V5, {}))
-    svg = render(spec)[0]["image/svg+xml"] if spec else data["image/svg+xml"]
+    svg = _drawn(json.dumps(spec)) if spec else data["image/svg+xml"]
     svg = svg[svg.index("<svg") :]
     # Vega counts them on from chart to chart of a process: here each chart begins anew.
     new = {old: f"{name}-{number}" for number, old in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg)))}
@@ -145,6 +145,12 @@ def _drawing(data, name):
     svg = re.sub(r"url\(#([^)]+)\)", lambda found: f"url(#{new.get(found[1], found[1])})", svg)
     # A label on each mark would hide a second copy of the data, and inside role=img nobody is read it.
     return re.sub(r' (?:aria-[a-z]+|role)="[^"]*"', "", svg)
+
+
+@functools.lru_cache(maxsize=256)
+def _drawn(spec):
+    """The SVG of a chart, a page's and its thumbnail's: it is drawn once."""
+    return render(json.loads(spec))[0]["image/svg+xml"]
 
 
 def _bare(spec):
