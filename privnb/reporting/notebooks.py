@@ -2,13 +2,14 @@
 
 A notebook says itself for which tables it is. One whose metadata hold `"privnb": {"reruns_papers": true}` belongs to
 the report on the papers' table, and to that on another table only when it is asked for by name; a cell tagged `paper`
-runs on the papers' table alone.
+runs on the papers' table alone. One with `"privnb": {"after": "08_frontier"}` begins when that has ended, if that runs.
 
 One module, since all of it reads the same cells: what is offered, what is asked, and what the first cells refuse.
 """
 
 import ast
 import contextlib
+import functools
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -53,6 +54,14 @@ class Notebook:
     def papers(self):
         """Whether it runs on the table that it names itself, which is that of the papers; else it is an owner's."""
         return all(self.values[name] == self.parameters[name].default for name in self.values if name == "DATASET")
+
+    @functools.cached_property
+    def after(self):
+        """The name of an earlier notebook whose evaluations it needs too, so that side by side both would make them; ""
+        without one.
+        """
+        after = self.read().metadata.get("privnb", {}).get("after", "")
+        return after if after < self.name else ""  # two never wait for each other
 
     def read(self):
         """The notebook with the cells that run, an nbformat notebook."""

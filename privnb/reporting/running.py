@@ -58,7 +58,8 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
     """Run notebooks, `jobs` at a time; returns `{name: Ended}`, in the order of `chosen`.
 
     `work`: a folder to run in, with a folder `tmp` for temporary files; each notebook's `OUT` is `work/numbers`, and
-    its `STORE` the folder `store` beside `out`, which outlives the run. Progress goes to stderr. A notebook that fails
+    its `STORE` the folder `store` beside `out`, which outlives the run. One that would find what an earlier one has
+    stored begins when that has ended (`Notebook.after`). Progress goes to stderr. A notebook that fails
     leaves a marked copy in `failed_folder(out)`; the others go on. To fail is also to give no sign of progress for
     `seconds`: no cell begins, and no item of a step (`progress.track`) is done.
     """
@@ -71,7 +72,11 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                notebook = waiting.pop(0)
+                unfinished = {each.name for each in waiting} | {each.notebook.name for each in running}
+                notebook = next((each for each in waiting if each.after not in unfinished), None)
+                if notebook is None:  # each waits for one that runs
+                    break
+                waiting.remove(notebook)
                 process = _start(notebook, work, out, environment, theirs)
                 running.append(_Run(notebook, process, progress.Notes(_notes(notebook, work))))
             for each in list(running):

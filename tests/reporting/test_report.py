@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from privnb.evaluation.results import COLUMNS
-from privnb.microdata import progress
+from privnb.microdata import dataset, progress
 from privnb.reporting import pages, places, report, running
 from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
@@ -552,6 +552,51 @@ def test_a_notebook_of_the_papers_is_for_their_table_alone(tmp_path, write_noteb
     assert (own.name, named.name) == ("01_a", "02_b")
     assert ["as printed" in cell.source for cell in own.read().cells] == [False, False]
     assert ["as printed" in cell.source for cell in choose(tmp_path)[0].read().cells] == [False, True, False]
+
+
+class Begun:
+    """In the place of a notebook's process: it ends when it is asked a third time."""
+
+    def __init__(self, name, told):
+        self.name, self.told, self.asked = name, told, 0
+        told.append(f"{name} begins")
+
+    def poll(self):
+        self.asked += 1
+        if self.asked < 3:
+            return None
+        self.told.append(f"{self.name} ends")
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("names", "order"),
+    [
+        (None, ["01_a begins", "03_c begins", "01_a ends", "03_c ends", "02_b begins", "02_b ends"]),
+        (["02_b", "03_c"], ["02_b begins", "03_c begins", "02_b ends", "03_c ends"]),
+    ],
+)
+def test_a_notebook_begins_when_the_one_whose_evaluations_it_needs_has_ended(
+    tmp_path, write_notebook, monkeypatch, names, order
+):
+    """If that one runs; those that need none do not wait. One that names itself or a later one waits for none."""
+    for name, after in (("01_a", "03_c"), ("02_b", "01_a"), ("03_c", "03_c")):
+        cell = ("parameters", "OUT = ''")
+        write_notebook(tmp_path / "notebooks", name, cell, metadata={"privnb": {"after": after}})
+    told = []
+    monkeypatch.setattr(running, "_start", lambda notebook, *_: Begun(notebook.name, told))
+    monkeypatch.setattr(running, "_stop", lambda processes: None)
+    monkeypatch.setattr(running, "_cleaned", lambda *_: "")
+    (tmp_path / "work").mkdir()
+    chosen = choose(tmp_path / "notebooks", names, {})
+    ended = running.run(chosen, tmp_path / "work", tmp_path / "out", jobs=2)
+    assert [*ended] == [notebook.name for notebook in chosen]
+    assert told == order
+
+
+def test_the_page_of_the_card_begins_after_that_of_the_decision():
+    after = {notebook.name: notebook.after for notebook in choose(dataset.PROJECT / "notebooks")}
+    assert {name: of for name, of in after.items() if of} == {"15_release_card": "08_frontier"}
 
 
 STEADY = """\
