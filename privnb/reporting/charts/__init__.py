@@ -9,7 +9,7 @@ from privnb.reporting.charts.decision import efficient, summary, which
 from privnb.reporting.charts.distributions import distributions
 from privnb.reporting.charts.explorer import class_sizes, inside, plane
 from privnb.reporting.charts.frontier import frontier
-from privnb.reporting.charts.given_away import hidden_rules, published_models
+from privnb.reporting.charts.given_away import counts_known, hidden_rules, published_models
 from privnb.reporting.charts.grid import every_number, every_setting
 from privnb.reporting.charts.measures import bars, dots, lines
 from privnb.reporting.charts.own_wishes import by_wishes
@@ -25,8 +25,8 @@ from privnb.reporting.charts.workload import compared, printed, statements
 
 __all__ = [
     "COLOURS", "V5", "WIDTH", "Aggregate", "bars", "by_wishes", "caps", "card_risks", "choices", "class_sizes",
-    "compared", "cuts", "declines", "distributions", "dots", "efficient", "every_number", "every_setting", "frontier",
-    "gains", "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks", "lines", "merge_small", "people",
-    "plane", "printed", "published_models", "recovery", "risk_utility", "setup", "spans", "statements", "summary",
-    "table", "trade_off", "two_critiques", "uniqueness", "which",
+    "compared", "counts_known", "cuts", "declines", "distributions", "dots", "efficient", "every_number",
+    "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks",
+    "lines", "merge_small", "people", "plane", "printed", "published_models", "recovery", "risk_utility", "setup",
+    "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness", "which",
 ]  # fmt: skip

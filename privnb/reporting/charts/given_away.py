@@ -1,8 +1,10 @@
-"""What rules cost to hide, and what published models add."""
+"""What rules cost to hide, what published models add, and what tables of counts tell."""
+
+import altair as alt
 
 from privnb.measures import facts
 from privnb.microdata import expect
-from privnb.reporting.charts.base import WIDTH, finish, intervals, none
+from privnb.reporting.charts.base import WIDTH, axis, distinguished, finish, intervals, none, of_columns
 from privnb.reporting.charts.measures import ranges
 from privnb.reporting.findings.base import Finding
 
@@ -64,4 +66,42 @@ def published_models(results):
         Finding.of(best, f"{of.title}, by {best.miner}", setting="").title,
         f"Points: people guessed right with the published model, lower is better; lines: {intervals(rows)}; black "
         "ticks: without it.",
+    )
+
+
+def counts_known(results):
+    """A line each for tables published in full and with small counts suppressed: the share of small counts that are
+    known to within so many people.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Of `studies.tables_published`.
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
+    """
+    expect.these(results=results)
+    rows = results[results.measure == "bounds_within"].dropna(subset="value")
+    if rows.empty:
+        return none("small count")
+    rows = rows.assign(setting=rows.variant)
+    told = rows[rows.bound < results[results.measure == "cells_told"].bound.iloc[0]]
+    told = told.loc[told.groupby("variant", sort=False).bound.idxmax()]
+    first, *others = told.itertuples()
+    of = facts("bounds_within")
+    people = "1 person" if first.bound == 1 else f"{first.bound:g} people"
+    title = f"Small counts known to within {people}, {first.variant}: {of.bare(first.value)}"
+    title += "".join(f"; {other.variant}: {of.bare(other.value)}" for other in others)
+    base = of_columns(rows, ["setting", "bound", "value"]).encode(
+        x=alt.X("bound:Q", title="known to within so many people", axis=alt.Axis(values=sorted({*rows.bound}))),
+        y=alt.Y("value:Q", title=of.unit, axis=axis(of.format), scale=alt.Scale(domain=[0, 1])),
+        **distinguished("setting", list(dict.fromkeys(rows.setting))),
+    )
+    return finish(
+        base.mark_line() + base.mark_point(filled=True, size=60, opacity=1),
+        title,
+        "Lines: share of small counts whose bounds, by tables of two attributes, lie that close; lower is better.",
     )

@@ -7,20 +7,23 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
+from scipy import sparse
 
 from privnb.evaluation.attributes import secret_name
 from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
 from privnb.measures.cell_bounds import cell_bounds
+from privnb.measures.known_sums import solved
 from privnb.measures.log_linear import small_count_share
 from privnb.microdata import expect
-from privnb.microdata.count_tables import TableOfCounts
+from privnb.microdata.count_tables import TableOfCounts, sums_of
 from privnb.miners.baskets import categories
 from privnb.privacy_models import check_k
 from privnb.sanitizers import SanitizationError
 from privnb.sanitizers.cell_suppression import suppress
 
 MOST = 150  # cells whose bounds are looked for: seconds
+FULL, SUPPRESSED = "published in full", "small counts suppressed"
 
 state(
     "cells_told",
@@ -30,6 +33,19 @@ state(
     title="Small counts told",
     sentence="Share of the counts of 1 to k - 1 people whose bounds, by the tables of two attributes, differ by less "
     "than k.",
+    source="Aggarwal and Yu 2008, section 12.5.2",
+    unit="share of small counts",
+    format="{:%} of small counts",
+    axis=False,
+)
+state(
+    "bounds_within",
+    kind="privacy",
+    better="lower",
+    bounds=(0, 1),
+    title="Small counts known to within so many people",
+    sentence="Share of the counts of 1 to k - 1 people whose bounds, by the tables of two attributes, differ by at "
+    "most so many.",
     source="Aggarwal and Yu 2008, section 12.5.2",
     unit="share of small counts",
     format="{:%} of small counts",
@@ -65,8 +81,8 @@ def tables_published(dataset, *, k):
     Returns
     -------
     DataFrame
-        `small_count_share`, `cells_told` of all; `entries_suppressed` by `target`, an attribute. Of cells, not of
-        people.
+        `small_count_share`, `cells_told` of all; `bounds_within` so many people, the `bound`, of all by `variant`: the
+        tables of two `FULL` and `SUPPRESSED`; `entries_suppressed` by `target`, an attribute. Of cells, not of people.
     """
     expect.these(dataset=dataset)
     check_k(k)
@@ -78,14 +94,20 @@ def tables_published(dataset, *, k):
         return tidy([])
     table = TableOfCounts.of(dataset.cells, names)
     found = [add("small_count_share", small_count_share(table, k - 1), target=f"{len(names)} attributes")]
+    suppressed = {pair: _suppressed(table.margin(pair), k) for pair in combinations(names, 2)}
     if len(names) > 2:
-        values, low, high = cell_bounds([table.margin(pair) for pair in combinations(names, 2)])
+        values, low, high = cell_bounds([table.margin(pair) for pair in suppressed])
         small = (table.counts > 0) & (table.counts < k)
-        width = high - low
         order = [list(values).index(name) for name in names]
-        told = (small & (width.transpose(order) < k)).sum()
-        share = told / small.sum() if small.any() else np.nan
+        width = (high - low).transpose(order)[small]
+        share = (width < k).mean() if small.any() else np.nan
         found.append(add("cells_told", share, target=f"{len(names)} attributes"))
+        if small.any():
+            found += _within(add, FULL, width, k)
+            try:
+                found += _within(add, SUPPRESSED, np.subtract(*_bounds(table, suppressed, small)), k)
+            except SanitizationError as error:
+                found.append(add("bounds_within", np.nan, variant=SUPPRESSED, status="refused", reason=str(error)))
     for other in names[1:]:
         add = partial(
             row,
@@ -96,13 +118,46 @@ def tables_published(dataset, *, k):
             bound=k,
             target=other,
         )
-        try:
-            share = np.ma.getmaskarray(suppress(table.margin((names[0], other)), k).published).mean()
-        except SanitizationError as error:
-            found.append(add("entries_suppressed", np.nan, status="refused", reason=str(error)))
+        made = suppressed[names[0], other]
+        if isinstance(made, SanitizationError):
+            found.append(add("entries_suppressed", np.nan, status="refused", reason=str(made)))
             continue
-        found.append(add("entries_suppressed", share))
+        found.append(add("entries_suppressed", np.ma.getmaskarray(made.published).mean()))
     return tidy(found)
+
+
+def _suppressed(margin, k):
+    """What is published of a table of two attributes, or the SanitizationError that says why nothing is."""
+    try:
+        return suppress(margin, k)
+    except SanitizationError as error:
+        return error
+
+
+def _within(add, variant, width, k):
+    """Rows of the share of small counts that are known to within 0, ... people, up to four times k."""
+    for most in sorted({0, *(int(times * k) - 1 for times in (0.5, 1, 2, 4))}):
+        yield add("bounds_within", (width <= most).mean(), variant=variant, parameter="width", bound=most)
+
+
+def _bounds(table, suppressed, asked):
+    """The greatest and the least count of the cells asked for, by what is published of all tables of two: integer
+    arrays.
+    """
+    sums, known = [], []
+    for pair, made in suppressed.items():
+        if isinstance(made, SanitizationError):
+            raise made
+        shape = [len(table.values[name]) for name in pair]
+        axes = [table.names.index(name) for name in pair]
+        places = np.ravel_multi_index(np.indices(table.counts.shape)[axes], shape).ravel()
+        shown = ~np.ma.getmaskarray(made.published).ravel()
+        sums.append(sums_of(shape)[shown][:, places])
+        known.append(made.published.filled(0).ravel()[shown])
+    known = np.concatenate(known)
+    cells = sparse.eye_array(table.counts.size, format="csr")[asked.ravel()]
+    low, high = solved(sparse.vstack(sums), known, known, asked=cells)
+    return high, low
 
 
 def _few_values(dataset):
