@@ -67,6 +67,9 @@ def works():
     for name in PERTURBED:
         yield Work(name, ADULT, "", partial(perturbed, name))
     yield Work("em-reconstruction", ADULT, "age, 83 intervals", em_reconstruction)
+    yield Work("rules", ADULT, "support=1%, confidence=50%, 4 items at most", mined_rules)
+    yield Work("hide-exactly", ADULT, "10 rules, support=1%", hidden_rules)
+    yield Work("cell-bounds", ADULT, "8 attributes, 768 cells", bounds_of_cells)
     yield Work("check-release", ADULT, "k, l, t", check_release, ("pycanon",), needs="released")
     yield Work("check-raw", TEN_COPIES, "k, l, t", check_raw, ("pycanon",), needs="ten-copies")
     for records in SIZES:
@@ -159,6 +162,51 @@ def em_reconstruction():
     cells, law = release.table["age"].to_numpy(), release.columns["age"].law
     said = "age, 83 intervals, Gaussian noise"
     return Ready(lambda: reconstructed(cells, law, dataset.schema["age"]), said, labelled=False)
+
+
+def mined_rules():
+    from privnb.microdata.dataset import load
+    from privnb.miners.baskets import Baskets
+    from privnb.miners.rules import itemsets, rules
+
+    baskets = Baskets.of_table(load("adult"))
+    said = f"{len(baskets.items)} items, support=1%, confidence=50%, 4 items at most"
+    return Ready(lambda: rules(itemsets(baskets, 0.01), 0.5), said, labelled=False)
+
+
+def hidden_rules():
+    from privnb import studies
+    from privnb.microdata.dataset import load
+    from privnb.miners.baskets import Baskets
+    from privnb.sanitizers.rule_hiding import hide_exactly
+
+    dataset = load("adult")
+    baskets, secret = Baskets.of_table(dataset), studies.sensitive_rules(dataset, 0.01, number=10)
+    hidden = hide_exactly(baskets, secret, support=0.01)
+    said = f"{len(secret)} rules, support=1%, {hidden.deleted} deleted, gap={hidden.gap:.2%}"
+    return Ready(lambda: hide_exactly(baskets, secret, support=0.01), said, labelled=False)
+
+
+def bounds_of_cells():
+    import numpy as np
+    import pandas as pd
+
+    from privnb.measures.cell_bounds import cell_bounds
+    from privnb.microdata.count_tables import TableOfCounts
+    from privnb.microdata.dataset import load
+
+    people = load("adult").table.astype(object)
+    work = people["workclass"].astype(str)
+    kinds = [work == "Private", work.str.startswith("Self"), work.str.endswith("gov")]
+    columns = {
+        "A": np.digitize(people["age"].astype(int), [25, 55]), "B": np.select(kinds, [1, 2, 3], 4),
+        "C": people["occupation"].isin(["Exec-managerial", "Prof-specialty"]),
+        "D": people["marital-status"].str.startswith("Married"), "E": people["native-country"] == "United-States",
+        "F": people["sex"], "G": people["race"] == "White", "H": people["salary"],
+    }  # fmt: skip
+    table = TableOfCounts.of(pd.DataFrame(columns), list("ABCDEFGH"))
+    margins = [table.margin(each) for each in ("ACDGH", "ABFG", "ABCG", "ADFG", "BEFG", "DEFG")]
+    return Ready(lambda: cell_bounds(margins), f"{table.counts.size} cells, 6 margins", labelled=False)
 
 
 def check_release():
