@@ -70,6 +70,7 @@ def works():
     yield Work("rules", ADULT, "support=1%, confidence=50%, 4 items at most", mined_rules)
     yield Work("hide-exactly", ADULT, "10 rules, support=1%", hidden_rules)
     yield Work("cell-bounds", ADULT, "8 attributes, 768 cells", bounds_of_cells)
+    yield Work("cell-suppression", ADULT, "workclass and race, from 10", suppressed_cells, ("pytauargus",), (10,))
     yield Work("check-release", ADULT, "k, l, t", check_release, ("pycanon",), needs="released")
     yield Work("check-raw", TEN_COPIES, "k, l, t", check_raw, ("pycanon",), needs="ten-copies")
     for records in SIZES:
@@ -207,6 +208,18 @@ def bounds_of_cells():
     table = TableOfCounts.of(pd.DataFrame(columns), list("ABCDEFGH"))
     margins = [table.margin(each) for each in ("ACDGH", "ABFG", "ABCG", "ADFG", "BEFG", "DEFG")]
     return Ready(lambda: cell_bounds(margins), f"{table.counts.size} cells, 6 margins", labelled=False)
+
+
+def suppressed_cells():
+    import inputs
+    import numpy as np
+
+    from privnb.microdata.count_tables import TableOfCounts
+    from privnb.sanitizers.cell_suppression import suppress
+
+    table = TableOfCounts.of(inputs.adult(), ["workclass", "race"])
+    hidden = np.ma.getmaskarray(suppress(table, 10).published).sum()
+    return Ready(lambda: suppress(table, 10), f"{hidden} entries hidden", labelled=False)
 
 
 def check_release():
