@@ -16,16 +16,16 @@ from privnb.reporting import report, running
 
 def build(out, **asked):
     """The report at `out`, `asked` for as of `report.build`, in another process: nothing of it is left in this one."""
-    subprocess.run([sys.executable, __file__, str(out), json.dumps(asked)], check=True)
+    build_all({out: asked})
     return out
 
 
 def build_all(reports):
     """The reports `{out: what is asked for}`, one after the other in one other process, which starts no more of them:
-    of tables so small that this would take longer than the work.
+    of small tables that takes as long as the work.
     """
     pairs = [text for out, asked in reports.items() for text in (str(out), json.dumps(asked))]
-    subprocess.run([sys.executable, __file__, "alone", *pairs], check=True)
+    subprocess.run([sys.executable, __file__, *pairs], check=True)
 
 
 def run(chosen, work, out, **_):
@@ -72,9 +72,6 @@ async def _execute(notebook, work, out):
 
 
 if __name__ == "__main__":
-    report.run, given = run, sys.argv[1:]
-    if given[0] == "alone":
-        given = given[1:]
-        store.SECONDS = math.inf  # and a later notebook finds what an earlier one has stored
+    report.run, store.SECONDS, given = run, math.inf, sys.argv[1:]
     for one, asked in zip(given[::2], given[1::2], strict=True):
         report.build(one, **json.loads(asked))
