@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from privnb import studies
+from privnb.evaluation.results import KEY
 from privnb.measures.cell_bounds import cell_bounds
 from privnb.microdata.count_tables import TableOfCounts
 from privnb.microdata.dataset import load
@@ -35,6 +36,7 @@ def test_tables_of_adult(tables):
 
 def test_how_narrowly_small_counts_are_known(tables):
     """Bounds by full tables are those of `cell_bounds`; without small counts and what gives them back fewer are."""
+    assert not tables.duplicated(KEY).any(), "else they could not be saved"
     within = tables[tables.measure == "bounds_within"].pivot_table(index="bound", columns="variant", values="value")
     full, suppressed = within["published in full"], within["small counts suppressed"]
     assert full[9] == tables[tables.measure == "cells_told"].value.item()

@@ -137,7 +137,9 @@ def _suppressed(margin, k):
 def _within(add, variant, width, k):
     """Rows of the share of small counts that are known to within 0, ... people, up to four times k."""
     for most in sorted({0, *(int(times * k) - 1 for times in (0.5, 1, 2, 4))}):
-        yield add("bounds_within", (width <= most).mean(), variant=variant, parameter="width", bound=most)
+        # The target tells them apart where results are saved: a bound is of a parameter, and names no row.
+        of = {"variant": variant, "target": f"to within {most}", "parameter": "width", "bound": most}
+        yield add("bounds_within", (width <= most).mean(), **of)
 
 
 def _bounds(table, suppressed, asked):
