@@ -75,7 +75,7 @@ def clinic(tmp_path_factory, kernel):
     """The report of the made-up table, built as `privnb report --notebook` builds it of all notebooks by name."""
     out = tmp_path_factory.mktemp("clinic") / "report"
     every = [path.stem for path in NOTEBOOKS]
-    report.build(out, every, {"DATASET": str(CLINIC), "K": "5, 20", "EPSILON": "0.5, 0.1"})
+    report.build(out, every, {"DATASET": str(CLINIC), "K": "5, 20", "EPSILON": "0.5, 0.1", "SEEDS": 2})
     return out
 
 

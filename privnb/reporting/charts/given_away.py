@@ -96,7 +96,7 @@ def counts_known(results):
     title = f"Small counts known to within {people}, {first.variant}: {of.bare(first.value)}"
     title += "".join(f"; {other.variant}: {of.bare(other.value)}" for other in others)
     base = of_columns(rows, ["setting", "bound", "value"]).encode(
-        x=alt.X("bound:Q", title="known to within so many people", axis=alt.Axis(values=sorted({*rows.bound}))),
+        x=alt.X("bound:Q", title="width of the bounds", axis=alt.Axis(values=sorted({*rows.bound}))),
         y=alt.Y("value:Q", title=of.unit, axis=axis(of.format), scale=alt.Scale(domain=[0, 1])),
         **distinguished("setting", list(dict.fromkeys(rows.setting))),
     )
