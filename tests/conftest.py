@@ -83,13 +83,13 @@ dataset._loaded = _made_once(dataset._loaded)
 collect_ignore = ["benchmarks"]  # doctests would import the scripts, and so run them
 
 SLOWEST = [
-    "test_notebooks_adult.py", "test_notebooks.py", "test_explorer_browser.py", "test_report.py", "test_payloads.py",
-    "test_own_tables.py", "test_work.py", "test_every_sanitizer.py", "test_store.py", "test_weka.py", "test_spark.py",
-    "test_wheel.py",
-    "test_places.py", "test_board.py",
-    "test_family.py", "test_miners.py", "test_charts.py", "test_nearer_predictions.py", "test_brickell_shmatikov.py",
-    "test_numbers.py", "test_verdict.py", "test_workload.py", "test_tuning.py", "test_large_domains.py",
-    "test_askari.py", "test_sramka.py", "test_keep.py", "test_your_table.py", "test_lab.py", "test_pages_live.py",
+    "test_own_tables.py", "test_notebooks_adult.py", "test_notebooks.py", "test_explorer_browser.py",
+    "test_report.py", "test_spark.py", "test_payloads.py", "test_weka.py", "test_every_sanitizer.py",
+    "test_brickell_shmatikov.py", "test_sramka.py", "test_family.py", "test_pages_live.py", "test_rows.py",
+    "test_places.py", "test_numbers.py", "test_contracts.py", "test_store.py", "test_keep.py", "test_wheel.py",
+    "test_charts.py", "test_measures_of_counts.py", "test_information_loss.py", "test_nearer_predictions.py",
+    "test_work.py", "test_your_table.py", "test_lab.py", "test_every_model.py", "test_withholding.py",
+    "test_board.py", "test_tuning.py", "test_public_ends.py", "test_miners.py", "test_askari.py",
 ]  # fmt: skip
 SMALL = {"RECORDS": 800, "K": "10, 50", "T": "0.1, 0.3", "EPSILON": "0.5", "MINERS": "majority, decision stump"}
 
