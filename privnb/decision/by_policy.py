@@ -131,14 +131,17 @@ class Decision:
         return said
 
     def _by_cap(self):
-        """How many releases each cap rules out, and the floor, as sentences."""
+        """How many releases the floor rules out, and each cap of those that keep it, as sentences."""
+        keep_floor = self.releases[self.releases.status != "refused"]
+        able = {*map(tuple, keep_floor[SETTING].to_numpy())}
         found = self.vectors[self.vectors.axis != LOSS]
-        broken = found[[not keeps(row) for row in found.itertuples()]]
+        found = [row for row in found.itertuples() if tuple(getattr(row, name) for name in SETTING) in able]
+        broken = pd.DataFrame([row for row in found if not keeps(row)], columns=["Index", *self.vectors])
         lines = []
         for axis, rows in broken.groupby("axis", sort=False):
             unknown = int(rows.high.isna().sum())
             of_these = f", unknown of {unknown} of them" if unknown else ""
-            lines.append(f"{axis}: {len(rows)} of {len(self.releases)} releases{of_these}.")
+            lines.append(f"{axis}: {len(rows)} of {len(able)} releases that keep the floor{of_these}.")
         if below := int((self.releases.status == "refused").sum()):
             lines.append(f"the floor of {self.policy.floor} people, or that it is the original: {below}.")
         return lines
@@ -157,13 +160,14 @@ class Decision:
     @property
     def nearest(self):
         """The row of `releases` that breaks the fewest caps, and of these loses least: the chosen one, if there is one;
-        None beside the original alone.
+        one below the floor only where all are. None beside the original alone.
         """
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
         if open_to_all.empty:
             return None
-        many = open_to_all.reasons.map(len)
-        return open_to_all.assign(many=many).sort_values(["many", "loss"], kind="stable").iloc[0].drop("many")
+        order = pd.DataFrame({"below": open_to_all.status == "refused", "many": open_to_all.reasons.map(len)})
+        order["loss"] = open_to_all.loss
+        return open_to_all.loc[order.sort_values([*order], kind="stable").index[0]]
 
     def _nearest(self):
         first = self.nearest
@@ -272,7 +276,9 @@ def judged(results, policy, found):
     for (_, axes), under in zip(found.groupby(SETTING, sort=False), below, strict=True):
         loss = axes[axes.axis == LOSS].iloc[0]
         reasons = [under] if under else []
-        reasons += [_broken(row) for row in axes[axes.axis != LOSS].itertuples() if not keeps(row)]
+        # Of what is below the floor no more is measured, which is no second reason.
+        caps = axes[(axes.axis != LOSS) & ~(axes.value.isna() & bool(under))]
+        reasons += [_broken(row) for row in caps.itertuples() if not keeps(row)]
         reasons += [loss.reason] if loss.reason else []
         numbers = {"loss": loss.value, "loss_low": loss.low, "loss_high": loss.high}
         rows.append({**loss[NAMED], **numbers, "kept": not reasons, "reasons": reasons, "below": under})

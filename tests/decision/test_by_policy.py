@@ -91,7 +91,11 @@ def test_an_unknown_or_absent_risk_keeps_no_cap():
     policy = RiskPolicy("more", "", "", "", "", caps=(Cap("membership", 1.0),), needs=(Need("cost"),))
     found = decided(policy=policy)
     assert found.chosen is None
-    assert all("was not measured" in reasons[-1] for _, reasons in found.ruled_out)
+    # What is below the floor is ruled out by that alone: nothing more was to be measured of it.
+    below = set(found.releases.setting[found.releases.status == "refused"])
+    assert all("was not measured" in reasons[-1] for name, reasons in found.ruled_out if name not in below)
+    assert all(len(reasons) == 1 for name, reasons in found.ruled_out if name in below)
+    assert found.nearest.setting not in below
 
 
 def test_a_cap_of_the_worst_group_reads_each_group():
@@ -147,7 +151,7 @@ def test_it_is_said_for_people_the_answer_first():
     assert "The runner-up is Mondrian, k = 20." in said
     assert said[3][0] == "identity of the worst-off person: 9.1%, of at most 9.1%."
     (lists,) = [part for part in said[4:] if isinstance(part, list)]
-    assert "attribute: 3 of 9 releases, unknown of 1 of them." in lists
+    assert "attribute: 2 of 7 releases that keep the floor, unknown of 1 of them." in lists
     assert "A digest" not in said[-1]
     assert said[-1].endswith("That no attack found more does not mean that there is none.")
     none = decided(
