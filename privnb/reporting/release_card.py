@@ -149,13 +149,24 @@ def _verdict(risk):
     return "unknown" if risk["unknown"] else "no cap"
 
 
+def _on_average(mean, counts):
+    """A mean and what it counts, as a sentence: a gain that is none is no negative number of people.
+
+    >>> number = {"value": -0.05, "low": -0.1, "high": 0.01, "unit": "share of people"}
+    >>> _on_average(number, "more people are found").startswith("On average no more people are found: ")
+    True
+    """
+    none = counts.startswith("more") and mean["value"] is not None and mean["value"] <= 0
+    return f"On average no {counts}: {_with_interval(mean)}." if none else f"On average {_with_interval(mean)} {counts}."
+
+
 def _shown(risk, content):
     """A risk as its part of the page: what is asked, a gauge per cap, sentences."""
     said = []
     if risk["unknown"]:
         said.append(f"It is unknown. {risk['unknown']} Unknown does not mean low.")
     if mean := risk["mean"]:
-        said.append(f"On average {_with_interval(mean)} {risk['counts']}.")
+        said.append(_on_average(mean, risk["counts"]))
         if mean["baseline"] is not None:
             said.append(f"Without the file: {_share(mean['baseline'])} ({risk['baseline_is']}).")
     if worst := risk["worst_person"]:
