@@ -64,10 +64,11 @@ def suppress(table, fewest, *, width=None):
     if small.flat[-1]:
         raise SanitizationError(f"the table has fewer than {fewest} records. No part of it can be published.")
     hidden, sums = small.copy(), sums_of(table.counts.shape)
+    low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
     for place in np.flatnonzero(small):
-        low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
         if high.flat[place] - low.flat[place] < width:
             hidden.flat[_beside(sums, entries.ravel(), hidden.ravel(), place, width)] = True
+            low, high = suppressed_bounds(np.ma.array(entries, mask=hidden))
     published = np.ma.array(np.where(hidden, 0, entries), mask=hidden)
     low, high = suppressed_bounds(published)
     if (high - low)[small].min(initial=width) < width:
