@@ -166,13 +166,18 @@ class File:
 
 
 def columns(files):
-    """The names of the columns of files that nobody described. Raises SchemaError unless all have the same ones."""
+    """The names of the columns of files, as the files themselves say, or a description of text without a header.
+
+    Raises SchemaError unless all have the same ones.
+    """
     found = [_columns(file) for file in files]
     reading.check_same([file.path for file in files], found)
     return found[0]
 
 
 def _columns(file):
+    if file.layout is not None and not file.layout.header:
+        return list(file.header)
     names = text_files.header(file.path, file.layout) if kind(file.path) == TEXT else _parquet(file)
     reading.check_names(file.path, names)
     reading.check_header(file.path, names)

@@ -157,7 +157,8 @@ def _on_average(mean, counts):
     True
     """
     none = counts.startswith("more") and mean["value"] is not None and mean["value"] <= 0
-    return f"On average no {counts}: {_with_interval(mean)}." if none else f"On average {_with_interval(mean)} {counts}."
+    said = _with_interval(mean)
+    return f"On average no {counts}: {said}." if none else f"On average {said} {counts}."
 
 
 def _shown(risk, content):

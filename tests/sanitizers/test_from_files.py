@@ -616,3 +616,10 @@ def test_what_stands_beside_a_release_names_nobody(named, here, monkeypatch):
         assert [*here.iterdir()] == []
     else:
         sanitize(CLINIC, "k=10", "released.csv")
+
+
+def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypatch):
+    """Adult's, under its name, from any folder."""
+    monkeypatch.chdir(tmp_path)
+    sanitize("adult", Suppress(), "new.csv")
+    assert len(pd.read_csv("new.csv")) == 45_222
