@@ -621,5 +621,5 @@ def test_what_stands_beside_a_release_names_nobody(named, here, monkeypatch):
 def test_files_without_a_header_are_read_by_their_description(tmp_path, monkeypatch):
     """Adult's, under its name, from any folder."""
     monkeypatch.chdir(tmp_path)
-    sanitize("adult", Suppress(), "new.csv")
+    sanitize("adult", Mondrian(KAnonymity(100)), "new.csv", study="li-li")
     assert len(pd.read_csv("new.csv")) == 45_222
