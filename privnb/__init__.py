@@ -4,9 +4,11 @@ What the rooms of the loop export is here by name, loaded when it is asked for:
 `from privnb import load, Mondrian, KAnonymity, Linkage`.
 """
 
+import time
 from importlib import import_module
 from importlib.util import find_spec
 
+BEGAN = time.time()  # no file of the package was loaded before
 ROOMS = ("microdata", "privacy_models", "sanitizers", "attacks", "evaluation")  # in the order of the loop
 
 

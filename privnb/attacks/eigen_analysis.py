@@ -13,8 +13,8 @@ class EigenAnalysis(Unmapping):
     """Somebody who has a sample of the population turns the release until its principal axes are the sample's.
 
     A rotation turns the axes along which records vary, and leaves how much they vary along each. Which end of an axis
-    is which shows where records lie unevenly along it. Axes along which they vary alike cannot be told apart, and after
-    a matrix that is no rotation there are none to be found.
+    is which shows where records lie unevenly along it. Axes along which they vary alike cannot be distinguished, and
+    after a matrix that is no rotation there are none to be found.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Whoever fills blocked cells in may have the hidden rules again.
 
-An adversary guesses whether an item is there from what is told of the other items of the record: it is likelier where
+An adversary guesses whether an item is there from the known cells of the same record: it is likelier where
 more of the item's usual companions are. `all` takes each unknown for an item that is there, as it is where blocking
 hides present items alone.
 
@@ -26,8 +26,8 @@ def filled(baskets, how="all"):
     baskets : Baskets
         With `unknown`.
     how : str
-        "all": the item is there; "companions": where naive Bayes, learned of the cells that are told, holds it for
-        likelier than not, of a table for the likeliest value of that attribute.
+        "all": the item is there; "companions": where naive Bayes, learned from the known cells, finds it likelier
+        than not; of a table, where it is the likeliest value of its attribute.
 
     Returns
     -------
@@ -62,12 +62,12 @@ def _likeliest(scores, kinds):
 
 def _score(baskets, place, rows):
     """By how much likelier records, bool array (n,), have the item than not, as naive Bayes says: log odds."""
-    told, score = ~baskets.unknown[:, place], 0.0
+    known, score = ~baskets.unknown[:, place], 0.0
     others = np.delete(np.arange(len(baskets.items)), place)
     if baskets.kinds is not None:  # other values of its attribute are blocked with it
         others = np.array([other for other in others if baskets.kinds[other] != baskets.kinds[place]])
     for own, sign in ((baskets.has[:, place], 1), (~baskets.has[:, place], -1)):
-        among = told & own
+        among = known & own
         known = ~baskets.unknown[among][:, others]
         share = (baskets.has[among][:, others].sum(axis=0) + 1) / (known.sum(axis=0) + 2)
         there, asked = baskets.has[rows][:, others], ~baskets.unknown[rows][:, others]
@@ -87,8 +87,8 @@ def rightly_filled(original, blocked, guessed):
     Returns
     -------
     tuple of two float
-        0 to 1; lower is better for who blocked. NaN without blocked cells. The second is the baseline: for each item
-        whichever answer, there or not, is commoner among the cells that are told.
+        0 to 1; lower is better for the owner who blocked. NaN without blocked cells. The second is the baseline: for
+        each item whichever answer, there or not, is commoner among the known cells.
     """
     for name, value in (("original", original), ("blocked", blocked), ("guessed", guessed)):
         expect.kind(name, value, Baskets)

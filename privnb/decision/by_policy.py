@@ -165,9 +165,9 @@ class Decision:
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
         if open_to_all.empty:
             return None
-        order = pd.DataFrame({"below": open_to_all.status == "refused", "many": open_to_all.reasons.map(len)})
-        order["loss"] = open_to_all.loss
-        return open_to_all.loc[order.sort_values([*order], kind="stable").index[0]]
+        order = {"below": open_to_all.status == "refused", "many": open_to_all.reasons.map(len)}
+        first = open_to_all.assign(**order).sort_values([*order, "loss"], kind="stable").iloc[0]
+        return first.drop([*order])
 
     def _nearest(self):
         first = self.nearest

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import privnb
 from privnb.microdata.counts import factorized
 from privnb.microdata.dataset import Dataset
 
@@ -97,6 +98,13 @@ def sources():
     files = sorted((file.relative_to(package).with_suffix("").parts, file) for file in package.rglob("*.py"))
     named = {".".join(("privnb", *parts)): file for parts, file in files if parts[0] not in READERS}
     return {name.removesuffix(".__init__"): file for name, file in named.items()}
+
+
+def unchanged():
+    """Whether no file that the fingerprint covers was written since this process began to load the package: then what
+    it has loaded, and loads from now on, is what the fingerprint says.
+    """
+    return all(file.stat().st_mtime < privnb.BEGAN for file in sources().values())
 
 
 def sealed(*parts):

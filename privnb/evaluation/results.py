@@ -66,8 +66,9 @@ def join(*results):
 
 
 def joined(parts):
-    """Lists of rows made by `row`, and tables of results, as one table: rows become one at once, which takes longer for
-    each table than for its rows.
+    """Lists of rows made by `row`, and tables of results, as one table in their order.
+
+    Lists that follow each other become one table at once: to make a table takes longer than its rows do.
     """
     found = []
     for lists, some in groupby(parts, lambda part: isinstance(part, list)):

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from privnb.evaluation.content import content, fingerprint, sealed
+from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
 from privnb.microdata.dataset import Dataset
@@ -154,10 +154,12 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
 
 
 def _small(tasks):
-    """Whether this process may begin with the tasks: all of small tables, and it computes as a worker does."""
+    """Whether this process may begin with the tasks: all are of small tables, it computes as a worker does, and by the
+    code that a worker would load.
+    """
     tables = [given for task in tasks for given in task.args if isinstance(given, Dataset)]
     alike = all(os.environ.get(name) == value for name, value in ENVIRONMENT.items())
-    return alike and bool(tables) and max(map(len, tables)) <= SMALL
+    return alike and bool(tables) and max(map(len, tables)) <= SMALL and unchanged()
 
 
 def _evaluated(groups, seconds, jobs, store, tasks):

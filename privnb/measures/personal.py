@@ -1,4 +1,4 @@
-"""Privacy that each person sets: a guarding node of the sensitive attribute's taxonomy, not to be told of them.
+"""Privacy that each person sets: a guarding node of the sensitive attribute's taxonomy that nobody may learn of them.
 
 A breach is that an adversary who finds a person's class claims a value below their guarding node, and is right. The
 values of a class may be published as nodes: of such a label each leaf is as likely.

@@ -16,6 +16,7 @@ import pytest
 import tasks
 from made_up import CLINIC
 
+import privnb
 from privnb.evaluation import store as module
 from privnb.evaluation.releases import costs, linked
 from privnb.evaluation.results import COLUMNS, join, row_builder, tidy
@@ -367,10 +368,14 @@ def test_no_worker_starts_for_what_takes_less_time_than_starting_one(store, monk
             patch.setattr(module, name, value)
             with pytest.raises(TypeError, match="context manager"):
                 run([partial(costs, clinic, [LaplaceNoise(0.5)])], store)
+    with monkeypatch.context() as patch:
+        patch.setattr(privnb, "BEGAN", 0)  # a file was written since: what is loaded may be older than its key
+        with pytest.raises(TypeError, match="context manager"):
+            run([partial(costs, clinic, [LaplaceNoise(0.5)])], store)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with pytest.raises(TypeError, match="context manager"):
         run([partial(costs, clinic, [LaplaceNoise(0.5)])], store)
-    assert len(started) == 3
+    assert len(started) == 4
 
 
 @pytest.mark.parametrize("jobs", [1, None])

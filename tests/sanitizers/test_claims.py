@@ -21,6 +21,7 @@ from privnb.privacy_models import (
     TCloseness,
     achieved,
 )
+from privnb.privacy_models.own_k import OwnAnonymity
 from privnb.sanitizers import (
     Anatomy,
     Bucketize,
@@ -451,6 +452,7 @@ def test_buckets_count_their_own_records(by_hand, change, reason):
     ("claim", "reason"),
     [
         (KAnonymity(12), "60 of 60 classes of the published labels break it: the worst reaches 1"),
+        (OwnAnonymity((2, 3, 4), "illness"), "people of one bucket do not look alike, so that it has no k"),
         (AlphaKAnonymity(0.9, 12, "illness"), "people of one bucket do not look alike, so that it has no k"),
         (TCloseness(0.9, "cost"), "'cost' is no attribute that its classes can hide; those are ['illness']"),
         (FrequencyDiversity(3, "illness"), "break it"),
