@@ -17,7 +17,7 @@ from privnb.decision import policies
 from privnb.decision.by_policy import LOSS, averaged, keeps
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
-from privnb.microdata import description, expect, reading
+from privnb.microdata import description, expect, numerals, reading
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.family import opening
 from privnb.microdata.hierarchy import Taxonomy
@@ -309,7 +309,7 @@ def _answer(content):
         said.append(f"Unknown: {_listed(unknown)}. Unknown does not mean low.")
     lost = content["uses"]["lost"]
     if lost["value"] is not None:
-        said.append(f"Its users lose {lost['value']:.0%} of what there is to lose.")
+        said.append(f"Its users lose {numerals.bare('{:%}', lost['value'])} of what there is to lose.")
     if content["measured_on"] != done.get("dataset"):
         said.append(f"The risks were measured on {content['measured_on']}, and not on the file's own records.")
     if content["decision"]["drawn"]:

@@ -12,7 +12,7 @@ from naming import naming
 
 from privnb import cli, decision
 from privnb.decision import card as cards
-from privnb.decision.by_policy import averaged
+from privnb.decision.by_policy import LOSS, averaged
 from privnb.decision.card import Card, CardError
 from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.evaluation.cases import evaluate
@@ -21,7 +21,7 @@ from privnb.evaluation.risks import questions
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata.dataset import load
 from privnb.privacy_models import KAnonymity
-from privnb.reporting import leak_scan, release_card
+from privnb.reporting import findings, leak_scan, release_card
 from privnb.sanitizers import LocalRecoding, Mondrian, from_files
 from privnb.sanitizers.catalogue import ends
 
@@ -116,6 +116,17 @@ def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made)
     answer = cards.card(path, strict, results, load(CLINIC)).content["answer"]
     assert not answer["keeps"]
     assert "fewer than 100 rows" in " ".join(answer["sentences"])
+
+
+def test_a_small_loss_is_no_loss_of_zero(made):
+    path, found, results, _ = made
+    chosen = found.chosen.copy()
+    few = replace(
+        found, vectors=found.vectors.assign(value=found.vectors.value.mask(found.vectors.axis == LOSS, 0.0017))
+    )
+    made = cards.card(path, few, results, load(CLINIC), of=chosen)
+    assert "Its users lose 0.17% of what there is to lose." in made.content["answer"]["sentences"]
+    assert "lose 0.17% of" in findings.release_card(made).data
 
 
 def test_sentences_are_short_and_the_page_needs_nothing_else(own):

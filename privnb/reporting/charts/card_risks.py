@@ -54,4 +54,4 @@ def card_risks(card):
     unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
     more = f" Unknown: {', '.join(unknown)}." if unknown else ""
     chart = alt.layer(*layers).properties(width=480, height=200)
-    return finish(chart, title, f"Points: risk, lower is better; lines: 95% intervals; dark ticks: the caps.{more}")
+    return finish(chart, title, f"Points: risk, lower is better; lines: 95% intervals; ticks: the caps.{more}")

@@ -1,6 +1,7 @@
 """What a release card says first."""
 
 from privnb.decision.card import check
+from privnb.microdata import numerals
 from privnb.microdata.sentences import B, say
 
 
@@ -21,6 +22,6 @@ def release_card(card):
     caps = [cap for risk in content["risks"] for cap in risk["caps"]]
     kept = sum(cap["kept"] for cap in caps)
     keeps = "keeps" if answer["keeps"] else "breaks"
-    users = "" if lost is None else f", and its users lose {lost:.0%} of what there is to lose"
+    users = "" if lost is None else f", and its users lose {numerals.bare('{:%}', lost)} of what there is to lose"
     first = f"{B}{content['decision']['release']}{B} {keeps} {policy['title']}: {kept} of {len(caps)} caps kept{users}."
     return say(first, [*answer["sentences"][1:]])
