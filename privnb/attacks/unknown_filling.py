@@ -62,12 +62,12 @@ def _likeliest(scores, kinds):
 
 def _score(baskets, place, rows):
     """By how much likelier records, bool array (n,), have the item than not, as naive Bayes says: log odds."""
-    known, score = ~baskets.unknown[:, place], 0.0
+    score = 0.0
     others = np.delete(np.arange(len(baskets.items)), place)
     if baskets.kinds is not None:  # other values of its attribute are blocked with it
         others = np.array([other for other in others if baskets.kinds[other] != baskets.kinds[place]])
     for own, sign in ((baskets.has[:, place], 1), (~baskets.has[:, place], -1)):
-        among = known & own
+        among = own & ~baskets.unknown[:, place]
         known = ~baskets.unknown[among][:, others]
         share = (baskets.has[among][:, others].sum(axis=0) + 1) / (known.sum(axis=0) + 2)
         there, asked = baskets.has[rows][:, others], ~baskets.unknown[rows][:, others]
