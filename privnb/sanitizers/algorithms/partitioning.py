@@ -20,6 +20,7 @@ from privnb.sanitizers.mondrian import CHOICES, MEDIANS
 LINE, SET, TREE = range(3)  # how an attribute is cut: between two positions, any values apart, into a node's children
 _LEFT, _BELOW, _EITHER, _NEAREST, _MIDDLE, _BEST = range(len(MEDIANS))
 _RANGE, _PENALTY, _GAIN = range(len(CHOICES))
+_inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # what only kernels call
 _TIE = 1e-9  # logarithms and sums of fractions that differ by less are equal, whatever the machine
 
 
@@ -231,7 +232,9 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
     nowhere, one = np.zeros(0, np.int32), np.int64(1)
     for node in pending:
         b, e = begin[node], end[node]
-        total = rows.people[b:e].sum()
+        total = np.int64(0)
+        for i in range(b, e):
+            total += rows.people[i]
         parts[node] = 0
         if total < 2 * how.least:
             continue
@@ -273,7 +276,7 @@ def _propose(rows, shape, how, begin, end, pending, ranks, tries, part, parts):
             attempt = (attempt // stride + 1) * stride
 
 
-@njit(cache=True)
+@_inner
 def _spread(rows, shape, b, e, part, parts, low, high, seen, stamp, span):
     """The certainty penalty of the rows from b to before e, summed over people and attributes, when each part is
     published alike. `part`: of each row; empty: all in part 0.
@@ -315,7 +318,7 @@ def _spread(rows, shape, b, e, part, parts, low, high, seen, stamp, span):
     return penalty
 
 
-@njit(cache=True)
+@_inner
 def _common(groups, a, low, high):
     """The lowest level at which two leaves have the same node."""
     level = 0
@@ -324,7 +327,7 @@ def _common(groups, a, low, high):
     return level
 
 
-@njit(cache=True)
+@_inner
 def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
     """Write the part of each row for the first cut of attribute `a`, from the given preference on, whose parts are all
     large enough. Returns the number of parts, 0 without such a cut, and its preference."""
@@ -345,7 +348,7 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
     if preference > 0:
         return 0, 0
     level = _common(shape.groups, a, low[a], high[a]) - 1
-    parts = 0
+    parts = np.int64(0)
     for j in range(distinct):
         if j == 0 or shape.groups[a, level, values[j]] != shape.groups[a, level, values[j - 1]]:
             parts += 1
@@ -364,7 +367,7 @@ def _cut(rows, shape, how, space, b, e, a, preference, total, low, high, part):
     return parts, 0
 
 
-@njit(cache=True)
+@_inner
 def _enough(rows, part, b, e, parts, least, seen):
     """Whether at least so many people have a record in each part; that records are so many was seen before."""
     if rows.persons == 0:
@@ -392,7 +395,7 @@ def _enough(rows, part, b, e, parts, least, seen):
     return True
 
 
-@njit(cache=True)
+@_inner
 def _beside(rows, b, e, a, distinct, left, total, space):
     """Write how many people have a record up to each place that occurs, and how many above it; `left`: the records."""
     below, above, first, last, place = space.below, space.above, space.first, space.last, space.side
@@ -422,7 +425,7 @@ def _beside(rows, b, e, a, distinct, left, total, space):
         above[distinct - 1 - j] += above[distinct - j]
 
 
-@njit(cache=True)
+@_inner
 def _count(rows, b, e, a, first, last, count, values):
     """Write the places of attribute `a` that occur from `first` to `last`, in order, and the people of each; return how
     many occur."""
@@ -438,58 +441,81 @@ def _count(rows, b, e, a, first, last, count, values):
                 values[distinct] = code
                 distinct += 1
         return distinct
-    for code in np.sort(rows.codes[b:e, a]):
-        if distinct == 0 or values[distinct - 1] != code:
+    for i in range(b, e):
+        count[rows.codes[i, a]] = -1
+    for i in range(b, e):
+        code = rows.codes[i, a]
+        if count[code] < 0:
             values[distinct] = code
             count[code] = 0
             distinct += 1
-    for i in range(b, e):
-        count[rows.codes[i, a]] += rows.people[i]
+        count[code] += rows.people[i]
+    _sort(values, distinct)
     return distinct
 
 
-@njit(cache=True)
+@_inner
+def _sort(values, length):
+    """Put the first values in order (Shell, 1959): numba takes 2 s to compile `np.sort`."""
+    gap = length // 2
+    while gap > 0:
+        for i in range(gap, length):
+            at, value = i, values[i]
+            while at >= gap and values[at - gap] > value:
+                values[at] = values[at - gap]
+                at -= gap
+            values[at] = value
+        gap //= 2
+
+
+@_inner
 def _halves(count, values, distinct, side, way):
     """Put each value on side 0 or 1, about as many people on each; return how many are on side 0.
 
     First way: the commonest values on side 0, so that the label of that side is short. Second way: dealt out, commonest
     first, each to the side with fewer people, which is more even.
     """
-    order = np.arange(distinct)
-    for place in range(1, distinct):  # few values: sorted as they come
-        j = order[place]
+    order, total = np.empty(distinct, np.int64), 0
+    for place in range(distinct):  # few values: sorted as they come
+        j = place
         while place > 0 and count[values[order[place - 1]]] < count[values[j]]:
             order[place] = order[place - 1]
             place -= 1
         order[place] = j
-    total = count[values[:distinct]].sum()
-    sizes = np.zeros(2, np.int64)
-    open_side = 0
-    for place, j in enumerate(order):
-        people = count[values[j]]
+        total += count[values[j]]
+    left, right, open_side = 0, 0, 0
+    for place in range(distinct):
+        value = values[order[place]]
+        people = count[value]
         if way == 1:
-            chosen = 0 if sizes[0] <= sizes[1] else 1
+            chosen = 0 if left <= right else 1
         else:
-            if place > 0 and abs(2 * (sizes[0] + people) - total) >= abs(2 * sizes[0] - total):
+            if place > 0 and abs(2 * (left + people) - total) >= abs(2 * left - total):
                 open_side = 1
             chosen = open_side
-        side[values[j]] = chosen
-        sizes[chosen] += people
-    return sizes[0]
+        side[value] = chosen
+        if chosen == 0:
+            left += people
+        else:
+            right += people
+    return left
 
 
-@njit(cache=True)
+@_inner
 def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, part):
     """`_cut` between two positions: those up to a threshold fall into part 0, the others into part 1."""
     count, values, places, median = space.count, space.values, shape.places, how.median
     if median == _BEST:
         worth = _worths(rows, b, e, a, values, distinct, space.table)
-    left = np.cumsum(count[values[:distinct]])
+    left, sum_so_far = np.empty(distinct, np.int64), 0
+    for j in range(distinct):
+        sum_so_far += count[values[j]]
+        left[j] = sum_so_far
     _beside(rows, b, e, a, distinct, left, total, space)
     middle = 0  # the median value
     while 2 * left[middle] < total:
         middle += 1
-    used = np.zeros(distinct, np.bool_)
+    used = np.zeros(distinct, np.int64)
     below, above = middle - 1, middle  # the next thresholds on either side of one half
     chosen = 0
     while distinct > 1:
@@ -503,7 +529,7 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
                 above += 1
         elif median == _BEST:
             for t in range(distinct - 1):
-                if not used[t] and (j < 0 or worth[t] > worth[j] + _TIE * total):
+                if used[t] == 0 and (j < 0 or worth[t] > worth[j] + _TIE * total):
                     j = t
         elif median == _MIDDLE:
             if chosen == 0:
@@ -520,7 +546,7 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
                 chosen += 1
                 continue
             return 0, 0
-        used[j] = True
+        used[j] = 1
         if chosen >= preference and min(space.below[j], space.above[j]) >= how.least:
             for i in range(b, e):
                 part[i] = rows.codes[i, a] > values[j]
@@ -529,23 +555,26 @@ def _cut_line(rows, shape, how, space, b, e, a, preference, total, distinct, par
     return 0, 0
 
 
-@njit(cache=True)
+@_inner
 def _worths(rows, b, e, a, values, distinct, table):
     """For each threshold what the cut tells about the target, as minus the people-weighted entropy that is left."""
     for j in range(distinct):
-        table[values[j]] = 0
-    whole, left = np.zeros(rows.targets, np.int64), np.zeros(rows.targets, np.int64)
+        for c in range(rows.targets):
+            table[values[j], c] = 0
+    right, left = np.zeros(rows.targets, np.int64), np.zeros(rows.targets, np.int64)
     for i in range(b, e):
         table[rows.codes[i, a], rows.target[i]] += rows.people[i]
-        whole[rows.target[i]] += rows.people[i]
+        right[rows.target[i]] += rows.people[i]
     worth = np.empty(distinct)
     for j in range(distinct):
-        left += table[values[j]]
-        worth[j] = _unevenness(left) + _unevenness(whole - left)
+        for c in range(rows.targets):
+            left[c] += table[values[j], c]
+            right[c] -= table[values[j], c]
+        worth[j] = _unevenness(left) + _unevenness(right)
     return worth
 
 
-@njit(cache=True)
+@_inner
 def _unevenness(counts):
     """Minus the entropy of counts times their sum, in nats: sum of c ln c - n ln n."""
     total, result = 0, 0.0
@@ -556,7 +585,7 @@ def _unevenness(counts):
     return result - total * np.log(total) if total > 0 else 0.0
 
 
-@njit(cache=True)
+@_inner
 def _known_of_target(rows, part, b, e, parts):
     """What the written cut leaves unknown about the target, scaled to -1 (everything) to 0 (nothing)."""
     counts = np.zeros((parts, rows.targets), np.int64)
