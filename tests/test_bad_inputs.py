@@ -509,7 +509,7 @@ ACCEPTED = {
     "runners_up": {"huge"}, "measures.noise.*.step": {"half", "huge"}, "measures.noise.Response.size": {"huge"},
     "sanitizers.GeometricPerturbation.sigma": {"half", "huge"}, "sanitizers.LognormalNoise.sigma": {"half", "huge"},
     "sanitizers.ResilientPerturbation.least": {"half"}, "sanitizers.ResilientPerturbation.most": {"half", "huge"},
-    "sanitizers.MaskingNoise.alpha": {"half", "huge"}, "sanitizers.RankSwapping.p": {"half"},
+    "sanitizers.MaskingNoise.alpha": {"half", "huge"}, "experiments.*.alpha": {"half", "huge"}, "sanitizers.RankSwapping.p": {"half"},
     "sanitizers.Rounding.base": {"half", "huge", "dict"}, "sanitizers.HybridMasking.share": {"zero"},
     "sanitizers.TopBottomCoding.bottom": {"dict"}, "sanitizers.TopBottomCoding.top": {"dict"},
     "attacks.*.within": {"half", "huge"},

@@ -18,16 +18,19 @@ class Attack(ABC):
 
     Attributes
     ----------
+    title : str
+        What a person calls it, within a sentence; empty: the name of the class.
     supported_treatments : tuple of str
         The treatments of columns that it can learn from, see `treatment.KINDS`.
     """
 
+    title = ""
     supported_treatments: tuple[str, ...]
 
     @property
     def called(self):
         """What results call who guesses."""
-        return type(self).__name__
+        return self.title or type(self).__name__
 
     @classmethod
     def examples(cls, schema):

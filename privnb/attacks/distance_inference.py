@@ -32,6 +32,7 @@ class DistanceInference(Unmixing):
 
     people: int = 4
     within: float = 1e-6
+    title = "distance inference"
     knows = Records
     square = True
 

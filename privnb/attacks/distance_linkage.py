@@ -24,6 +24,7 @@ class DistanceLinkage(ScoredLinkage):
     """
 
     known: tuple[str, ...] | None = None
+    title = "nearest row"
 
     def _scores(self, people, drawn):
         rows, found = self._rows.values, np.zeros((len(people), len(self._rows.values)))

@@ -21,13 +21,17 @@ class DistributionAnalysis(ByColumn):
     ----------
     empty : float
         A bin that holds less than this share of what it would if all were alike counts as empty: above 0, at most 1.
+    noise : NoiseKnowledge
+        As of `NoiseRemoval`.
 
     Source: Aggarwal and Yu 2008, section 15.3.6.
     """
 
     empty: float = 0.1
+    title = "distribution analysis"
 
     def __post_init__(self):
+        super().__post_init__()
         expect.share("empty", self.empty)
 
     def _of_column(self, likelihood, edges, shares):

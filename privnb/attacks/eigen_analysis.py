@@ -26,6 +26,7 @@ class EigenAnalysis(Unmapping):
     """
 
     people: int = 100
+    title = "principal axes of a sample"
     knows = Sample
     square = True
 

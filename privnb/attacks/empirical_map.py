@@ -18,6 +18,8 @@ class EmpiricalMap(ByColumn):
     Aggarwal, PODS 2001).
     """
 
+    title = "MAP by each column's distribution"
+
     def _of_column(self, likelihood, edges, shares):
         middles = (edges[1:] + edges[:-1]) / 2
         # Bins of equal chances must not be chosen by rounding.

@@ -25,6 +25,7 @@ class EnhancedIca(Unmapping):
     """
 
     people: int = 100
+    title = "ICA with known distributions"
     knows = Marginals
     square = True
 

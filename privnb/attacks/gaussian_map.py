@@ -18,5 +18,7 @@ class GaussianMap(NoiseFilter):
     2008, section 15.3.5.
     """
 
+    title = "MAP with a Gaussian prior"
+
     def _made(self, covariance, noise, records):
         return gaussian_filter(covariance, noise)

@@ -19,6 +19,7 @@ class Ica(Unmapping):
     2007; Aggarwal and Yu 2008, sections 7.5.2 and 15.4.3.
     """
 
+    title = "ICA"
     square = True
 
     def _solved(self, seen, known, theirs):

@@ -26,6 +26,7 @@ class KnownProjection(Unmixing):
     """
 
     people: int = 2
+    title = "projection from known pairs"
     knows = Pairs
 
     def __post_init__(self):

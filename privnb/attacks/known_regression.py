@@ -27,6 +27,7 @@ class KnownRegression(Unmapping):
     """
 
     people: int = 20
+    title = "regression on known pairs"
     knows = Pairs
 
     def __post_init__(self):

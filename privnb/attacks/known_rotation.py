@@ -28,6 +28,7 @@ class KnownRotation(Unmixing):
     """
 
     people: int = 4
+    title = "rotation by known pairs"
     knows = Pairs
     square = True
 

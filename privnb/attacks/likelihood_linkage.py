@@ -34,6 +34,7 @@ class LikelihoodLinkage(ScoredLinkage):
     """
 
     known: tuple[str, ...] | None = None
+    title = "likeliest row"
     supported_treatments = ("exact", "suppressed", "noisy")
 
     def _points(self, published, name, column):

@@ -16,6 +16,7 @@ class NaiveEstimate(Unmixing):
     the difference of column i is c_ii + trace(C) / d, not about c_ii, for covariance C of d columns.
     """
 
+    title = "naive estimate"
     square = True
 
     def _solved(self, seen, known, theirs):

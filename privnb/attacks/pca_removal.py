@@ -19,14 +19,18 @@ class PcaRemoval(NoiseFilter):
     ----------
     captured : float
         The share of the originals' variance that the directions must hold, above 0 and at most 1.
+    noise : NoiseKnowledge
+        As of `NoiseRemoval`.
 
     Source: Huang, Du, Chen, "Deriving Private Information from Randomized Data", SIGMOD 2005 (PCA-DR); Aggarwal and Yu
     2008, sections 6.5 and 15.3.4.
     """
 
     captured: float = 0.95
+    title = "PCA filtering"
 
     def __post_init__(self):
+        super().__post_init__()
         expect.share("captured", self.captured)
 
     def _made(self, covariance, noise, records):

@@ -35,6 +35,7 @@ class ProbabilisticLinkage(ScoredLinkage):
 
     known: tuple[str, ...] | None = None
     within: float = 0.25
+    title = "probabilistic linkage"
 
     def __post_init__(self):
         super().__post_init__()

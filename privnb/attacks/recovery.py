@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pandas as pd
 from privnb.attacks.algorithms.noise_filters import moments
 from privnb.attacks.base import Attack
 from privnb.attacks.knowledge import numbers
+from privnb.attacks.noise_knowledge import NoiseKnowledge, PublishedLaw
 from privnb.microdata import expect
 from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
@@ -48,11 +50,16 @@ class Recovery(Attack):
         return knowing
 
     @property
+    def known_beside(self):
+        """What the adversary knows beside the release, as results say it; empty: nothing that is not public."""
+        return "" if self.knows is None else self.knows.title.format(people=self.people)
+
+    @property
     def knowledge(self):
         """What the adversary knows beside the release. Raises Unreadable where nothing was given."""
         if "_knowledge" not in vars(self):
             raise Unreadable(
-                f"{self!r} needs to know {self.knows.title.format(people=self.people)}, and was given nothing. Give a "
+                f"{self!r} needs to know {self.known_beside}, and was given nothing. Give a "
                 f"{self.knows.__name__} by `given`; `evaluate` draws one."
             )
         return vars(self)["_knowledge"]
@@ -136,13 +143,36 @@ class Recovery(Attack):
         return numbers("the known rows", known, self._names)
 
 
+@dataclass(frozen=True)
 class NoiseRemoval(Recovery):
-    """A `Recovery` that takes noise off of which the law is public."""
+    """A `Recovery` that takes noise off.
 
-    undoes = "noisy"
+    Parameters
+    ----------
+    noise : NoiseKnowledge
+        What the adversary knows of the noise: by default the law that was published.
+    """
+
+    noise: NoiseKnowledge = field(default=PublishedLaw(), kw_only=True)
+
+    def __post_init__(self):
+        expect.kind("noise", self.noise, NoiseKnowledge, instead="Give one such as EstimatedNoise().")
+
+    @property
+    def undoes(self):
+        return self.noise.undoes
+
+    @property
+    def known_beside(self):
+        return self.noise.title
 
     def _learned(self, rows, published, names):
-        laws = {name: published.columns[name].law for name in names}
+        if own := hidden(published):
+            raise Unreadable(
+                f"{type(self).__name__} takes noise off numbers, and {name_list(names)} stand for {name_list(own)}. "
+                "Choose an attack on rotations or projections."
+            )
+        laws = self.noise.laws(rows, published, names)
         return {"_mean": rows.mean(axis=0), **self._without(rows, laws, published)}
 
     @abstractmethod
@@ -169,6 +199,14 @@ class NoiseFilter(NoiseRemoval):
 
     def _recovered(self, rows, rng):
         return self._mean + (rows - self._mean) @ self._filter
+
+
+def hidden(published):
+    """The numbers that a release hides in all rows, such as those that columns of a sanitizer's own stand for: a list
+    of names.
+    """
+    numeric = (name for name in published.treated("suppressed") if published.schema[name].numeric)
+    return [name for name in numeric if pd.to_numeric(published.table[name], errors="coerce").isna().all()]
 
 
 def noise_covariance(laws):

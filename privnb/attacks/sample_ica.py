@@ -27,6 +27,7 @@ class SampleIca(Unmapping):
     """
 
     people: int = 100
+    title = "ICA with a sample"
     knows = Sample
     square = True
 

@@ -19,6 +19,8 @@ class SpectralFiltering(NoiseFilter):
     Techniques", ICDM 2003; Aggarwal and Yu 2008, section 15.3.2.
     """
 
+    title = "spectral filtering"
+
     def _made(self, covariance, noise, records):
         if records < len(covariance):
             raise Unreadable(

@@ -17,5 +17,7 @@ class SvdFiltering(NoiseFilter):
     2008, section 15.3.3.
     """
 
+    title = "SVD filtering"
+
     def _made(self, covariance, noise, records):
         return svd_filter(covariance, noise)

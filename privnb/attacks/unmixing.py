@@ -3,10 +3,9 @@
 from abc import abstractmethod
 
 import numpy as np
-import pandas as pd
 
 from privnb.attacks.knowledge import Pairs, numbers
-from privnb.attacks.recovery import Recovery
+from privnb.attacks.recovery import Recovery, hidden
 from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable
@@ -29,9 +28,7 @@ class Unmixing(Recovery):
     square = False
 
     def _learned(self, rows, published, names):
-        hidden = [name for name in published.treated("suppressed") if published.schema[name].numeric]
-        hidden = [name for name in hidden if pd.to_numeric(published.table[name], errors="coerce").isna().all()]
-        targets = tuple(hidden) or names
+        targets = tuple(hidden(published)) or names
         if self.square and len(targets) != len(names):
             raise Unreadable(
                 f"{type(self).__name__} undoes a rotation, and this release has the perturbed columns "

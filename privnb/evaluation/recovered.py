@@ -88,8 +88,7 @@ class Recovered(Question):
         return self.attack.people > 0  # whom the adversary knows is drawn
 
     def row(self, case):
-        known = "" if self.attack.knows is None else self.attack.knows.title.format(people=self.attack.people)
-        return partial(case.row, self.main, miner=type(self.attack).__name__, knows=known)
+        return partial(case.row, self.main, miner=self.attack.called, knows=self.attack.known_beside)
 
     def rows(self, case):
         (published, key), dataset = case.published, case.dataset

@@ -1,6 +1,7 @@
 """What every attack keeps, whatever it does; classes are found, not listed."""
 
 import inspect
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +59,16 @@ def test_no_attack_is_left_out():
     assert {type(attack) for attack in INSTANCES} == ours
     own = {kind.__name__ for kind in members(family.Attack) if kind.__module__.startswith("privnb.")}
     assert own == set(family.__all__) - {"Attack"}
+
+
+@every
+def test_people_have_a_name_for_it_that_is_no_class(attack):
+    """Results, charts and findings call it so; the linkage that is a release's own number has none in them."""
+    own = {kind.__name__ for kind in members(family.Attack)}
+    assert bool(attack.called) == (type(attack) is not family.Linkage)
+    assert not own & {*re.findall(r"\w+", attack.called)}
+    others = [each for each in INSTANCES if type(each) is not type(attack)]
+    assert attack.called not in {each.called for each in others}
 
 
 @every

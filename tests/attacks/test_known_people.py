@@ -169,16 +169,16 @@ def test_evaluate_asks_them_and_says_what_the_adversary_knows():
     )
     found = results[(results.measure == "recovery_error") & (results.target == "") & (results.group == "")]
     by = found.set_index(["parameters", "miner", "control"])
-    assert by.value["", "KnownRotation", ""] == pytest.approx(0, abs=1e-6)
-    assert by.value["", "KnownRotation", "permuted"] > 1
-    assert by.knows["", "KnownRotation", ""] == "records and rows of 4 people"
-    assert by.value["", "NaiveEstimate", ""] > by.baseline["", "NaiveEstimate", ""] == pytest.approx(1)
+    assert by.value["", "rotation by known pairs", ""] == pytest.approx(0, abs=1e-6)
+    assert by.value["", "rotation by known pairs", "permuted"] > 1
+    assert by.knows["", "rotation by known pairs", ""] == "records and rows of 4 people"
+    assert by.value["", "naive estimate", ""] > by.baseline["", "naive estimate", ""] == pytest.approx(1)
     reasons = by.reason.to_dict()
     assert (
         "a regression on 4 numbers needs as many people, and knows 3. Raise people."
-        in (reasons["", "KnownRegression", ""])
+        in (reasons["", "regression on known pairs", ""])
     )
-    assert "undoes a rotation" in reasons["columns=2", "KnownRotation", ""]
+    assert "undoes a rotation" in reasons["columns=2", "rotation by known pairs", ""]
 
 
 @pytest.mark.parametrize(

@@ -183,8 +183,8 @@ def test_evaluate_gives_the_share_that_is_found_and_the_place_of_the_true_row():
     attacks = [DistanceLinkage(), OneToOne(ProbabilisticLinkage()), LikelihoodLinkage()]
     found = evaluate(people(), [_Shifted(), LaplaceNoise(5.0)], attacks=attacks)
     of = found.set_index(["sanitizer", "measure", "miner"])
-    assert of.baseline["_Shifted", "reidentification_rate", "DistanceLinkage"] == pytest.approx(1 / 60)
-    assert of.baseline["_Shifted", "true_row_place", "DistanceLinkage"] == 30.5
-    assert ("_Shifted", "reidentification_rate", "ProbabilisticLinkage, one to one") in of.index
-    assert of.status["_Shifted", "reidentification_rate", "LikelihoodLinkage"] == "refused"
-    assert of.value["LaplaceNoise", "true_row_place", "LikelihoodLinkage"] < 30.5
+    assert of.baseline["_Shifted", "reidentification_rate", "nearest row"] == pytest.approx(1 / 60)
+    assert of.baseline["_Shifted", "true_row_place", "nearest row"] == 30.5
+    assert ("_Shifted", "reidentification_rate", "probabilistic linkage, one to one") in of.index
+    assert of.status["_Shifted", "reidentification_rate", "likeliest row"] == "refused"
+    assert of.value["LaplaceNoise", "true_row_place", "likeliest row"] < 30.5

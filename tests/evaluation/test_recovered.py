@@ -186,7 +186,7 @@ def test_who_lies_furthest_from_the_mean_is_hit_by_the_group():
 def test_evaluate_takes_the_attack_itself_and_says_what_a_row_is():
     results = evaluate(DATA, [_Noise(10), Identity()], attacks=(PcaRemoval(), _Neighbour()))
     noisy = results[results.sanitizer == "_Noise"]
-    assert set(noisy.miner) == {"PcaRemoval", "_Neighbour"}
+    assert set(noisy.miner) == {"PCA filtering", "_Neighbour"}
     assert set(noisy.knows[noisy.miner == "_Neighbour"]) == {"records and rows of 4 people"}
     assert set(noisy.better[noisy.measure == "recovery_error"]) == {"higher"}
     refused = results[results.sanitizer == "Identity"]

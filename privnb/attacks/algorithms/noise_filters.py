@@ -9,6 +9,8 @@ Source: Aggarwal and Yu (eds.), "Privacy-Preserving Data Mining", Springer 2008,
 
 import numpy as np
 
+from privnb.microdata.treatment import Unreadable
+
 TINY = 1e-12  # of the largest eigenvalue: what is smaller is rounding
 
 
@@ -45,6 +47,40 @@ def noise_bounds(variance, ratio):
     (0.25, 2.25)
     """
     return tuple(float(variance * (1 + sign / np.sqrt(ratio)) ** 2) for sign in (-1, 1))
+
+
+def most_noise(covariance, records):
+    """The most variance that noise may have which is drawn apart in each column, alike in all.
+
+    In no direction can noisy records vary less than their noise does: the least eigenvalue of their covariance is at
+    least that of the noise (lemma 15.1), which has `noise_bounds`.
+
+    Parameters
+    ----------
+    covariance : float array (m, m)
+        Of the released records.
+    records : int
+        How many there are, more than m.
+
+    Returns
+    -------
+    float
+        Nearly the variance itself, where records hardly vary in some direction.
+
+    Raises
+    ------
+    Unreadable
+        Where some direction does not vary at all, as no noise in each column leaves it.
+
+    Source: this package, of Aggarwal and Yu 2008, lemma 15.1 and section 15.3.2.
+
+    >>> most_noise(np.diag([9.0, 4, 2, 1]), 16)
+    4.0
+    """
+    least = np.linalg.eigvalsh(covariance)
+    if least[0] <= TINY * least[-1]:
+        raise Unreadable("the columns have a sum that does not vary: no noise was drawn apart in each of them.")
+    return float(least[0] / noise_bounds(1, records / len(covariance))[0])
 
 
 def spectral_filter(covariance, noise, records):
