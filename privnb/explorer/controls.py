@@ -11,7 +11,6 @@ from privnb.explorer.setting import FALLING, LETTERS, SCENARIOS, STEPS
 from privnb.microdata.family import sentence
 from privnb.microdata.names import names_in
 
-UNITS = {"k": " people", "epsilon": " per attribute"}
 MEANINGS = {
     "k": "At least so many people look alike.",
     "l": "Of people who look alike at most one in l has the same sensitive value.",
@@ -47,7 +46,9 @@ def form(setting, offered, idle):
         sanitizer=select("sanitizer", "Sanitizer", same(offered["sanitizer"]), setting.sanitizer),
         kind=setting.sanitizer,
         meaning=sentence(setting.kind),
-        sliders=together(slider(letter, getattr(setting, letter), idle.get(letter)) for letter in LETTERS),
+        sliders=together(
+            slider(letter, getattr(setting, letter), idle.get(letter), setting.kind.spends_per) for letter in LETTERS
+        ),
         known=together(
             _box(name, name in known, "it is what nobody should learn" if name == setting.sensitive else "")
             for name in offered["quasi_identifiers"]
@@ -101,19 +102,20 @@ def steps(letter, value):
     return [0] * (0 in STEPS[letter]) + asked
 
 
-def said(letter, value):
-    """A step in words.
+def said(letter, value, per="attribute"):
+    """A step in words; `per`: what epsilon is spent on.
 
-    >>> said("k", 10), said("t", 0), said("t", 0.2)
-    ('10 people', 'not asked for', '0.2')
+    >>> said("k", 10), said("t", 0), said("t", 0.2), said("epsilon", 1, "record")
+    ('10 people', 'not asked for', '0.2', '1 per record')
     """
-    return f"{value:g}{UNITS.get(letter, '')}" if value else "not asked for"
+    units = {"k": " people", "epsilon": f" per {per}"}
+    return f"{value:g}{units.get(letter, '')}" if value else "not asked for"
 
 
-def slider(letter, value, off=None):
-    """A slider over the steps of a letter, at its value; `off`: why it cannot be moved."""
+def slider(letter, value, off=None, per="attribute"):
+    """A slider over the steps of a letter, at its value; `off`: why it cannot be moved; `per`: as of `said`."""
     values = steps(letter, value)
-    labels = [said(letter, each) for each in values]
+    labels = [said(letter, each, per) for each in values]
     return Markup(
         '<div data-control data-key="{letter}" class="privnb-slider"{title}>'
         '<label for="privnb-{letter}">{letter}</label><output>{text}</output>'

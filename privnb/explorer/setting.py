@@ -48,7 +48,7 @@ class Setting:
         The bounds of its privacy models, all of which every class keeps (`MODELS`; t by equal distances); k is 2 or
         more, 0 of the others: not asked for.
     epsilon : float
-        What noise spends on each attribute, above 0.
+        What noise spends on each attribute, or on each record where it draws them together; above 0.
     quasi_identifiers : str
         Names separated by commas, empty: the dataset's.
     sensitive : str

@@ -28,8 +28,8 @@ class SanitizationError(ValueError):
     """What was asked of a sanitizer cannot be done to this table."""
 
 
-# The bounds that users vary, by letter, with their privacy model; "epsilon" is spent on each attribute. All lists of
-# settings, sliders and pages know these.
+# The bounds that users vary, by letter, with their privacy model; "epsilon" has none. All lists of settings, sliders
+# and pages know these.
 MODELS = {"k": KAnonymity, "l": FrequencyDiversity, "t": TCloseness, "delta": DeltaDisclosure}
 USUAL = {"k": 10, "l": 2, "t": 0.2, "delta": 1.0, "epsilon": 1.0}
 
@@ -52,6 +52,8 @@ class Sanitizer(ABC):
         `at` says otherwise.
     requires : tuple of str
         Those of them that it cannot do without.
+    spends_per : str
+        What epsilon is spent on, of one that has it: "attribute", so that those of a record add up, or "record".
     changes : str
         "numbers" or "categories", if it changes these quasi-identifiers alone and needs one; "two numbers", if it needs
         two.
@@ -85,6 +87,7 @@ class Sanitizer(ABC):
     treatment = "generalized"
     letters = ()
     requires = ()
+    spends_per = "attribute"
     changes = ""
     needs_sensitive = ""
     reference = False

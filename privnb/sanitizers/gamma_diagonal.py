@@ -54,6 +54,7 @@ class GammaDiagonal(Sanitizer):
     title = "FRAPP, gamma-diagonal"
     treatment = "noisy"
     letters = requires = ("epsilon",)
+    spends_per = "record"
     changes = "categories"
     order_invariant = False
     randomized = True

@@ -64,6 +64,7 @@ class Mask(Sanitizer):
     title = "MASK"
     treatment = "noisy"
     letters = requires = ("epsilon",)
+    spends_per = "record"
     changes = "categories"
     order_invariant = False
     randomized = True

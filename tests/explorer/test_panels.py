@@ -184,6 +184,12 @@ def test_every_control_has_a_name_and_its_value_in_words(clinic):
     assert html.count("<select") == len(re.findall(r"<span>[^<]+</span><select", html))
 
 
+@pytest.mark.parametrize(("sanitizer", "per"), [("LaplaceNoise", "attribute"), ("GammaDiagonal", "record")])
+def test_epsilon_says_what_it_is_spent_on(sanitizer, per, clinic):
+    html = str(controls.form(checked(Setting(sanitizer, epsilon=0.5), clinic), choices(clinic), {}))
+    assert f'aria-valuetext="0.5 per {per}"' in html
+
+
 def test_a_control_that_is_off_says_why(clinic):
     setting = checked(Setting("LaplaceNoise"), clinic)
     off = idle(setting, clinic)

@@ -106,6 +106,13 @@ def test_the_facts_of_a_class_are_so(kind, released):
         assert kind.at(bounds, "disease") != kind.at(other, "disease")
 
 
+@pytest.mark.parametrize("kind", [each for each in kinds().values() if "epsilon" in each.letters])
+def test_a_record_spends_epsilon_once_or_on_each_attribute(kind):
+    promise = kind.at({"epsilon": 0.25}).sanitize(toy(), rng=None).provenance.promise
+    once = {"record": 1, "attribute": len(promise.columns)}
+    assert promise.epsilon == pytest.approx(0.25 * once[kind.spends_per])
+
+
 @every
 def test_rows_are_whose_it_says_they_are_without_identifiers(sanitizer):
     data = toy()
