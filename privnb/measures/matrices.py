@@ -8,25 +8,12 @@ and Yu 2008, sections 3.3.6 and 10.2.
 One module: each estimate and how far off it may be are read side by side.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.likeliest import RISE, STEPS, expectation_maximized
 
 SINGULAR = 1e12  # condition from which on nothing can be undone in floats
-STEPS = 1000  # of an iteration, at most
-RISE = 1e-9  # of the mean log-likelihood, below which an iteration ends
-
-
-class Estimate(NamedTuple):
-    """Counts that an iteration came to, float array (values,); after how many steps; and the mean log-likelihood of a
-    record before each of them and after the last, float array (steps + 1,), which never falls.
-    """
-
-    counts: np.ndarray
-    steps: int
-    likelihoods: np.ndarray
 
 
 def markov(name, matrix, size=None):
@@ -174,10 +161,9 @@ def inverted(seen, matrix):
 
 
 def iterated(seen, matrix, *, steps=STEPS, rise=RISE):
-    """The true counts estimated iteratively: the likeliest ones, none of them below 0.
+    """The true counts estimated iteratively, as `expectation_maximized` does: the likeliest ones, none of them below 0.
 
-    Each step gives every published record to the true values as likely as these are to stand behind it. The likelihood
-    never falls. It may end before the likeliest counts are reached, and of a singular matrix these are not unique.
+    Of a singular matrix these are not unique.
 
     Parameters
     ----------
@@ -199,50 +185,6 @@ def iterated(seen, matrix, *, steps=STEPS, rise=RISE):
     """
     found = markov("matrix", matrix, len(expect.vector("seen", seen)))
     return expectation_maximized(seen, found, steps=steps, rise=rise)
-
-
-def expectation_maximized(seen, likelihood, *, steps=STEPS, rise=RISE, ended=None):
-    """As `iterated`, for any likelihood of what is seen.
-
-    Parameters
-    ----------
-    seen : array (cells,)
-        How many records have each cell.
-    likelihood : float array (values, cells)
-        How likely each cell is seen for each value.
-    steps, rise
-        As of `iterated`.
-    ended : function of two float arrays (values,), optional
-        Whether it ends with these shares, the last and those before; None: by `rise`.
-
-    Returns
-    -------
-    Estimate
-
-    Raises
-    ------
-    ValueError
-        For cells that no value explains.
-    """
-    expect.whole("steps", steps, 1)
-    expect.positive("rise", rise)
-    seen = np.asarray(seen, dtype=float)
-    if (seen < 0).any() or not seen.sum() > 0:
-        raise ValueError("seen must be counts from 0, and not all 0.")
-    total, occurring = seen.sum(), seen > 0
-    weights, explained = seen[occurring] / total, np.ascontiguousarray(likelihood[:, occurring])
-    if not (explained.sum(axis=0) > 0).all():
-        raise ValueError("some of what is seen cannot come from any value by this law. Give the law of these cells.")
-    before = shares = np.full(len(likelihood), 1 / len(likelihood))
-    likelihoods = []
-    for step in range(steps + 1):
-        mixed = shares @ explained
-        likelihoods.append(float(weights @ np.log(mixed)))
-        over = step and (ended(shares, before) if ended else likelihoods[-1] - likelihoods[-2] < rise)
-        if step == steps or over:
-            break
-        before, shares = shares, shares * (explained @ (weights / mixed))
-    return Estimate(shares * total, step, np.array(likelihoods))
 
 
 def retained_count(seen, records, kept, share):

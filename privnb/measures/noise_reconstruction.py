@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privnb.measures.matrices import STEPS, expectation_maximized, inverted
+from privnb.measures.matrices import inverted
 from privnb.microdata import expect
+from privnb.microdata.likeliest import STEPS, expectation_maximized
 from privnb.microdata.treatment import Unreadable
 
 BINS = 100

@@ -9,6 +9,8 @@ Source: Agrawal and Aggarwal, "On the Design and Quantification of Privacy Prese
 
 import numpy as np
 
+from privnb.microdata.likeliest import expectation_maximized
+
 BINS = 200  # at most: of wider domains each holds several steps
 ROUNDS, SETTLED = 500, 1e-3  # the most rounds, and the change of all shares in one round that ends them
 
@@ -43,13 +45,14 @@ def reconstructed(likelihood):
     Of a noisy number that no bin explains nothing is learned.
     """
     explained = likelihood[likelihood.sum(axis=1) > 0]
-    shares = np.full(likelihood.shape[1], 1 / likelihood.shape[1])
-    for _ in range(ROUNDS if len(explained) else 0):
-        before = shares
-        shares = before * (explained.T @ (1 / (explained @ before))) / len(explained)
-        if np.abs(shares - before).sum() < SETTLED:
-            break
-    return shares / shares.sum()
+    if not len(explained):
+        return np.full(likelihood.shape[1], 1 / likelihood.shape[1])
+    found = expectation_maximized(np.ones(len(explained)), explained.T, steps=ROUNDS, ended=_settled)
+    return found.counts / found.counts.sum()
+
+
+def _settled(after, before):
+    return np.abs(after - before).sum() < SETTLED
 
 
 def posterior(likelihood, shares):
