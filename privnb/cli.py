@@ -259,34 +259,24 @@ def sanitize(args):
 
 
 def decide(args):
-    """Choose a release by a policy; status 1 if none keeps it."""
+    """Choose a release by a policy, and write it if asked; status 1 if none keeps it."""
     from privnb.decision import policies
     from privnb.microdata.dataset import load
-    from privnb.microdata.sentences import say
-    from privnb.sanitizers import from_files
+    from privnb.reporting import chosen_release
     from privnb.studies import record_by_record, searched, study
 
     policy = policies.read(args.policy)
     if args.release:
-        from privnb.microdata import writing
-
-        writing.output(args.release)  # refused before anything runs
+        chosen_release.refuse_place(args.release)
     named = study(args.name, args.study or "")
-    dataset = record_by_record(load(args.name, named, records=args.records), args.records)
-    found = searched(dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "")
-    print(say(*found.sentences).data.replace("**", ""))
-    if found.chosen is None:
-        return 1
-    if args.release:
-        from privnb.decision import card
-        from privnb.reporting import release_card
-
-        made = from_files.sanitize(args.name, found.chosen, args.release, study=named)
-        print("", *made.said, sep="\n")
-        signed = card.card(args.release, found.decision, found.results, dataset)
-        page = release_card.save(signed, Path(args.release).parent, [args.name])
-        print("", *signed.content["answer"]["sentences"], f"Its card: {page.resolve().as_uri()}", sep="\n")
-        return int(not signed.content["answer"]["keeps"])
+    whole = load(args.name, named)
+    dataset = record_by_record(whole.sample(args.records, rng=0) if args.records else whole, args.records)
+    found = searched(
+        dataset, policy, profile=args.profile, seeds=args.seeds, store=args.store or "", records=len(whole)
+    )
+    ended = chosen_release.end(args.name, found, dataset, args.release, study=named)
+    print(ended.said)
+    return int(ended.found.chosen is None)
 
 
 def check(args):

@@ -531,6 +531,7 @@ ACCEPTED = {
     "knows": {"list", "empty"}, "gallery.losses.k": {"empty"}, "gallery.asked.k": {"empty"},
     "parameters.default_k.k": NUMBERS, "parameters.too_large_k.k": NUMBERS, "results.withheld.of": {"huge", "inf"},
     "parameters.record_by_record.records": {"huge"}, "parameters.sampled.records": {"huge"},
+    "experiments.searched.records": {"huge"},
     "cuts": {"list", "huge"}, "exact": {"true"}, "hierarchy.merging.merged.counts": {"dict"},
     "hierarchy.merging.merged.most": {"huge"}, "hierarchy.merging.merged.in_order": {"true"},
     "hierarchy.merging.merged.lowest": {"below"},

@@ -26,7 +26,7 @@ from privnb.reporting import report
 from privnb.reporting.notebooks import choose, notebooks_folder
 from privnb.reporting.offer import reports_folder
 from privnb.reporting.report import ReportError
-from privnb.sanitizers import Microaggregation, Mondrian
+from privnb.sanitizers import Mondrian
 
 
 @pytest.fixture
@@ -373,19 +373,22 @@ def test_lab_serves_this_machine_only_and_asks_for_its_token(project, kernel):
 
 def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monkeypatch, capsys, tmp_path):
     from privnb import studies
-    from privnb.decision import card
-    from privnb.reporting import release_card
+    from privnb.reporting import chosen_release
 
-    asked = []
+    asked, ended, chosen = [], [], None
 
-    class Found:
-        sentences, chosen = ("\ufdd0A\ufdd0 is chosen.", ["one", "two"]), None
+    def end(*given, **more):
+        ended.append((given, more))
+        return chosen_release.Ended(SimpleNamespace(chosen=chosen), "It is said.")
 
-    monkeypatch.setattr(studies, "searched", lambda *given, **more: asked.append((given, more)) or Found())
+    monkeypatch.setattr(studies, "searched", lambda *given, **more: asked.append((given, more)) or "found")
+    monkeypatch.setattr(chosen_release, "end", end)
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--records", "60", "--seeds", "2"]) == 1
-    assert capsys.readouterr().out == "A is chosen.\n\n- one\n- two\n"
+    assert capsys.readouterr().out == "It is said.\n"
     ((dataset, policy), more) = asked[0]
     assert (len(dataset), policy.floor, more["seeds"], more["profile"]) == (60, 5, 2, "quick")
+    assert more["records"] == 300, "of the table that is released"
+    assert ended == [((str(CLINIC), "found", dataset, None), {"study": ""})]
     assert cli.main(["decide", str(CLINIC), "--policy", "ontario"]) == 2
     assert "'ontario' is no policy of the package" in capsys.readouterr().err
     out = tmp_path / "there.csv"
@@ -393,13 +396,6 @@ def test_decide_says_which_release_and_exits_1_where_none_keeps_the_policy(monke
     assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert len(asked) == 1, "refused before anything runs"
-    Found.decision, Found.results = "the decision", "its results"
-    for keeps, Found.chosen in ((True, Mondrian(KAnonymity(5))), (False, Microaggregation(5))):
-        signed = SimpleNamespace(content={"answer": {"keeps": keeps, "sentences": ["It is new."]}})
-        monkeypatch.setattr(card, "card", lambda *given, signed=signed: asked.append(given) or signed)
-        monkeypatch.setattr(release_card, "save", lambda signed, folder, described: folder / "card.html")
-        new = str(tmp_path / f"{keeps}.csv")
-        assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", new]) == (not keeps)
-        assert Path(f"{new}.provenance.json").exists()
-        assert asked[-1][:3] == (new, "the decision", "its results")
-        assert "It is new.\nIts card: file:///" in capsys.readouterr().out
+    chosen, new = Mondrian(KAnonymity(5)), str(tmp_path / "new.csv")
+    assert cli.main(["decide", str(CLINIC), "--policy", "k-5", "--release", new]) == 0
+    assert ended[-1][0][3] == new

@@ -4,7 +4,7 @@ From tidy results alone. A release is a vector of risks beside what its users lo
 Long, since what is chosen, what is ruled out and what dominates read the same vectors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -36,11 +36,14 @@ class Decision:
         One row per release, see `judged`.
     vectors : DataFrame
         One row per release and axis, see `vectors`.
+    refused : tuple of (str, str)
+        Releases that were chosen before, by their settings, and why their files were refused: see `without_chosen`.
     """
 
     policy: object
     releases: pd.DataFrame
     vectors: pd.DataFrame
+    refused: tuple = ()
 
     @property
     def chosen(self):
@@ -68,6 +71,31 @@ class Decision:
         """The chosen release as `decision.choices` gives one: a table of one row."""
         row = {"setting": self.setting or NONE, "sanitizer": self.sanitizer, "parameters": self.parameters}
         return pd.DataFrame([row])
+
+    def without_chosen(self, why):
+        """The same where the file of the chosen release is refused: the runner-up is chosen.
+
+        Parameters
+        ----------
+        why : str
+            A sentence.
+
+        Returns
+        -------
+        Decision
+
+        Raises
+        ------
+        ValueError
+            Where none is chosen.
+        """
+        expect.strings(why=why)
+        if self.chosen is None:
+            raise ValueError(f"no release is chosen under the policy {self.policy.title}: there is none to refuse.")
+        first, others = self.releases.iloc[:1], self.releases.iloc[1:]
+        ruled_out = first.assign(kept=False, reasons=[[why.rstrip(".")]])
+        releases = _in_order(pd.concat([others, ruled_out], ignore_index=True))
+        return replace(self, releases=releases, refused=(*self.refused, (first.setting.iloc[0], why)))
 
     @property
     def runner_up(self):
@@ -116,6 +144,7 @@ class Decision:
         policy, chosen = self.policy, self.chosen
         answer = f"{B}{chosen.setting}{B} is chosen" if chosen is not None else f"{B}No release is chosen{B}"
         said = [f"{answer} under the policy {policy.title}. {self.why}"]
+        said += [f"{setting} was chosen before, and its file is refused: {why}" for setting, why in self.refused]
         if self.near:
             said.append(f"By what is lost it cannot be told from {', '.join(self.near[:3])}.")
         if self.runner_up:
@@ -284,10 +313,12 @@ def judged(results, policy, found):
         rows.append({**loss[NAMED], **numbers, "kept": not reasons, "reasons": reasons, "below": under})
     table = pd.DataFrame(rows)
     table["status"] = np.where(table.below != "", "refused", _dominance(found, table))
-    order = table.assign(broken=table.reasons.map(len)).sort_values(
-        ["kept", "loss"], ascending=[False, True], kind="stable"
-    )
-    return order.drop(columns=["below", "broken"]).reset_index(drop=True)
+    return _in_order(table.drop(columns="below"))
+
+
+def _in_order(releases):
+    """Those that keep the policy first, the least loss first."""
+    return releases.sort_values(["kept", "loss"], ascending=[False, True], kind="stable", ignore_index=True)
 
 
 def _risk(there, cap):

@@ -58,15 +58,29 @@ def reported(path):
 
 
 def finish(made, path, beside):
-    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings."""
-    with reported(path):
+    """Move what is `made` to `path`, after what stands `beside` it, texts by their endings: all of it or nothing."""
+    with reported(path), contextlib.ExitStack() as undone:
         for ending, content in beside.items():
-            own = made.with_name(made.name + ending)
-            own.write_text(content, encoding="utf-8")
-            os.replace(own, path.with_name(path.name + ending))
-        if path.exists():  # another has just made it
-            raise FileExistsError(errno.EEXIST, "it exists by now, and is left as it is")
+            made.with_name(made.name + ending).write_text(content, encoding="utf-8")
+        _refuse_another(path)
+        for ending in beside:
+            own, there = made.with_name(made.name + ending), path.with_name(path.name + ending)
+            undone.callback(_undo, made, there)
+            os.replace(own, there)
+        _refuse_another(path)
         os.rename(made, path)
+
+
+def _refuse_another(path):
+    """Raise FileExistsError if somebody has just made what is to be written."""
+    if path.exists():
+        raise FileExistsError(errno.EEXIST, "it exists by now, and is left as it is")
+
+
+def _undo(made, there):
+    """Remove what stands beside a release that did not come into its place."""
+    if made.exists():
+        there.unlink(missing_ok=True)
 
 
 def write(made, columns, times, batches=None, more=None, records=None):

@@ -1,18 +1,15 @@
 """The page of a release card, and both of its files beside a release: what a protection officer reads and signs."""
 
-import os
 from importlib import resources
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision.card import check
+from privnb.decision.card import ENDING, check
 from privnb.measures.base import facts
-from privnb.microdata import expect, numerals, unfinished
+from privnb.microdata import numerals
 from privnb.microdata.sentences import Page, say
-from privnb.reporting import leak_scan
 from privnb.reporting.rendering import templates
 
 PAGE = ".card.html"
@@ -30,39 +27,10 @@ class Gauge(NamedTuple):
     label: str  # for whoever does not see it
 
 
-def save(card, folder, described=()):
-    """Write `<release>.card.json` and `<release>.card.html` into a folder; what has these names is replaced.
-
-    Parameters
-    ----------
-    card : Card
-    folder : str or path-like
-    described : sequence of str or path-like
-        The datasets whose records may not be in it: names, or description files.
-
-    Returns
-    -------
-    Path
-        Of the page.
-
-    Raises
-    ------
-    LeakError
-        For a card that would hold an original record; then nothing is written.
-    OSError
-        Where it cannot be written.
-    """
+def texts(card):
+    """What stands of a card beside its release, by the endings of the files: its JSON and its page."""
     check(card)
-    folder = Path(expect.path("folder", folder))
-    folder.mkdir(parents=True, exist_ok=True)
-    name = f"{card.content['release']['file']}{PAGE}"
-    with unfinished.folder(folder, name) as made:
-        for own, text in ((card.name, card.text), (name, page(card))):
-            (made / own).write_text(text, encoding="utf-8")
-        leak_scan.check(made, described, kept="No card was written.")
-        for own in (card.name, name):
-            os.replace(made / own, folder / own)
-    return folder / name
+    return {ENDING: card.text, PAGE: page(card)}
 
 
 def page(card):

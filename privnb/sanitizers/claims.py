@@ -6,6 +6,8 @@ and attacks read labels as true, so both losses and risks of such a release woul
 One module: each check relies on those before it.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -15,6 +17,7 @@ from privnb.microdata.columns import plain
 from privnb.microdata.counts import factorized, objects, people_among, same, tabulated_in_parts
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.hierarchy.generalization import OnALine
+from privnb.microdata.release import Release
 from privnb.microdata.schema import Role, SchemaError, commonest, text
 from privnb.microdata.treatment import UNTRUE, Rows
 from privnb.privacy_models.base import ungraded
@@ -225,6 +228,31 @@ def _nothing_to_grade(model, dataset, release):
 
 def _suppressed(values, times):
     return people_among((pd.Series(values) == SUPPRESSED).to_numpy(), times=times)
+
+
+def broken_in_rows(release, cells, times):
+    """Why rows that were read back from the file of a release do not keep what it claims: sentences.
+
+    Not graded are models of a population, of values in buckets, and, where a key says whose the rows are, of values:
+    the file holds neither weights, nor these values, nor the key.
+
+    Parameters
+    ----------
+    release : Release
+    cells : DataFrame
+        Its quasi-identifiers and sensitive attributes as the file has them.
+    times : integer array (rows,), optional
+        How often each row is there; None: once.
+    """
+    schema = replace(release.schema, attributes=tuple(release.schema[name] for name in cells))
+    read = Release(
+        table=cells, schema=schema, hierarchies=release.hierarchies, provenance=release.provenance, times=times
+    )
+    for model in release.provenance.claims:
+        of_values = model.sensitive is not None
+        lacking = of_values and (model.sensitive not in cells or release.people is not None)
+        if not (lacking or hasattr(model, "population")):
+            yield from broken(model, read)
 
 
 def broken(model, release):

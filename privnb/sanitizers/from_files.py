@@ -53,7 +53,7 @@ class Written(Made):
         return [f"{self.path}: {first}", *more, beside]
 
 
-def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB"):
+def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB", beside=None):
     """Make a release of a table of any length, from file to file.
 
     Parameters
@@ -73,6 +73,10 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         As of `load`.
     memory : str
         What the whole may take at most, such as "800MB" or "2GB".
+    beside : function, optional
+        `beside(made, written, release)`: what else stands beside the file, texts by their endings. It is asked when the
+        file is whole and nobody else sees it: `made`, its path; `written`, a Written; `release`, a Release of it. What
+        it raises leaves nothing at `out`.
 
     Returns
     -------
@@ -89,6 +93,8 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     """
     expect.kind("model", model, str, Sanitizer, instead='Give one such as "k=10".')
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
+    if beside is not None:
+        expect.function("beside", beside)
     out, given = writing.output(expect.path("out", out)), Memory.of(memory)
     with writing.staged(out) as folder:
         chosen, files, guessed = _described(source, model, dataset, study, folder, given)
@@ -109,11 +115,14 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         if [_fingerprint(file.path) for file in files] != before:
             raise SchemaError(f"{source} was changed while it was read. Nothing is written: try again.")
         written = Written.of(release, sanitizer, others, guessed, path=out, **more)
-        beside = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
+        texts = {writing.FACTS: json.dumps(written.provenance, indent=1) + "\n"}
         if written.buckets is not None:
-            beside[writing.BUCKETS] = written.buckets.to_csv(index=False)
-        _refuse_names(chosen, files, beside[writing.FACTS], given.counting(folder / "engine"))
-        writing.finish(made, out, beside)
+            texts[writing.BUCKETS] = written.buckets.to_csv(index=False)
+        _refuse_names(chosen, files, texts[writing.FACTS], given.counting(folder / "engine"))
+        if beside is not None:
+            made.with_name(made.name + writing.FACTS).write_text(texts[writing.FACTS], encoding="utf-8")
+            texts |= beside(made, written, release)
+        writing.finish(made, out, texts)
     return written
 
 

@@ -26,6 +26,11 @@ WHOLE = 1_000_000  # records at most that are given to a sanitizer at once
 LONGEST = 24 * 3600  # seconds of all parts
 
 
+def fits(sanitizer, records):
+    """Whether a sanitizer can be given so many records: on combinations, in parts, or at once."""
+    return sanitizer.by_combinations or sanitizer.in_parts or records <= WHOLE
+
+
 def released(chosen, table, names, sanitizer, path):
     """Write the rows of a release to a Parquet file, in any order.
 
@@ -58,7 +63,7 @@ def released(chosen, table, names, sanitizer, path):
     from pyarrow.parquet import ParquetWriter
 
     chosen.schema.check_records(total := table.record_count())
-    if not sanitizer.in_parts and total > WHOLE:
+    if not fits(sanitizer, total):
         raise SanitizationError(
             f"{sanitizer!r} works on all records at once, and these are {total:,}: more than {WHOLE:,}. Choose one of "
             f"{', '.join(of_counts.able())}, which work on combinations, or sanitize fewer records."

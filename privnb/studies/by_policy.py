@@ -15,6 +15,7 @@ from privnb.evaluation.cases import answer
 from privnb.evaluation.results import SETTING, join, setting
 from privnb.evaluation.risks import questions
 from privnb.microdata import expect, withholding
+from privnb.sanitizers import in_parts
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.every_sanitizer import MEASURES, appraised, family
 from privnb.studies.profiles import evaluated, profile_of
@@ -38,12 +39,15 @@ class Searched:
         As of `halving.search`; the last one is of the whole table.
     sanitizers : list of Sanitizer
         All that were measured on the whole table.
+    too_many : int
+        Settings that were not tried, since they cannot be given all records that are to be released.
     """
 
     decision: by_policy.Decision
     results: pd.DataFrame
     steps: list
     sanitizers: list
+    too_many: int = 0
 
     @property
     def chosen(self):
@@ -62,10 +66,14 @@ class Searched:
     def sentences(self):
         """The decision for people, the answer first; then what was tried."""
         tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
-        return [*self.decision.sentences, f"Tried: {', '.join(tried)}, beside the original and its suppression."]
+        said = [*self.decision.sentences, f"Tried: {', '.join(tried)}, beside the original and its suppression."]
+        if self.too_many:
+            why = f"work on all records at once, and these are more than {in_parts.WHOLE:,}"
+            said.append(f"Not tried are settings that {why}: {self.too_many}.")
+        return said
 
 
-def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store=""):
+def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store="", records=0):
     """The release that a policy leads to, found by successive halving over the package's sanitizers.
 
     All settings of `studies.family` are measured on a sample of the records, the better quarter on a larger one, the
@@ -84,6 +92,9 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
         What would tell of fewer people is withheld.
     store : str
         The folder that keeps what is finished; empty: none.
+    records : int
+        Of the table that is to be released, where the dataset is a sample of it: what cannot be given so many is not
+        tried. 0: those of the dataset.
 
     Returns
     -------
@@ -96,8 +107,10 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     """
     policies.check(policy)
     expect.these(dataset=dataset, profile=profile, seeds=seeds, fewest=fewest, store=store)
+    expect.whole("records", records, 0)
     policy = _possible(dataset, policy)
-    settings = [each for each in family(dataset, k=_sizes(profile, policy), profile=profile) if not each.reference]
+    known = [each for each in family(dataset, k=_sizes(profile, policy), profile=profile) if not each.reference]
+    settings = [each for each in known if in_parts.fits(each, max(records, len(dataset)))]
     results = {}
 
     def measured(tried, records, seeds=1):
@@ -122,7 +135,8 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
         lambda tried, records: measured(tried, records, repeats if records == last.records else 1),
     )
     found = results[last.records]
-    return Searched(decision.decide(found, policy), found, steps, [*ends(), *steps[-1][1]])
+    tried = [*ends(), *steps[-1][1]]
+    return Searched(decision.decide(found, policy), found, steps, tried, len(known) - len(settings))
 
 
 def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):

@@ -74,6 +74,21 @@ def test_the_least_loss_that_keeps_every_cap_is_chosen_and_all_others_say_why_no
     assert set(found.releases.setting) == {"Mondrian, k = 11", "Mondrian, k = 20", *why}
 
 
+def test_where_the_chosen_file_is_refused_the_runner_up_is_chosen_and_it_says_why():
+    first = decided()
+    found = first.without_chosen("It was lost.")
+    assert (found.setting, found.runner_up) == (first.runner_up, "")
+    assert "1 of 9 releases keeps the policy" in found.why
+    assert dict(found.ruled_out)["Mondrian, k = 11"] == ["It was lost"]
+    assert found.sentences[1] == "Mondrian, k = 11 was chosen before, and its file is refused: It was lost."
+    assert (first.refused, first.setting) == ((), "Mondrian, k = 11"), "the first decision is as it was"
+    last = found.without_chosen("It was lost too.")
+    assert (last.chosen, [setting for setting, _ in last.refused]) == (None, ["Mondrian, k = 11", "Mondrian, k = 20"])
+    assert "The nearest is " in last.sentences[3]
+    with pytest.raises(ValueError, match="there is none to refuse"):
+        last.without_chosen("It was lost.")
+
+
 def test_no_release_below_the_floor_nor_the_original_is_chosen_whatever_the_caps():
     loose = RiskPolicy("loose", "", "", "", "", caps=(Cap("identity", 1.0, "largest"),), needs=(Need("cost"),))
     assert decided(policy=loose).setting == "k-member clustering, k = 30"

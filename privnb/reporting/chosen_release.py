@@ -1,0 +1,174 @@
+"""How a decision ends: the chosen release, its provenance and its card come into place together, or none of them.
+
+The file is made, read again and described where nobody else sees it. One that is refused leaves nothing, and the
+runner-up is made in the same way.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from privnb.decision import card
+from privnb.decision.card import CardError
+from privnb.microdata import expect, unfinished
+from privnb.microdata.counts import combinations, people_in
+from privnb.microdata.dataset import Dataset
+from privnb.microdata.memory import Memory
+from privnb.microdata.schema import SchemaError
+from privnb.microdata.sentences import say
+from privnb.microdata.unknown_files import Unknown
+from privnb.microdata.writing import FACTS, output, staged
+from privnb.reporting import leak_scan, release_card
+from privnb.reporting.leak_scan import LeakError
+from privnb.sanitizers import from_files
+from privnb.sanitizers.base import SanitizationError
+from privnb.sanitizers.claims import broken_in_rows
+from privnb.studies.by_policy import Searched
+
+SAID = "what is printed"
+MEMORY = "2GB"
+
+
+class FileRefused(ValueError):
+    """A file of a release that may not leave; the message says why, a sentence."""
+
+
+class Ended(NamedTuple):
+    """How a decision ended.
+
+    Attributes
+    ----------
+    found : Searched
+        Each release whose file was refused is ruled out in it.
+    said : str
+        For whoever decides: no original record is in it.
+    page : Path or None
+        Of the card; None where nothing was written.
+    """
+
+    found: Searched
+    said: str
+    page: Path | None = None
+
+
+def refuse_place(out):
+    """Raise before anything runs where no release can be written to `out`.
+
+    Parameters
+    ----------
+    out : str or path-like
+
+    Raises
+    ------
+    SchemaError, OSError
+        For another kind of file, for what is there already, and for a folder that cannot be written to.
+    """
+    with staged(output(expect.path("out", out))):
+        pass
+
+
+def end(source, found, dataset, out=None, *, study=None):
+    """Say what was decided, and write the release that is chosen.
+
+    Parameters
+    ----------
+    source : str or path-like
+        The described dataset that is released: its name, or its description file.
+    found : Searched
+        Of `searched`.
+    dataset : Dataset
+        That was searched: `source`, or a sample of it.
+    out : str or path-like, optional
+        A new file that ends in .parquet or .csv, or a new folder; None: nothing is written.
+    study : str, optional
+        As of `load`.
+
+    Returns
+    -------
+    Ended
+        Without a page where nothing was written.
+
+    Raises
+    ------
+    LeakError
+        Where what would be printed holds an original record.
+    SchemaError, OSError
+        As of `refuse_place`, and for a file that cannot be read or written; nothing is left of it.
+    """
+    expect.path("source", source)
+    expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
+    expect.kind("dataset", dataset, Dataset, instead="Load one: load(name).")
+    _scan({SAID: _text(found.sentences)}, source)
+    if out is None:
+        return Ended(found, _text(found.sentences))
+    out = Path(expect.path("out", out))
+    while found.chosen is not None:
+        try:
+            return _written(source, found, dataset, out, study)
+        except (FileRefused, SanitizationError, SchemaError, CardError, LeakError) as error:
+            found = replace(found, decision=found.decision.without_chosen(_reason(error)))
+    said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
+    _scan({SAID: _text(said)}, source)
+    return Ended(found, _text(said))
+
+
+def _written(source, found, dataset, out, study):
+    """The chosen release in its place. Raises whatever refuses it; then nothing is left."""
+    ended = []
+
+    def beside(made, written, release):
+        if why := next(_broken(made, written, release, found.decision.policy.floor), ""):
+            raise FileRefused(why)
+        signed = card.card(made, found.decision, found.results, dataset)
+        answer = signed.content["answer"]
+        if not answer["keeps"]:
+            raise FileRefused(" ".join(answer["sentences"]))
+        texts, page = release_card.texts(signed), out.with_name(out.name + release_card.PAGE)
+        facts = made.with_name(made.name + FACTS).read_text(encoding="utf-8")
+        named = {out.name + ending: text for ending, text in {FACTS: facts, **texts}.items()}
+        # Without the folder, which is the owner's and may be called like somebody.
+        _scan({SAID: _said(found, replace(written, path=Path(out.name)), answer, page.name), **named}, source)
+        ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), page))
+        return texts
+
+    from_files.sanitize(source, found.chosen, out, study=study, memory=MEMORY, beside=beside)
+    return ended[0]
+
+
+def _said(found, written, answer, page):
+    """What is said of a decision and its file."""
+    lines = "\n".join(written.said), "\n".join([*answer["sentences"], f"Its card: {page}"])
+    return "\n\n".join([_text(found.sentences), *lines])
+
+
+def _broken(made, written, release, floor):
+    """Why the rows of a file may not leave, counted again in it: sentences."""
+    schema, exact = release.schema, Unknown.of(made)
+    names = [name for name in (*schema.quasi_identifiers, *schema.sensitive) if name in exact.names]
+    cells, times = exact.counted(names, Memory.of(MEMORY))
+    yield from (f"{reason[0].upper()}{reason[1:]}." for reason in broken_in_rows(release, cells, times))
+    alike = people_in(combinations(cells[[*schema.quasi_identifiers]]).index, times=times)
+    # Of a table with a key, people are counted before it is left out: the file holds rows.
+    smallest = min(int(alike.min()), written.smallest or floor) if written.buckets is None else int(alike.min())
+    if smallest < floor:
+        yield f"Fewer than {floor} people share its rarest combination of quasi-identifiers."
+
+
+def _scan(texts, source):
+    """Raise LeakError if a text, by the name of its file, holds an original record of `source`."""
+    with unfinished.folder() as folder:
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        leak_scan.check(folder, [source], kept="Nothing was written.")
+
+
+def _reason(error):
+    """Why a file was refused, a sentence."""
+    if isinstance(error, LeakError):
+        return f"What would stand beside it holds what is of single people: {error.leaks[0]}."
+    said = str(error)
+    return f"{said[0].upper()}{said[1:]}"
+
+
+def _text(sentences):
+    return say(*sentences).data.replace("**", "")

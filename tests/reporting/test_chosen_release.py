@@ -1,0 +1,260 @@
+"""How a decision ends: what leaves holds nobody, fits together, and is all there or not at all."""
+
+import contextlib
+import io
+import json
+import re
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from made_up import CLINIC, IDENTIFIER, RARE
+from naming import naming
+
+from privnb import cli, studies
+from privnb.decision import card
+from privnb.microdata import leaks, unfinished, writing
+from privnb.microdata.dataset import load
+from privnb.privacy_models import KAnonymity
+from privnb.reporting import chosen_release
+from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, in_parts
+from privnb.sanitizers.catalogue import ends
+from privnb.studies import Profile, by_policy
+
+CANARIES = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
+TRIED = [Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), Microaggregation(5)]
+FAMILY = {"k": "5", "miners": "naive Bayes", "all": False}
+SMALL = Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=FAMILY)
+OURS = """
+title = "Ours"
+source = "the hospital's board"
+recipient = "another hospital"
+knows = "age, weight, postcode and region"
+floor = 5
+[[caps]]
+risk = "identity"
+statistic = "largest"
+at_most = 0.5
+[[caps]]
+risk = "attribute"
+at_most = 0.9
+[[needs]]
+measure = "certainty_penalty"
+"""
+
+
+@pytest.fixture(scope="module")
+def clinic(tmp_path_factory):
+    """A folder with 120 of the clinic's people, both rare ones among them, and a policy."""
+    folder = tmp_path_factory.mktemp("clinic")
+    shutil.copytree(CLINIC.parent / "hierarchies", folder / "hierarchies")
+    lines = CLINIC.with_suffix(".csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / "clinic.csv").write_text("".join([*lines[:120], lines[212]]), encoding="utf-8")
+    text = re.sub("sha256 = .*\n", "", CLINIC.read_text(encoding="utf-8"))
+    (folder / "clinic.toml").write_text(text, encoding="utf-8")
+    (folder / "ours.toml").write_text(OURS, encoding="utf-8")
+    return folder
+
+
+def decide(clinic, out, policy="ours.toml", *more):
+    """The exit status of `decide`, and what it printed."""
+    said, wrong = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(wrong):
+        status = cli.main(
+            ["decide", str(clinic / "clinic.toml"), "--policy", str(clinic / policy), "--profile", "small",
+             "--seeds", "1", "--release", str(out), *more]
+        )  # fmt: skip
+    return SimpleNamespace(status=status, said=said.getvalue(), wrong=wrong.getvalue())
+
+
+@pytest.fixture(scope="module")
+def first(clinic, tmp_path_factory):
+    """The run that searches; later ones are given what it found."""
+    search, found = by_policy.searched, []
+
+    def searched(*given, **more):
+        found.append(search(*given, **more))
+        return found[-1]
+
+    out = tmp_path_factory.mktemp("out") / "released.csv"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
+        patch.setitem(studies.PROFILES, "small", SMALL)
+        patch.setattr(by_policy, "family", lambda dataset, **_: [*ends(), *TRIED])
+        patch.setattr(in_parts, "WHOLE", 119)
+        patch.setattr(studies, "searched", searched)
+        ran = decide(clinic, out)
+    return SimpleNamespace(**vars(ran), out=out, found=found[0])
+
+
+@pytest.fixture
+def again(clinic, first, tmp_path, monkeypatch):
+    """`again()`: the same run to another file, without the search; and where that is, its folder empty."""
+    out = tmp_path / "out" / "released.csv"
+    out.parent.mkdir()
+    monkeypatch.setattr(studies, "searched", lambda *_, **__: again.found)
+
+    def again(*given):
+        return decide(clinic, out, *given)
+
+    again.out, again.found = out, first.found
+    return again
+
+
+def nothing(out):
+    """That nothing is left where a release was to be written."""
+    return [*out.parent.iterdir()] == []
+
+
+def names(out):
+    return sorted(each.name.removeprefix(out.name) for each in out.parent.iterdir())
+
+
+ALL = ["", card.ENDING.replace("json", "html"), card.ENDING, writing.FACTS]
+
+
+def leaking(monkeypatch, *which):
+    """Cards of these sanitizers, or of all, name a person."""
+    make = card.card
+
+    def made(*given):
+        signed = make(*given)
+        leaks_too = not which or signed.content["decision"]["sanitizer"] in which
+        return card.Card(signed.content | {"measured_on": "as of CANARY-0058"}) if leaks_too else signed
+
+    monkeypatch.setattr(card, "card", made)
+
+
+def test_nothing_of_a_person_is_printed_or_written(clinic, first, tmp_path):
+    assert (first.status, first.wrong) == (0, "")
+    assert "Mondrian, k = 5 is chosen under the policy Ours" in first.said
+    assert names(first.out) == ALL
+    (tmp_path / "said.txt").write_text(first.said, encoding="utf-8")
+    for ending in ALL[1:]:
+        shutil.copy(f"{first.out}{ending}", tmp_path)
+    known = {"original": load(clinic / "clinic.toml").table, "canaries": CANARIES}
+    assert leaks.scan(tmp_path, **known) == []
+    assert leaks.scan(clinic / "clinic.csv", **known), "or nothing is found anywhere"
+    for line in first.out.read_text(encoding="utf-8").splitlines():
+        assert IDENTIFIER not in line
+        for rare in RARE:
+            assert not {*rare.values()} <= {*line.split(",")}
+    content = json.loads(first.out.with_name(first.out.name + card.ENDING).read_text(encoding="utf-8"))
+    assert {risk["risk"] for risk in content["risks"] if risk["mean"]} >= {"identity", "attribute"}
+
+
+def test_what_has_left_is_verified_by_its_card(first, capsys):
+    assert cli.main(["check", str(first.out), "--card", f"{first.out}{card.ENDING}"]) == 0
+    assert "the same digest, 120 rows, k is 5 again" in capsys.readouterr().out
+
+
+def test_what_cannot_be_given_so_many_records_is_not_tried(first):
+    tried = {type(each) for _, settings in first.found.steps for each in settings}
+    assert tried == {Mondrian, LocalRecoding}
+    why = "work on all records at once, and these are more than 119"
+    assert f"Not tried are settings that {why}: 1." in first.said
+
+
+def test_a_leaking_card_is_refused_and_leaves_nothing(again, monkeypatch):
+    leaking(monkeypatch)
+    ran = again()
+    assert (ran.status, ran.wrong) == (1, "")
+    assert nothing(again.out)
+    assert IDENTIFIER not in ran.said
+    for tried in ("Mondrian, k = 5", "Local recoding, k = 20", "Suppression"):
+        reason = f"{tried} was chosen before, and its file is refused: What would stand beside it holds what is of"
+        assert reason in ran.said
+    assert "No release is chosen" in ran.said
+    assert "No release is left to write: there is nothing at released.csv." in ran.said
+
+
+def test_the_runner_up_of_a_refused_release_is_written_in_the_same_way(again, monkeypatch, capsys):
+    leaking(monkeypatch, "Mondrian")
+    ran = again()
+    assert (ran.status, names(again.out)) == (0, ALL)
+    assert ran.said.startswith("Local recoding, k = 20 is chosen")
+    assert "Mondrian, k = 5 was chosen before, and its file is refused" in ran.said
+    content = json.loads(again.out.with_name(again.out.name + card.ENDING).read_text(encoding="utf-8"))
+    assert content["decision"]["release"] == content["decision"]["chosen"] == "Local recoding, k = 20"
+    assert content["release"]["k"] >= 20
+    assert cli.main(["check", str(again.out), "--card", f"{again.out}{card.ENDING}"]) == 0
+
+
+def test_the_floor_is_counted_again_in_the_file(again):
+    """As where the decision is of a sample, in which more people shared each combination."""
+    decision = again.found.decision
+    again.found = replace(again.found, decision=replace(decision, policy=replace(decision.policy, floor=6)))
+    ran = again()
+    assert "is refused: Fewer than 6 people share its rarest combination of quasi-identifiers." in ran.said
+    assert ran.said.startswith("Local recoding, k = 20 is chosen")
+    assert (ran.status, names(again.out)) == (0, ALL)
+
+
+def test_claims_are_graded_again_in_the_file(again, monkeypatch):
+    write, lost = writing.write, []
+
+    def shorter(made, *given, **more):
+        """Of the first file a row of a smallest class is lost on the way."""
+        write(made, *given, **more)
+        if not lost:
+            rows = pd.read_csv(made, dtype=str)
+            sizes = rows.groupby(["age", "weight", "postcode", "region"])["ward"].transform("size")
+            lost.append(sizes.idxmin())
+            rows.drop(lost).to_csv(made, index=False)
+
+    monkeypatch.setattr(writing, "write", shorter)
+    ran = again()
+    assert "is refused: KAnonymity(k=5) is claimed, and 1 of" in ran.said
+    assert ran.said.startswith("Local recoding, k = 20 is chosen")
+    assert (ran.status, names(again.out)) == (0, ALL)
+
+
+def test_a_card_that_says_that_its_policy_is_broken_does_not_leave(again, monkeypatch):
+    make = card.card
+
+    def made(*given):
+        content = make(*given).content
+        return card.Card(content | {"answer": {"keeps": False, "sentences": ["It is broken."]}})
+
+    monkeypatch.setattr(card, "card", made)
+    last = again.found.decision.without_chosen("It is late.").without_chosen("It is early.")
+    again.found = replace(again.found, decision=last)
+    ran = again()
+    assert (ran.status, nothing(again.out)) == (1, True)
+    assert "Suppression was chosen before, and its file is refused: It is broken." in ran.said
+
+
+def test_words_that_name_a_person_are_not_printed(again, first):
+    decision = first.found.decision
+    named = replace(decision, policy=replace(decision.policy, title="As CANARY-0058 wishes"))
+    again.found = replace(first.found, decision=named)
+    ran = again()
+    assert (ran.status, ran.said, nothing(again.out)) == (2, "", True)
+    assert f"{chosen_release.SAID}: " in ran.wrong
+    assert IDENTIFIER not in ran.wrong
+
+
+def test_what_is_not_moved_whole_is_not_there(again, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "rename", full)
+    ran = again()
+    assert (ran.status, ran.said, nothing(again.out)) == (2, "", True)
+    assert "cannot be written: No space left on device. Nothing is left of it." in ran.wrong
+
+
+@pytest.mark.parametrize("place", ["there.csv", "no/where.csv", "out.xlsx", "closed.csv"])
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_search(place, clinic, monkeypatch, tmp_path):
+    def closed(*_):
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "there.csv").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(studies, "searched", lambda *_, **__: pytest.fail("it was searched"))
+    if place == "closed.csv":
+        monkeypatch.setattr(unfinished, "folder", closed)
+    with naming(place):
+        assert decide(clinic, tmp_path / place).status == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["there.csv"]
