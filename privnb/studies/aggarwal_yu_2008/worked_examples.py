@@ -11,14 +11,24 @@ from scipy.linalg import hilbert
 from privnb.attacks.algorithms.deconvolution import left
 from privnb.evaluation.results import row, tidy
 from privnb.measures.base import state
+from privnb.measures.column_privacy import naive_differences
 from privnb.measures.log_linear import degrees_of_freedom
 from privnb.measures.noise_privacy import differential_entropy, information, interval_width, privacy_loss_share
 from privnb.microdata.treatment import Jointly, Law
 
+# Table 3.2: attributes of ten records, and as they are printed after rank swapping with p = 10 %.
+SWAPPED = {
+    "attribute 1": (range(1, 11), range(1, 11)),
+    "attribute 2": ("KLNMLHHFDC", "HLMNLFKHCD"),
+    "attribute 3": ((3.7, 3.8, 3, 4.5, 5, 6, 4.5, 6.7, 8, 10), (3, 4.5, 3.7, 5, 4.5, 6.7, 3.8, 6, 10, 8)),
+    "attribute 4": ((4.4, 3.4, 4.8, 5, 6, 7.5, 10, 11, 9.5, 3.2), (4.8, 3.2, 4.4, 6, 5, 9.5, 11, 10, 7.5, 3.4)),
+}
 ALL = 1 - 1e-12  # a confidence of 100 per cent, but for rounding
 
 for _name in ("entropy", "information", "entropy_length", "interval_length", "loss_of_entropy", "interval_end"):
     state(f"book_{_name}", axis=False)
+state("book_ranks_moved", format="{:%}", axis=False)
+state("book_difference", axis=False)
 state("book_condition_number", format="{:,}", axis=False)
 state("book_cells", format="{:,}", axis=False)
 state("book_degrees_of_freedom", format="{:,}", axis=False)
@@ -42,10 +52,11 @@ def worked_examples():
     Section 2.2.1 and its example 2.1, repeated in 6.4: two unit intervals under uniform noise on -1 to 1. Section
     10.2.1: at which place of the joint domain a record stands, from 1. Section 10.2.3: the condition number of the
     Hilbert matrix. Section 12.5.2: cells and degrees of freedom, of the levels that it states. Section 15.3.6:
-    between which numbers an original lies, before and after empty places are excluded.
+    between which numbers an original lies, before and after empty places are excluded. Table 3.2: by how many of all
+    ranks swapping moved a value at most. Section 7.5.1: the variance of difference of standard scores under rotations.
     """
     rows = [*_example_2_1(), *_indices(), _row("section 10.2.3", "book_condition_number", np.linalg.cond(hilbert(5)))]
-    return tidy([*rows, *_tables_of_counts(), *_excluded()])
+    return tidy([*rows, *_tables_of_counts(), *_excluded(), *_ranks_moved(), _rotated()])
 
 
 def _example_2_1():
@@ -101,6 +112,33 @@ def _excluded():
         ends = left(reach, shares, edges, 0.1 / 80)
         for end, number in zip(("from", "to"), ends, strict=True):
             yield _row("section 15.3.6", "book_interval_end", float(number[0]), target=end, knows=known)
+
+
+def _ranks_moved():
+    """Equal values are ranked as that takes least."""
+    for name, (before, after) in SWAPPED.items():
+        ordered = sorted(before)
+        pairs = zip(before, after, strict=True)
+        moved = max(
+            max(ordered.index(one) - _last(ordered, other), ordered.index(other) - _last(ordered, one), 0)
+            for one, other in pairs
+        )
+        yield _row("table 3.2", "book_ranks_moved", moved / len(ordered), target=name)
+
+
+def _last(ordered, value):
+    return ordered.index(value) + ordered.count(value) - 1
+
+
+def _rotated():
+    """On average over all rotations and reflections of two uncorrelated scores: squares of sines are exact over evenly
+    spaced angles.
+    """
+    every = []
+    for angle in np.radians(np.arange(0, 360, 30)):
+        turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        every += [naive_differences(turned * sign, np.eye(2))[0] for sign in ([1, 1], [1, -1])]
+    return _row("section 7.5.1", "book_difference", float(np.mean(every)), target="mean")
 
 
 def _row(dataset, measure, value, **columns):
