@@ -126,6 +126,7 @@ ASKED = {  # every function that takes the limit
     "mapped": lambda limit: studies.mapped(CLINIC, [Identity()], fewest=limit),
     "masking_scores": lambda limit: studies.masking_scores(fewest=limit),
     "noise_removed": lambda limit: studies.noise_removed(CLINIC, [0.1], fewest=limit),
+    "masking_noise_removed": lambda limit: studies.masking_noise_removed(CLINIC, fewest=limit),
     "rotation_undone": lambda limit: studies.rotation_undone(CLINIC, [2], fewest=limit),
     "reconstructions": lambda limit: studies.reconstructions(CLINIC, [Identity()], fewest=limit),
     "class_sizes": lambda limit: class_sizes(Identity().sanitize(CLINIC, rng=1), limit),
