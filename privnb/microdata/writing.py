@@ -6,6 +6,7 @@ Its rows are sorted by what they hold, so that their order tells nothing of the 
 import contextlib
 import errno
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -102,12 +103,22 @@ def write(made, columns, times, batches=None, more=None, records=None):
 
     def rows():
         nonlocal written
-        for each in batches or _repeated(times):
+        for each in _ahead(batches or _repeated(times)):
             yield each
             written += len(each[0])
 
     with progress.watched(lambda: 100 * written / records, "writing the rows"):
         _write(made, columns, more or {}, rows())
+
+
+def _ahead(items):
+    """The same items of a generator, each made in a thread of its own while the one before it is used."""
+    end = object()
+    with ThreadPoolExecutor(1) as thread:
+        following = thread.submit(next, items, end)
+        while (item := following.result()) is not end:
+            following = thread.submit(next, items, end)
+            yield item
 
 
 def _write(made, columns, more, rows):
@@ -142,9 +153,12 @@ class _Parquet:
     def __init__(self, columns, more):
         import pyarrow as pa
 
-        # A missing value stands last, and in no dictionary.
-        self.columns = [(codes.astype(np.int32), arrow(values).drop_null()) for codes, values in columns.values()]
-        types = (pa.dictionary(pa.int32(), values.type) for _, values in self.columns)
+        self.columns = []
+        for codes, values in columns.values():
+            found = arrow(values).drop_null()  # a missing value stands last, and in no dictionary
+            codes = pa.array(codes.astype(np.int32), mask=codes == len(found))
+            self.columns.append(pa.DictionaryArray.from_arrays(codes, found))
+        types = (column.type for column in self.columns)
         self.schema = pa.schema([*zip(columns, types, strict=True), *more.items()])
 
     def opened(self, path):
@@ -156,10 +170,8 @@ class _Parquet:
     def add(self, file, place, cells):
         import pyarrow as pa
 
-        own = []
-        for codes, values in self.columns:
-            some = codes[place]
-            own.append(pa.DictionaryArray.from_arrays(pa.array(some, mask=some == len(values)), values))
+        rows = pa.array(place)
+        own = [column.take(rows) for column in self.columns]
         file.write_batch(pa.record_batch([*own, *cells], schema=self.schema))
 
 
