@@ -1,13 +1,14 @@
 """The attack that k-anonymity was made against: find the released row of a person whose quasi-identifiers are known."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from privnb.attacks.algorithms.nearest import add, nearest
+from privnb.attacks.algorithms.nearest import add, nearest, summed
 from privnb.attacks.record_linkage import Distinct, RecordLinkage, points
 from privnb.microdata import expect
-from privnb.microdata.counts import combinations
+from privnb.microdata.counts import combinations, distinct_codes
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import text
 
@@ -69,11 +70,12 @@ class Linkage(RecordLinkage):
     def chance(self, known, rows):
         """Probability that `predict` gives `rows` (integer array (m,)), 0 to 1: exact, nothing is drawn."""
         expect.these(known=known)
-        chances = np.zeros(len(known))
-        for people, group, fit in self._fitting(known):
-            row = rows[people]
-            fits = fit.view(np.uint8)[group, row // 8] >> (7 - row % 8) & 1
-            chances[people] = fits / np.maximum(_count(fit).sum(axis=1)[group], 1)
+        chances, (first, index) = np.zeros(len(known)), self._alike
+        numbers = np.bincount(index).astype(float)
+        for people, group, fit in self._fitting(known, first):
+            own, bits = index[rows[people]], fit.view(np.uint8)
+            fits = bits[group, own // 8] >> (7 - own % 8) & 1
+            chances[people] = fits / np.maximum(summed(bits, numbers)[group], 1)
         return chances
 
     def counted(self, known, values, size):
@@ -153,18 +155,30 @@ class Linkage(RecordLinkage):
             chosen[people[some]] = word * 64 + bit
         return chosen
 
-    def _fitting(self, known):
-        """Yield `people` (positions in `known`), the `group` of each, and which rows are candidates of each group.
+    @cached_property
+    def _alike(self):
+        """Rows that fit alike: the first of each kind, integer array (m,), and the kind of each row (rows,). They are
+        told apart where the nearest one is taken.
+        """
+        every = np.arange(len(self.published.table))
+        if self._moved or not self._cells:
+            return every, every
+        columns = [(codes, len(released)) for codes, released in self._cells.values()]
+        return distinct_codes(*zip(*columns, strict=True))
+
+    def _fitting(self, known, rows=slice(None)):
+        """Yield `people` (positions in `known`), the `group` of each, and which of the released `rows` are candidates of
+        each group.
 
         People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
         """
-        n = len(self.published.table)
+        n = len(np.arange(len(self.published.table))[rows])
         self._check_known(self._names, known)
         self._check_complete(self._names, known)
         alike = combinations(known[list(self._names)])
         order = np.argsort(alike.index, kind="stable")
         ends = np.cumsum(alike.multiplicities)
-        masks = [self._mask(name, alike.values[name]) for name in self._cells]
+        masks = [self._mask(name, alike.values[name], rows) for name in self._cells]
         everyone = np.packbits(np.arange(_words(n) * 64) < n).view(np.uint64)
         for start in range(0, len(ends), CHUNK):
             chosen = slice(start, start + CHUNK)
@@ -176,9 +190,9 @@ class Linkage(RecordLinkage):
             people = order[ends[start] - alike.multiplicities[start] : ends[chosen][-1]]
             yield people, alike.index[people] - start, fit
 
-    def _mask(self, name, column):
+    def _mask(self, name, column, rows):
         """Which rows fit each distinct known cell: the cells' numbers, and a bit matrix (distinct cells, words)."""
-        cells, released = self._cells[name]
+        cells, released = self._cells[name][0][rows], self._cells[name][1]
         first, last = np.concatenate(released).T
         number = np.repeat(np.arange(len(released)), [len(runs) for runs in released])
         codes, known = cells_of(self.published, name, column)
