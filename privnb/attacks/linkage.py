@@ -167,8 +167,8 @@ class Linkage(RecordLinkage):
         return distinct_codes(*zip(*columns, strict=True))
 
     def _fitting(self, known, rows=slice(None)):
-        """Yield `people` (positions in `known`), the `group` of each, and which of the released `rows` are candidates of
-        each group.
+        """Yield `people` (positions in `known`), the `group` of each, and which of the `rows` are candidates of each
+        group.
 
         People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
         """

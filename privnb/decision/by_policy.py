@@ -125,7 +125,7 @@ class Decision:
         if self.chosen is None:
             return f"None of {many} releases keeps the policy."
         kept, loss = int(self.releases.kept.sum()), self.chosen
-        lost = _number(loss.loss, loss.loss_low, loss.loss_high)
+        lost = in_words(loss.loss, loss.loss_low, loss.loss_high)
         keep = "keeps" if kept == 1 else "keep"
         return (
             f"{kept} of {many} releases {keep} the policy, and it loses least for its users ({lost} of what there is)."
@@ -260,12 +260,11 @@ def vectors(results, policy):
         for key, name, random in zip(settings, setting_names(made), made.randomized, strict=True)
     }
     # One search of the results for all releases and caps: there are hundreds, of a few rows each.
-    of = results.groupby([*SETTING, "measure", "variant"], sort=False).indices
+    of = results.groupby([*SETTING, "measure"], sort=False).indices
     losses, rows = _losses(results, [*names], policy), []
     for key, name in names.items():
         for cap in policy.caps:
-            there = results.iloc[of.get((*key, cap.measure, cap.variant), [])]
-            rows.append({**name, **_risk(there, cap)})
+            rows.append({**name, **at_cap(results.iloc[of.get((*key, cap.measure), [])], cap)})
         rows.append({**name, "axis": LOSS, "measure": "", "group": "", "cap": np.nan, **losses[key]})
     return pd.DataFrame(rows)
 
@@ -321,19 +320,30 @@ def _in_order(releases):
     return releases.sort_values(["kept", "loss"], ascending=[False, True], kind="stable", ignore_index=True)
 
 
-def _risk(there, cap):
-    """One release on one cap, whose rows these are: of a "worst group" the group of the largest upper bound that is
-    shown.
+def at_cap(rows, cap):
+    """One release on one cap; of a "worst group" the group of the largest upper bound that is shown.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Tidy results of the release, of the cap's measure.
+    cap : Cap
+
+    Returns
+    -------
+    dict
+        As a row of `vectors`, from `axis` on.
     """
     axis = {"axis": cap.subject, "measure": cap.measure, "cap": cap.most, "group": ""}
+    there = rows[rows.variant == cap.variant]
     if cap.group == "everybody":
         there = there[there.group == ""]
     elif (there.group != "").any():
         there = there[there.group != ""]
     known = measured(there)
     if known.empty:
-        why = there.reason.iloc[0] if len(there) else f"{facts(cap.measure).phrase} was not measured"
-        return {**axis, **_unknown(why)}
+        whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
+        return {**axis, **_unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))}
     groups = {group: averaged(part, known.randomized.any()) for group, part in known.groupby("group", sort=False)}
     shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
     worst = max(shown, key=lambda group: groups[group]["high"])
@@ -433,7 +443,7 @@ def _broken(row):
     """Why a release does not keep a cap, in words."""
     if np.isnan(row.high):
         return f"{_subject(row)} is unknown: {row.reason}"
-    return f"{_subject(row)} is {_number(row.value, row.low, row.high)}, above the cap of {_share(row.cap)}"
+    return f"{_subject(row)} is {in_words(row.value, row.low, row.high)}, above the cap of {_share(row.cap)}"
 
 
 def _risk_said(row):
@@ -441,14 +451,15 @@ def _risk_said(row):
     if np.isnan(row.high):
         return f"{_subject(row)}: unknown, since {row.reason}."
     without = "" if np.isnan(row.baseline) else f", {_share(row.baseline)} without the release"
-    return f"{_subject(row)}: {_number(row.value, row.low, row.high)}, of at most {_share(row.cap)}{without}."
+    return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {_share(row.cap)}{without}."
 
 
 def _subject(row):
     return f"{row.axis} ({row.group})" if row.group else row.axis
 
 
-def _number(value, low, high):
+def in_words(value, low, high):
+    """A share with its interval, equal ends where it is exact; a withheld one, NaN, by its upper bound: str."""
     if np.isnan(value):
         return f"at most {_share(high)}"
     if same(low, high):

@@ -1,4 +1,4 @@
-"""The board: controls, four panels that follow them, and the plane, drawn from what a `Session` knows.
+"""The board: controls, gauges, four panels that follow them, and the plane, drawn from what a `Session` knows.
 
 Widgets take values and never redirect output: an `Output` widget can hang a notebook run by papermill.
 """
@@ -6,17 +6,18 @@ Widgets take values and never redirect output: an `Output` widget can hang a not
 import os
 from functools import partial
 
-from privnb.explorer import controls, figures, keep, panels, saving
+from privnb.explorer import controls, figures, gauges, keep, panels, saving
 from privnb.explorer.page import laid_out, page
 from privnb.explorer.place import Place
 from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_something
 from privnb.explorer.setting import LETTERS, Setting, called, checked, idle, unmined
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list
+from privnb.studies.parameters import record_by_record
 
 __all__ = ["Board", "asked", "explore"]
 
-PAGES = ("form", "actions", "state", "published", "kept", "gained", "place", "listed", "take")
+PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "take")
 
 
 def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", source="", fewest=withholding.LIMIT):
@@ -56,11 +57,15 @@ class Board(Session):
     def __init__(self, dataset, setting, **options):
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list), self.fewest)
+        self.policy, self._gauged = gauges.POLICY, None
+        sample = record_by_record(dataset)
+        self._sample = "" if sample is dataset else f"Of a random sample: {sample.name}."
         path = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
         self.stand = keep.Stand(path) if path else None
         if self.stand and (stood := self.stand.read()) and means_something(stood[0], dataset):
             self.setting = checked(stood[0], dataset)
             self.place.axes |= stood[1]
+            self.policy = stood[2] if stood[2] in gauges.menu() else self.policy
         self.letter, self.format = "k", "CSV"
         self._pages = {name: page()() for name in PAGES}
         for each in self._pages.values():
@@ -75,6 +80,13 @@ class Board(Session):
         """Choose what an axis of the plane shows, "privacy" or "utility"."""
         self._did(f"the choice of the {axis} axis", partial(self.place.axes.update, {axis: self.place.axes[axis]}))
         self.place.axes[axis] = measure
+        self._draw()
+
+    def choose(self, policy):
+        """Choose the policy that the gauges stand beside: one of `gauges.menu()`."""
+        expect.one_of("policy", policy, gauges.menu())
+        self._did("the choice of the policy", partial(setattr, self, "policy", self.policy))
+        self.policy = policy
         self._draw()
 
     # --- what is shown ---
@@ -95,8 +107,9 @@ class Board(Session):
         elif not self._busy:
             self._clear()
         self._state()
+        self._gauge()
         if self.stand:
-            self._soon("stand", partial(self.stand.write, self.setting, self.place.axes), SOON)
+            self._soon("stand", partial(self.stand.write, self.setting, self.place.axes, self.policy), SOON)
         undo = self.changes[-1][0] if self.changes else ""
         self._put("actions", controls.actions(letters, self.letter, pinned=self.setting in self.pinned, undo=undo))
 
@@ -116,6 +129,17 @@ class Board(Session):
     def _list(self):
         self._put("listed", self.place.listed(self.pinned, self.setting))
 
+    def _gauge(self):
+        if self.reading and self.reading.refused:
+            self._gauged = None
+            self._put("risks", gauges.no_gauges(self.policy, "There is no release to attack."))
+            return
+        failed = self._unmeasured.get(self._release, "")
+        what = self._release, self.policy, *self.risks, failed
+        if what != self._gauged:  # some 50 ms, where all five are known
+            self._gauged = what
+            self._put("risks", gauges.gauges(self.policy, self.risks, failed, self._sample))
+
     def _state(self):
         busy = self._busy
         how = f"counted in {self.seconds:.2f} s." if self.seconds > 0.005 else "counted before."
@@ -127,7 +151,8 @@ class Board(Session):
         fraction, text = self._progress if self._doing else (None, "")
         doing = f"{DOING[self._doing]}: {text}" if self._doing else ""
         marks = panels.marks(self.setting, self.reading, self.mined)
-        again = self.setting in self._failed or (self.fault and not self.reading)
+        failed = self.setting in self._failed or self._release in self._unmeasured
+        again = failed or (self.fault and not self.reading)
         self._put("state", controls.state(status, marks, busy, doing, fraction, self.fault, again))
 
     def _take(self):
@@ -163,6 +188,8 @@ class Board(Session):
         elif name in ("go", "unpin"):
             for setting in [each for each in self.pinned if repr(each) == value]:  # none if it was let go of meanwhile
                 getattr(self, name)(setting)
+        elif name == "policy":
+            self.choose(value)
         elif name == "letter":
             self.letter = value
         elif name == "sweep":

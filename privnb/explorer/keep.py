@@ -87,7 +87,7 @@ class Pins:
 
 
 class Stand:
-    """Where a board stands, its setting and the axes of its plane, in a file: for a page that is loaded again.
+    """Where a board stands, its setting, axes and policy, in a file: for a page that is loaded again.
 
     `path`: the file.
     """
@@ -96,18 +96,18 @@ class Stand:
         self.path = Path(expect.path("path", path))
 
     def read(self):
-        """The setting and the axes (`{axis: measure}`) that were written last; None where none can be read: a board
-        that begins anew does no harm.
+        """The setting, the axes (`{axis: measure}`) and the policy that were written last; None where none can be read:
+        a board that begins anew does no harm.
         """
         try:
             held = json.loads(self.path.read_text(encoding="utf-8"))
-            return _setting(held["setting"]), dict(held["axes"])
+            return _setting(held["setting"]), dict(held["axes"]), str(held["policy"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
-    def write(self, setting, axes):
-        """Write both."""
-        write(self.path, {"setting": asdict(setting), "axes": axes})
+    def write(self, setting, axes, policy):
+        """Write all three."""
+        write(self.path, {"setting": asdict(setting), "axes": axes, "policy": policy})
 
 
 def write(path, what):

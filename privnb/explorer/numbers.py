@@ -2,11 +2,12 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import pandas as pd
 
 from privnb.decision import points
+from privnb.evaluation.cases import Case
 from privnb.evaluation.content import content
 from privnb.evaluation.disclosures import disclosure
 from privnb.evaluation.good_utility import good_utility
@@ -73,7 +74,7 @@ def recalled(dataset, setting, fewest=LIMIT):
     """The `Reading` of a setting if it was counted before, else None."""
     setting = checked(setting, dataset)
     expect.these(fewest=fewest)
-    key = _key(dataset, setting, fewest)
+    key = release_key(dataset, setting, fewest)
     if key not in _readings:
         return None
     _readings.move_to_end(key)  # what is looked at is kept longest
@@ -82,7 +83,7 @@ def recalled(dataset, setting, fewest=LIMIT):
 
 def remember(dataset, reading):
     """Keep a reading that was counted elsewhere, such as in another process; returns it."""
-    _readings[_key(dataset, reading.setting, reading.fewest)] = reading
+    _readings[release_key(dataset, reading.setting, reading.fewest)] = reading
     while len(_readings) > READINGS:
         _readings.popitem(last=False)
     return reading
@@ -91,8 +92,8 @@ def remember(dataset, reading):
 _readings = OrderedDict()
 
 
-def _key(dataset, setting, fewest):
-    """What a reading depends on: not the sliders that its sanitizer does not read, nor the miner."""
+def release_key(dataset, setting, fewest):
+    """What a reading and the risks depend on: not the sliders that its sanitizer does not read, nor the miner."""
     return content(dataset), setting.roles, setting.sanitizer, *setting.asked.items(), setting.seed, fewest
 
 
@@ -179,11 +180,20 @@ def _reading(dataset, setting, fewest=LIMIT):
         return _read(dataset, setting, fewest)
 
 
+@lru_cache(maxsize=1)  # its risks are counted right after it
+def case(dataset, setting):
+    """The release of a setting, with what it was made of: a `Case`.
+
+    Raises ValueError where the sanitizer cannot be asked that.
+    """
+    return Case(of_roles(dataset, setting), sanitizer(setting, dataset), setting.seed)
+
+
 def _read(dataset, setting, fewest):
     data = of_roles(dataset, setting)
     try:
-        made = sanitizer(setting, dataset)
-        release = made.sanitize(data, rng=stream(setting.seed, made, "sanitize"))
+        of = case(dataset, setting)
+        made, release = of.sanitizer, of.release
     except ValueError as error:  # of the sanitizer, or of its parameters, such as an Anatomy without an l
         return Reading(setting, tidy([]), fewest, refused=str(error))
     names = exposed(setting, dataset)

@@ -43,7 +43,7 @@ def drawing():
 
 
 def laid_out(pages, chart):
-    """The controls above four panels, two by two where there is room."""
+    """The controls above five gauges and four panels, two by two where there is room."""
     from ipywidgets import GridBox, VBox
 
     chart.add_class("privnb-chart")
@@ -54,6 +54,6 @@ def laid_out(pages, chart):
         column.add_class("privnb-column")
     grid = GridBox(columns)
     grid.add_class("privnb-grid")
-    board = VBox([pages["form"], pages["actions"], pages["state"], grid, pages["take"]])
+    board = VBox([pages["form"], pages["actions"], pages["state"], pages["risks"], grid, pages["take"]])
     board.add_class("privnb-board")
     return board

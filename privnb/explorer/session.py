@@ -13,8 +13,9 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
-from privnb.explorer import controls, keep, panels, saving
-from privnb.explorer.numbers import counted, mined, recalled, remember
+from privnb.decision.policies import RISKS
+from privnb.explorer import controls, keep, panels, risks, saving
+from privnb.explorer.numbers import counted, mined, recalled, release_key, remember
 from privnb.explorer.setting import Setting, called, checked, choices, unmined
 from privnb.explorer.work import Work
 from privnb.microdata import expect, withholding
@@ -27,7 +28,14 @@ REST = 0.4  # seconds without a further change, before the miner takes the proce
 FAULT = "This is a fault of the explorer. Change a control, or take back the last change; all else goes on."
 RELEASES = "releases"  # the folder, beside the notebook, of what is saved
 FIELDS = {field.name: field.type for field in fields(Setting)}
-DOING = {"miner": "Miner", "sweep": "Sweep", "count": "Counting", "pins": "Pinned settings", "save": "Saving"}
+DOING = {
+    "miner": "Miner",
+    "risks": "Risks",
+    "sweep": "Sweep",
+    "count": "Counting",
+    "pins": "Pinned settings",
+    "save": "Saving",
+}
 ASKED = ("sweep", "save", "pins")  # which go on while controls move
 
 
@@ -77,6 +85,7 @@ class Session:
         self.curve, self.reading, self.seconds = [], None, 0
         self.said = self.fault = ""
         self._offered, self._mined, self._failed = choices(dataset), {}, {}
+        self._risks, self._unmeasured = {}, {}  # by release
         self._doing, self._turn, self._progress = "", None, (None, "")
         self._next = {}
         self._open = False  # whether somebody looks on
@@ -86,6 +95,15 @@ class Session:
     @property
     def mined(self):
         return self._mined.get(self.setting)
+
+    @property
+    def risks(self):
+        """Of the five risks those that are measured of the setting: `{risk: tidy results}`."""
+        return self._risks.setdefault(self._release, {})
+
+    @property
+    def _release(self):
+        return release_key(self.dataset, self.setting, self.fewest)
 
     @property
     def pinned(self):
@@ -99,6 +117,9 @@ class Session:
 
     def _state(self):
         """What is being done is to be shown."""
+
+    def _gauge(self):
+        """The risks are to be shown, as far as they are known."""
 
     def _clear(self):
         """No numbers are to be shown: those of an older setting are not to be taken for this one's."""
@@ -154,6 +175,7 @@ class Session:
     def again(self):
         """Start anew what was cancelled or went wrong."""
         self._failed.pop(self.setting, None)
+        self._unmeasured.pop(self._release, None)
         self._draw()
         self._go_on()
 
@@ -192,7 +214,9 @@ class Session:
         if self._doing not in ASKED:
             self._stop()
         self._failed.pop(setting, None)
+        self._unmeasured.pop(self._release, None)
         self._state()
+        self._gauge()
         self._soon("count", self._count, 0 if self._recalled(setting) else SOON)
 
     def _soon(self, what, call, seconds=0):
@@ -214,18 +238,40 @@ class Session:
         self.reading = counted(self.dataset, self.setting, fewest=self.fewest)
         self.seconds = time.perf_counter() - began
         self._draw()
+        self._soon("risks", self._count_risks, SOON)
         self._soon("miner", self._go_on, REST)
 
+    def _count_risks(self):
+        """What counts tell of the risks, once the panels are drawn."""
+        if self.reading and not self.reading.refused and not self.risks:
+            self.risks.update(risks.at_once(self.dataset, self.setting, self.fewest))
+            self._gauge()
+
     def _go_on(self):
-        """Do what is left: count the setting, then the pins of an earlier kernel, then mine."""
+        """Do what is left: count the setting, then its other risks, then the pins of an earlier kernel, then mine."""
         if not self.reading:
             self._count()
         elif self._doing:
             return
+        elif self._open and (missing := self._missing):
+            task = partial(risks.beside, self.dataset, self.setting, missing, self.store, self.fewest)
+            self._start("risks", task, partial(self._measured, self._release))
         elif self._open and any(not self._recalled(pin) for pin in self.pinned):
             self._beside("pins", self.pinned)
         else:
             self._mine()
+
+    @property
+    def _missing(self):
+        """The risks that can still be measured of the setting."""
+        without = not self.reading or self.reading.refused or self._release in self._unmeasured
+        return [] if without else [risk for risk in RISKS if risk not in self.risks]
+
+    def _measured(self, release, found):
+        self._doing = ""
+        self._risks.setdefault(release, {}).update(found)
+        self._draw()
+        self._go_on()
 
     def _recalled(self, setting):
         return recalled(self.dataset, setting, self.fewest)
@@ -298,6 +344,8 @@ class Session:
         doing, self._doing = doing or self._doing, ""
         if doing == "miner":
             self._failed[self.setting] = text
+        elif doing == "risks":
+            self._unmeasured[self._release] = text
         else:
             self.fault = f"{DOING[doing]}: {text}"
         self._draw()

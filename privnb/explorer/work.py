@@ -275,7 +275,7 @@ def _listen(line, given):
 def _prepare():
     """Import what a task is about to need: all of it is in functions, for it takes seconds."""
     from privnb.evaluation.predictions import miners_of
-    from privnb.explorer import numbers  # noqa: F401
+    from privnb.explorer import numbers, risks  # noqa: F401
     from privnb.sanitizers.algorithms import partitioning  # noqa: F401
 
     miners_of("naive Bayes")

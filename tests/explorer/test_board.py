@@ -94,6 +94,11 @@ def buttons(board, name):
     return [unescape(value) for value in re.findall(f'name="{name}" value="([^"]*)"', board._pages["listed"].html)]
 
 
+def verdicts(board):
+    """What the gauges say of each risk."""
+    return dict(re.findall('data-risk="([^"]*)" data-verdict="([^"]*)"', board._pages["risks"].html))
+
+
 def numbers(results, measure):
     return results[results.measure == measure].value.iloc[0]
 
@@ -356,10 +361,16 @@ def test_what_is_cancelled_can_be_tried_again(make):
     async def scene():
         board = make()
         use(board, "shown")
+        assert verdicts(board)["attribute"] == "working"
+        use(board, "cancel")
+        assert "It was cancelled." in page(board, "risks")
+        assert verdicts(board)["attribute"] == "unknown"
+        assert "It was cancelled." not in page(board, "kept"), "the miner goes on"
         use(board, "cancel")
         assert "It was cancelled." in page(board, "kept")
         use(board, "again")
         assert 'data-working="true"' in page(board, "state")
+        assert verdicts(board)["attribute"] == "working"
 
     asyncio.run(scene())
 

@@ -1,0 +1,72 @@
+"""The five risks of one setting, as `decide` measures them: at once what classes let one count, the others beside the
+interface.
+"""
+
+from privnb.decision.policies import RISKS
+from privnb.evaluation import risks
+from privnb.evaluation.cases import answer, answered
+from privnb.evaluation.store import Store
+from privnb.explorer.numbers import case
+from privnb.explorer.setting import checked, of_roles, sanitizer
+from privnb.microdata.progress import track
+from privnb.microdata.treatment import Rows
+from privnb.microdata.withholding import LIMIT
+from privnb.studies.parameters import record_by_record
+
+COUNTED = "identity"  # the attribute risk is what a release adds to what miners guess without it
+
+
+def at_once(dataset, setting, fewest=LIMIT):
+    """The risks that take a fraction of a second: identity, where the release has classes.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+        One whose release can be made.
+    fewest : int
+        What would tell of fewer people is withheld.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        By risk its tidy results; empty where everything takes longer.
+    """
+    setting = checked(setting, dataset)
+    data = of_roles(dataset, setting)
+    if setting.kind.slow or record_by_record(data) is not data:
+        return {}
+    made = case(dataset, setting)
+    if made.release.classes is None or made.release.provenance.rows is not Rows.RECORDS:
+        return {}
+    return {COUNTED: answered(_questions(data, setting, fewest)[COUNTED], made)}
+
+
+def beside(dataset, setting, asked, store="", fewest=LIMIT):
+    """Risks of a setting, which take seconds. Of a large table those of a random sample, see `record_by_record`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    setting : Setting
+    asked : iterable of str
+        Of `policies.RISKS`.
+    store : str
+        A folder for results, or empty.
+    fewest : int
+        What would tell of fewer people is withheld.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        By risk its tidy results. One that cannot be measured of such a release has a row that says why.
+    """
+    setting = checked(setting, dataset)
+    data, made = record_by_record(of_roles(dataset, setting)), sanitizer(setting, dataset)
+    call = Store(store).call if store else lambda function, *given: function(*given)
+    questions = _questions(data, setting, fewest)
+    return {risk: call(answer, data, made, setting.seed, questions[risk]) for risk in track([*asked], "risks")}
+
+
+def _questions(data, setting, fewest):
+    return dict(zip(RISKS, risks.questions(data, sensitive=setting.sensitive, fewest=fewest), strict=True))
