@@ -136,10 +136,10 @@ def _beside(risk, row, interval):
     """What the number counts, its interval, what is reached without the release, and the cap: sentences."""
     counts = ASKS[risk][2] if row.axis.startswith(f"{risk} in") or row.axis == risk else "for the worst-off person"
     said = [f"{', '.join(filter(None, [counts, row.group]))}{interval}."]
-    if np.isfinite(row.baseline):
-        said.append(f"Without the release: {_share(row.baseline)} ({facts(row.measure).baseline}).")
     if np.isfinite(row.cap):
         said.append(f"Cap: at most {_share(row.cap)}.")
+    if np.isfinite(row.baseline):
+        said.append(f"Without the release: {_share(row.baseline)} ({facts(row.measure).baseline}).")
     return " ".join(said)
 
 

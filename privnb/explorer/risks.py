@@ -2,18 +2,23 @@
 interface.
 """
 
+from functools import lru_cache
+
 from privnb.decision.policies import RISKS
 from privnb.evaluation import risks
 from privnb.evaluation.cases import answer, answered
 from privnb.evaluation.store import Store
 from privnb.explorer.numbers import case
 from privnb.explorer.setting import checked, of_roles, sanitizer
-from privnb.microdata.progress import track
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.studies.parameters import record_by_record
 
+ORDER = ("linkability", "membership", "anti-utility", "identity", "attribute")  # the quick ones first
 COUNTED = "identity"  # the attribute risk is what a release adds to what miners guess without it
+
+
+_sampled = lru_cache(maxsize=2)(record_by_record)
 
 
 def at_once(dataset, setting, fewest=LIMIT):
@@ -34,7 +39,7 @@ def at_once(dataset, setting, fewest=LIMIT):
     """
     setting = checked(setting, dataset)
     data = of_roles(dataset, setting)
-    if setting.kind.slow or record_by_record(data) is not data:
+    if setting.kind.slow or _sampled(data) is not data:
         return {}
     made = case(dataset, setting)
     if made.release.classes is None or made.release.provenance.rows is not Rows.RECORDS:
@@ -50,7 +55,7 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT):
     dataset : Dataset
     setting : Setting
     asked : iterable of str
-        Of `policies.RISKS`.
+        Of `ORDER`.
     store : str
         A folder for results, or empty.
     fewest : int
@@ -62,10 +67,13 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT):
         By risk its tidy results. One that cannot be measured of such a release has a row that says why.
     """
     setting = checked(setting, dataset)
-    data, made = record_by_record(of_roles(dataset, setting)), sanitizer(setting, dataset)
+    whole = of_roles(dataset, setting)
+    data, questions = _sampled(whole), _questions(whole, setting, fewest)
+    if not store and data is whole:
+        return {risk: answered(questions[risk], case(dataset, setting)) for risk in asked}
     call = Store(store).call if store else lambda function, *given: function(*given)
-    questions = _questions(data, setting, fewest)
-    return {risk: call(answer, data, made, setting.seed, questions[risk]) for risk in track([*asked], "risks")}
+    made = sanitizer(setting, dataset)
+    return {risk: call(answer, data, made, setting.seed, questions[risk]) for risk in asked}
 
 
 def _questions(data, setting, fewest):

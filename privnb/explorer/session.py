@@ -13,7 +13,6 @@ from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 
-from privnb.decision.policies import RISKS
 from privnb.explorer import controls, keep, panels, risks, saving
 from privnb.explorer.numbers import counted, mined, recalled, release_key, remember
 from privnb.explorer.setting import Setting, called, checked, choices, unmined
@@ -254,7 +253,8 @@ class Session:
         elif self._doing:
             return
         elif self._open and (missing := self._missing):
-            task = partial(risks.beside, self.dataset, self.setting, missing, self.store, self.fewest)
+            # One at a time, each shown as soon as it is there.
+            task = partial(risks.beside, self.dataset, self.setting, missing[:1], self.store, self.fewest)
             self._start("risks", task, partial(self._measured, self._release))
         elif self._open and any(not self._recalled(pin) for pin in self.pinned):
             self._beside("pins", self.pinned)
@@ -265,13 +265,14 @@ class Session:
     def _missing(self):
         """The risks that can still be measured of the setting."""
         without = not self.reading or self.reading.refused or self._release in self._unmeasured
-        return [] if without else [risk for risk in RISKS if risk not in self.risks]
+        return [] if without else [risk for risk in risks.ORDER if risk not in self.risks]
 
     def _measured(self, release, found):
         self._doing = ""
         self._risks.setdefault(release, {}).update(found)
-        self._draw()
+        self._gauge()
         self._go_on()
+        self._state()
 
     def _recalled(self, setting):
         return recalled(self.dataset, setting, self.fewest)

@@ -226,8 +226,10 @@ def test_a_page_that_is_loaded_again_goes_on_where_it_was(make, tmp_path, monkey
     assert first.setting.k == 5, "there is no state yet"
     use(first, "k", 20)
     use(first, "utility", "certainty_penalty")
+    use(first, "policy", "k-5")
     second = make()
     assert (second.setting, second.place.axes) == (first.setting, first.place.axes)
+    assert 'value="k-5" selected' in page(second, "risks")
     (tmp_path / "board.json").write_text("{")
     assert make().setting.k == 5
     monkeypatch.delenv(keep.STATE)
@@ -459,6 +461,44 @@ def test_of_two_seeds_the_plane_shows_the_one_that_the_panels_tell(make):
     assert list(board.place.releases.utility) == pytest.approx([numbers(board.reading.results, "utility_loss")])
     assert "seed 1" in page(board, "listed")
     assert "seed 2" in page(board, "listed")
+
+
+# --- the gauges ---
+
+
+def test_gauges_follow_the_setting_and_never_show_an_older_ones_number(make):
+    async def scene():
+        board = make()
+        await until(lambda: verdicts(board)["identity"] == "broken")
+        use(board, "k", 20)
+        assert {*verdicts(board).values()} == {"working"}, "at once"
+        assert "data-value" not in page(board, "risks")
+        await until(lambda: verdicts(board)["identity"] == "kept")
+        assert verdicts(board)["attribute"] == "working", "nobody looks on"
+        use(board, "shown")
+        await until(lambda: "working" not in verdicts(board).values())
+        assert not board._missing
+        measured = page(board, "risks")
+        use(board, "miner", "majority")
+        assert page(board, "risks") == measured, "a risk depends on no miner that one chooses"
+        use(board, "k", 500)
+        await until(lambda: "There is no release to attack." in page(board, "risks"))
+
+    asyncio.run(scene())
+
+
+def test_a_policy_is_chosen_and_the_choice_taken_back(make):
+    board = make()
+    assert verdicts(board)["identity"] == "broken"
+    use(board, "policy", "k-5")
+    assert verdicts(board)["identity"] == "kept"
+    use(board, "policy", "none")
+    assert verdicts(board)["identity"] == "uncapped"
+    assert "Take back the choice of the policy" in page(board, "actions")
+    use(board, "undo")
+    assert verdicts(board)["identity"] == "kept"
+    use(board, "policy", "mine")
+    assert "policy must be one of" in page(board, "state")
 
 
 # --- what is shown ---

@@ -1,0 +1,137 @@
+"""The gauges: the risks that `decide` measures, beside the caps that it holds them to; what is unknown is never 0."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from made_up import CLINIC
+
+from privnb import decision, evaluation
+from privnb.decision.by_policy import LOSS, keeps
+from privnb.decision.card import ASKS
+from privnb.decision.policies import RISKS, ready
+from privnb.evaluation.results import join
+from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
+from privnb.explorer.risks import ORDER, at_once, beside
+from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
+from privnb.microdata.dataset import load
+from privnb.sanitizers.catalogue import ends
+from privnb.studies import appraised
+
+CLASSES, NOISE = Setting(k=5), Setting("LaplaceNoise", epsilon=2)
+EVERY = "all-five"
+
+
+@pytest.fixture(scope="module")
+def clinic():
+    return load(CLINIC)
+
+
+@pytest.fixture(scope="module")
+def found(clinic):
+    """What the board measures of each setting."""
+    return {setting: beside(clinic, setting, ORDER) for setting in (CLASSES, NOISE)}
+
+
+@pytest.fixture(scope="module")
+def decided(clinic):
+    """What `decide` makes of the same releases under the policy that caps all five."""
+    policy = decision.policies.read(EVERY)
+    made = [*ends(), *(sanitizer(setting, clinic) for setting in (CLASSES, NOISE))]
+    users = appraised(clinic, made, *(need.measure for need in policy.needs), seeds=1)
+    return decision.decide(join(evaluation.risks.risks(clinic, made), users), policy)
+
+
+def read(html):
+    """By risk the verdict, the number for machines (None: none) and the words of a gauge."""
+    found = {}
+    for item in re.findall("<li .*?</li>", str(html)):
+        mark = dict(re.findall(r' data-(risk|verdict|value)="([^"]*)"', item))
+        words = " ".join(unescape(re.sub("<[^>]+>", " ", item)).split())
+        found[mark["risk"]] = mark["verdict"], float(mark["value"]) if "value" in mark else None, words
+    return found
+
+
+@pytest.mark.parametrize("setting", [CLASSES, NOISE], ids=lambda setting: setting.sanitizer)
+def test_a_gauge_says_what_decide_says(setting, clinic, found, decided):
+    made = sanitizer(setting, clinic)
+    theirs = decided.vectors
+    theirs = theirs[(theirs.sanitizer == type(made).__name__) & (theirs.axis != LOSS)]
+    assert [row.axis.split()[0] for row in theirs.itertuples()] == list(RISKS)
+    ours = read(gauges(EVERY, found[setting]))
+    for risk, row in zip(RISKS, theirs.itertuples(), strict=True):
+        verdict, value, words = ours[risk]
+        assert value == pytest.approx(row.value, abs=0, rel=0, nan_ok=True)
+        assert verdict == ("kept" if keeps(row) else "broken")
+        assert decision.by_policy.in_words(row.value, row.low, row.high).partition(" (")[0] in words
+        assert decision.by_policy.in_words(row.cap, row.cap, row.cap) in words
+        assert "Without the release: " in words
+        assert ASKS[risk][0] in words
+    assert {verdict for verdict, *_ in ours.values()} == {"kept", "broken"}, "one of them says nothing here"
+
+
+def test_what_classes_let_one_count_is_there_at_once_and_the_same(clinic, found):
+    counted = at_once(clinic, CLASSES)
+    assert list(counted) == ["identity"]
+    assert read(gauges(EVERY, counted))["identity"] == read(gauges(EVERY, found[CLASSES]))["identity"]
+    assert at_once(clinic, NOISE) == {}, "to find the nearest rows takes seconds"
+
+
+def test_what_is_not_measured_yet_is_working_and_no_number(clinic):
+    shown = read(gauges(EVERY, at_once(clinic, CLASSES)))
+    assert [shown[risk][:2] for risk in RISKS if risk != "identity"] == [("working", None)] * 4
+    assert all("working …" in shown[risk][2] for risk in RISKS if risk != "identity")
+
+
+def test_what_cannot_be_measured_is_unknown_with_its_reason_and_keeps_no_cap(clinic, found):
+    rotated = beside(clinic, Setting("Rotation"), ["identity"])
+    for policy, said in ((EVERY, "? unknown, so not kept"), (NONE, "? unknown")):
+        verdict, value, words = read(gauges(policy, rotated))["identity"]
+        assert (verdict, value) == ("unknown", None)
+        assert "An adversary knows the attributes of people, and rotated 1" in words
+        assert words.endswith(said)
+        assert not re.search(r"\b0%", words)
+    rows = found[CLASSES]["identity"]
+    failed = read(gauges(EVERY, {"identity": rows}, "It was cancelled."))
+    assert failed["attribute"][0] == "unknown"
+    assert "It was cancelled." in failed["attribute"][2]
+    assert failed["identity"][0] == "broken", "what is measured stays"
+
+
+def test_of_several_caps_the_hardest_is_shown(found, monkeypatch):
+    policy = decision.policies.read(EVERY)
+    cap = decision.policies.Cap
+    for caps in ((cap("identity", 1.0), cap("identity", 0.01, "largest")), (cap("identity", 0.001), policy.caps[0])):
+        menu()  # before it is changed
+        monkeypatch.setitem(menu(), EVERY, type(policy)(**{**vars(policy), "caps": caps}))
+        verdict, value, _ = read(gauges(EVERY, found[CLASSES]))["identity"]
+        assert (verdict, value) == ("broken", 0.2)
+
+
+def test_the_menu_has_the_ready_policies_and_none_and_begins_as_08_does(found):
+    assert list(menu()) == [*ready(), NONE]
+    notebook = json.loads((Path(__file__).parents[2] / "notebooks" / "08_frontier.ipynb").read_text(encoding="utf-8"))
+    assert f'POLICY = "{POLICY}"' in json.dumps(notebook).replace('\\"', '"')
+    html = gauges(POLICY, found[CLASSES])
+    assert f'value="{POLICY}" selected' in html
+    assert {verdict for verdict, *_ in read(html).values()} >= {"broken", "uncapped"}
+    assert {verdict for verdict, *_ in read(gauges(NONE, found[CLASSES])).values()} == {"uncapped"}
+    assert "not checked against the source itself" in gauges(POLICY, {})
+    assert "not checked" not in gauges(EVERY, {})
+
+
+def test_without_a_release_no_gauge_stands_and_the_height_stays():
+    html = no_gauges(POLICY, "There is no release.")
+    assert "data-empty" in html
+    assert read(html) == {}
+    assert 'name="policy"' in html
+
+
+def test_a_stored_risk_is_the_same(clinic, found, tmp_path):
+    setting = checked(CLASSES, clinic)
+    assert of_roles(clinic, setting) is clinic
+    stored = beside(clinic, CLASSES, ["attribute"], store=str(tmp_path))["attribute"]
+    assert stored.value.tolist() == pytest.approx(found[CLASSES]["attribute"].value.tolist(), nan_ok=True)
+    assert any(tmp_path.rglob("*.*"))
