@@ -108,7 +108,7 @@ def recommendation(results, table, why, note=""):
     expect.table("table", table, ["setting", *SETTING], "`frontier.choices` gives one.")
     expect.strings(why=why, note=note)
     first, dataset = table.iloc[0], results.dataset.iloc[0]
-    why = f"{why[:1].upper()}{why[1:]} ({whose(results)}). {note}".strip()
+    why = f"{why[:1].upper()}{why[1:].rstrip('.')}. Measured on {whose(results)}. {note}".strip()
     if first.setting == NONE:
         found = row("recommended", np.nan, dataset=dataset, sanitizer=NONE, status="not possible", reason=why)
         return tidy([found])
