@@ -62,7 +62,7 @@ def lines(results):
 
 def test_the_lines_of_a_decision(results):
     found = decision.summary(results)
-    assert (found.setting, found.reason) == ("Mondrian, k = 10", "The least with what it keeps (town, sensitive job).")
+    assert (found.setting, found.reason) == ("Mondrian, k = 10", "The least with what it keeps. Measured on town, sensitive job.")
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
@@ -116,9 +116,9 @@ def test_where_nothing_is_recommended_the_original_stands_alone(results):
     assert (row.sanitizer[0], row.status[0], row.reason[0]) == (
         NONE,
         "not possible",
-        "None keeps it (town, sensitive job).",
+        "None keeps it. Measured on town, sensitive job.",
     )
     none = decision.summary(join(found[found.sanitizer != "Mondrian"], row))
-    assert (none.setting, none.reason) == ("", "None keeps it (town, sensitive job).")
+    assert (none.setting, none.reason) == ("", "None keeps it. Measured on town, sensitive job.")
     assert all(line.release is None for line in none.lines)
     assert none.lines[0].original[0] == 0.4
