@@ -417,7 +417,7 @@ def of_one():
         "frontier.decide.results": costs,
         **{
             f"experiments.{f}.found": Searched(decision.decide(costs, OWNERS), costs, [], [])
-            for f in ("carded", "decided", "of_the_card")
+            for f in ("decided", "of_the_card")
         },
         "experiments.of_the_card.card": Card({}),
         "charts.summary.found": decision.Summary("", "nobody is below the floor", ()),

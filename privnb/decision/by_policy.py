@@ -187,16 +187,19 @@ class Decision:
         return f"{said} That no attack found more does not mean that there is none."
 
     @property
-    def nearest(self):
-        """The row of `releases` that breaks the fewest caps, and of these loses least: the chosen one, if there is one;
-        one below the floor only where all are. None beside the original alone.
+    def nearest_first(self):
+        """`releases` but for the original: those that break the fewest caps first, and of these the least loss; below
+        the floor only after all others.
         """
         open_to_all = self.releases[~self.releases.sanitizer.isin([ORIGINAL])]
-        if open_to_all.empty:
-            return None
         order = {"below": open_to_all.status == "refused", "many": open_to_all.reasons.map(len)}
-        first = open_to_all.assign(**order).sort_values([*order, "loss"], kind="stable").iloc[0]
-        return first.drop([*order])
+        return open_to_all.assign(**order).sort_values([*order, "loss"], kind="stable").drop(columns=[*order])
+
+    @property
+    def nearest(self):
+        """The first row of these, which is the chosen one if there is one. None beside the original alone."""
+        releases = self.nearest_first
+        return None if releases.empty else releases.iloc[0]
 
     def _nearest(self):
         first = self.nearest

@@ -4,17 +4,18 @@ The file is made, read again and described where nobody else sees it. One that i
 runner-up is made in the same way.
 """
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from privnb.decision import card
-from privnb.decision.card import CardError
+from privnb.decision.card import Card, CardError
 from privnb.microdata import expect, unfinished
 from privnb.microdata.counts import combinations, people_in
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.memory import Memory
-from privnb.microdata.schema import SchemaError
+from privnb.microdata.schema import NotForThisTable, SchemaError
 from privnb.microdata.sentences import say
 from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS, output, staged
@@ -33,6 +34,9 @@ class FileRefused(ValueError):
     """A file of a release that may not leave; the message says why, a sentence."""
 
 
+REFUSALS = FileRefused, SanitizationError, SchemaError, CardError, LeakError
+
+
 class Ended(NamedTuple):
     """How a decision ended.
 
@@ -42,13 +46,13 @@ class Ended(NamedTuple):
         Each release whose file was refused is ruled out in it.
     said : str
         For whoever decides: no original record is in it.
-    page : Path or None
-        Of the card; None where nothing was written.
+    card : Card or None
+        That stands beside the file; None where nothing was written.
     """
 
     found: Searched
     said: str
-    page: Path | None = None
+    card: Card | None = None
 
 
 def refuse_place(out):
@@ -86,7 +90,7 @@ def end(source, found, dataset, out=None, *, study=None):
     Returns
     -------
     Ended
-        Without a page where nothing was written.
+        Without a card where nothing was written.
 
     Raises
     ------
@@ -105,11 +109,44 @@ def end(source, found, dataset, out=None, *, study=None):
     while found.chosen is not None:
         try:
             return _written(source, found, dataset, out, study)
-        except (FileRefused, SanitizationError, SchemaError, CardError, LeakError) as error:
+        except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
     _scan({SAID: _text(said)}, source)
     return Ended(found, _text(said))
+
+
+def shown(source, found, dataset, *, study=None):
+    """The card that the chosen release would leave with, or, where none can leave, the nearest that can be made; no
+    file is kept.
+
+    Parameters
+    ----------
+    source, found, dataset, study
+        As of `end`.
+
+    Returns
+    -------
+    Card
+
+    Raises
+    ------
+    NotForThisTable
+        Where no release can be made.
+    LeakError, OSError
+        As of `end`.
+    """
+    with unfinished.folder() as folder:
+        out = folder / "released.csv"
+        ended = end(source, found, dataset, out, study=study)
+        if ended.card is not None:
+            return ended.card
+        decision = ended.found.decision
+        for _, of in decision.nearest_first.iterrows():
+            with contextlib.suppress(*REFUSALS):
+                from_files.sanitize(source, found.sanitizer_of(of), out, study=study, memory=MEMORY)
+                return card.card(out, decision, found.results, dataset, of)
+    raise NotForThisTable("No release but the original can be made. Allow more settings.")
 
 
 def _written(source, found, dataset, out, study):
@@ -128,7 +165,7 @@ def _written(source, found, dataset, out, study):
         named = {out.name + ending: text for ending, text in {FACTS: facts, **texts}.items()}
         # Without the folder, which is the owner's and may be called like somebody.
         _scan({SAID: _said(found, replace(written, path=Path(out.name)), answer, page.name), **named}, source)
-        ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), page))
+        ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), signed))
         return texts
 
     from_files.sanitize(source, found.chosen, out, study=study, memory=MEMORY, beside=beside)

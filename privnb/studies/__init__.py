@@ -34,7 +34,7 @@ from privnb.studies.aggarwal_yu_2008.tables_of_counts import tables_published
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
-from privnb.studies.by_policy import searched
+from privnb.studies.by_policy import of_the_card, searched
 from privnb.studies.every_sanitizer import along, appraised, axes, family, few_conditions, left_out, settings_along
 from privnb.studies.li_li_2009.study import (
     asked,
@@ -58,11 +58,10 @@ from privnb.studies.parameters import (
 )
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import as_they_are, decided
-from privnb.studies.released_card import carded, of_the_card
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
 __all__ = [
-    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes", "carded",
+    "PROFILES", "Profile", "absent", "adversaries", "along", "appraised", "as_they_are", "asked", "axes",
     "channels", "check_adversaries", "check_breach", "check_comparison", "check_ks", "check_queries", "check_runs",
     "coins", "compared", "count_queries", "data_sets", "decided", "default_k", "deviations", "direct", "enough",
     "examples_known", "family", "few_conditions", "figures", "gains", "guards", "guessed", "hit", "hypertension",

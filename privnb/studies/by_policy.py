@@ -8,6 +8,7 @@ import pandas as pd
 
 from privnb import decision
 from privnb.decision import by_policy, halving, policies
+from privnb.decision.card import check
 from privnb.decision.points import refused
 from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import sensitive_name
@@ -52,8 +53,11 @@ class Searched:
     @property
     def chosen(self):
         """The sanitizer that is chosen, or None."""
-        wanted = self.decision.sanitizer, self.decision.parameters
-        return next((each for each in self.sanitizers if _key(each) == wanted), None)
+        return None if self.decision.chosen is None else self.sanitizer_of(self.decision.chosen)
+
+    def sanitizer_of(self, release):
+        """The sanitizer of a row of `decision.releases`."""
+        return next(each for each in self.sanitizers if _key(each) == tuple(release[SETTING]))
 
     @property
     def of_risks(self):
@@ -137,6 +141,24 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     found = results[last.records]
     tried = [*ends(), *steps[-1][1]]
     return Searched(decision.decide(found, policy), found, steps, tried, len(known) - len(settings))
+
+
+def of_the_card(card, found):
+    """The rows of results that a card is of.
+
+    Parameters
+    ----------
+    card : Card
+    found : Searched
+
+    Returns
+    -------
+    DataFrame
+    """
+    check(card)
+    expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
+    wanted = [card.content["decision"][name] for name in SETTING]
+    return found.results[(found.results[SETTING] == wanted).all(axis=1)].reset_index(drop=True)
 
 
 def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):
