@@ -358,7 +358,7 @@ class Release:
     @property
     def has_unprotected_rows(self):
         """Whether some row is one person's own record, with or without noise, because nothing generalizes it."""
-        hidden = self.schema.quasi_identifiers and self.suppressed == len(self)
+        hidden = self.schema.quasi_identifiers and self.suppressed == self.record_count
         if self.buckets is not None or not (self.provenance.claims or hidden):
             return True
         return not hidden and self.people_alike.min() < 2

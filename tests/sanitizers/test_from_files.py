@@ -275,6 +275,8 @@ def test_records_that_are_all_alike_are_one_combination(wide, here, monkeypatch)
     assert (made.records, made.combinations) == (20, 1)
     _, *rows = read("out.csv")
     assert rows == [rows[0]] * 20
+    made = sanitize("alike.csv", Suppress(), "hidden.csv", dataset="wide")
+    assert (made.records, made.suppressed) == (20, 20), "nobody stands alone whose quasi-identifiers all are hidden"
 
 
 def test_names_of_columns_may_hold_what_engines_read_otherwise(here):
