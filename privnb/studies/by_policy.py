@@ -42,6 +42,8 @@ class Searched:
         All that were measured on the whole table.
     too_many : int
         Settings that were not tried, since they cannot be given all records that are to be released.
+    records : int
+        That are to be released, where the decision is of a sample of them; else 0.
     """
 
     decision: by_policy.Decision
@@ -49,6 +51,7 @@ class Searched:
     steps: list
     sanitizers: list
     too_many: int = 0
+    records: int = 0
 
     @property
     def chosen(self):
@@ -71,6 +74,11 @@ class Searched:
         """The decision for people, the answer first; then what was tried."""
         tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
         said = [*self.decision.sentences, f"Tried: {', '.join(tried)}, beside the original and its suppression."]
+        if self.records:
+            said.append(
+                f"This was decided on a random sample of {self.steps[-1][0].records:,} of {self.records:,} records. In "
+                "a file of all, fewer or more people may share a combination; they are counted before one is written."
+            )
         if self.too_many:
             why = f"work on all records at once, and these are more than {in_parts.WHOLE:,}"
             said.append(f"Not tried are settings that {why}: {self.too_many}.")
@@ -140,7 +148,8 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     )
     found = results[last.records]
     tried = [*ends(), *steps[-1][1]]
-    return Searched(decision.decide(found, policy), found, steps, tried, len(known) - len(settings))
+    sampled_of = records if records > len(dataset) else 0
+    return Searched(decision.decide(found, policy), found, steps, tried, len(known) - len(settings), sampled_of)
 
 
 def of_the_card(card, found):

@@ -15,11 +15,13 @@ from naming import naming
 
 from privnb import cli, studies
 from privnb.decision import card
+from privnb.decision import decide as decide_again
 from privnb.microdata import leaks, unfinished, writing
 from privnb.microdata.dataset import load
+from privnb.microdata.schema import NotForThisTable
 from privnb.privacy_models import KAnonymity
 from privnb.reporting import chosen_release
-from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, in_parts
+from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
 from privnb.sanitizers.catalogue import ends
 from privnb.studies import Profile, by_policy
 
@@ -86,7 +88,8 @@ def first(clinic, tmp_path_factory):
         patch.setattr(in_parts, "WHOLE", 119)
         patch.setattr(studies, "searched", searched)
         ran = decide(clinic, out)
-    return SimpleNamespace(**vars(ran), out=out, found=found[0])
+    signed = out.with_name(out.name + card.ENDING).read_text(encoding="utf-8")
+    return SimpleNamespace(**vars(ran), out=out, found=found[0], card=signed)
 
 
 @pytest.fixture
@@ -192,6 +195,28 @@ def test_the_floor_is_counted_again_in_the_file(again):
     assert (ran.status, names(again.out)) == (0, ALL)
 
 
+def test_that_a_decision_is_of_a_sample_is_said(first):
+    assert "random sample" not in first.said
+    said = " ".join(each for each in replace(first.found, records=300).sentences if isinstance(each, str))
+    assert "This was decided on a random sample of 120 of 300 records." in said
+
+
+def test_a_page_shows_the_card_that_would_leave_and_else_the_nearest_ones(clinic, first):
+    source, dataset = clinic / "clinic.toml", load(clinic / "clinic.toml")
+    assert chosen_release.shown(source, first.found, dataset).text == first.card
+    policy = first.found.decision.policy
+    strict = replace(policy, caps=(replace(policy.caps[0], at_most=1e-6),))
+    none = replace(first.found, decision=decide_again(first.found.results, strict))
+    assert none.chosen is None
+    content = chosen_release.shown(source, none, dataset).content
+    assert content["decision"]["release"] == none.decision.nearest.setting
+    assert (content["decision"]["chosen"], content["answer"]["keeps"]) == ("", False)
+    releases = none.decision.releases
+    original = replace(none, decision=replace(none.decision, releases=releases[releases.sanitizer == "Identity"]))
+    with pytest.raises(NotForThisTable, match="No release but the original can be made"):
+        chosen_release.shown(source, original, dataset)
+
+
 def test_claims_are_graded_again_in_the_file(again, monkeypatch):
     write, lost = writing.write, []
 
@@ -224,6 +249,17 @@ def test_a_card_that_says_that_its_policy_is_broken_does_not_leave(again, monkey
     ran = again()
     assert (ran.status, nothing(again.out)) == (1, True)
     assert "Suppression was chosen before, and its file is refused: It is broken." in ran.said
+
+
+def test_words_about_a_file_that_name_a_person_are_not_printed(again, monkeypatch):
+    monkeypatch.setattr(from_files.Written, "said", ["Made for CANARY-0058."])
+    again.found = replace(
+        again.found, decision=again.found.decision.without_chosen("It is late.").without_chosen("Too.")
+    )
+    ran = again()
+    assert (ran.status, nothing(again.out)) == (1, True)
+    assert f"holds what is of single people: {chosen_release.SAID}: " in ran.said
+    assert IDENTIFIER not in ran.said
 
 
 def test_words_that_name_a_person_are_not_printed(again, first):
