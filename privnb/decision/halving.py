@@ -1,4 +1,4 @@
-"""Successive halving: all settings on a small sample, the better ones on a larger one, the best on the whole table.
+"""Successive halving in two steps: all settings on a small sample, the best three sixteenths on the whole table.
 
 "Better" is by hypervolume: the settings that together cover most of what lies between the original and the release
 without quasi-identifiers, over all risks and what users lose. Source: Jamieson and Talwalkar, "Non-stochastic Best Arm
@@ -14,7 +14,9 @@ from privnb.microdata import expect
 
 POINTS = 2**14  # at which a volume is looked at: its error is below a per cent
 LEAST = 1_000  # records of a sample: of fewer the numbers say little
-RUNGS = ((1 / 16, 1.0), (1 / 4, 1 / 4), (1.0, 1 / 8))  # share of the records, share of the settings: .0625 each, .125
+# Share of the records, share of the settings: .0625 + .1875. A step between, on a quarter of the records, leaves fewer
+# settings for the last: under three of five policies 90 to 92 % of the volume of Adult's grid, not 96 to 99.9.
+RUNGS = ((1 / 16, 1.0), (1.0, 3 / 16))
 
 
 class Rung(NamedTuple):
@@ -38,7 +40,7 @@ def rungs(records, settings):
         A table of few records, or few settings, has one step: everything.
 
     >>> rungs(45222, 96)
-    [Rung(records=2826, settings=96), Rung(records=11305, settings=24), Rung(records=45222, settings=12)]
+    [Rung(records=2826, settings=96), Rung(records=45222, settings=18)]
     >>> rungs(900, 96)
     [Rung(records=900, settings=96)]
     """

@@ -88,9 +88,9 @@ class Searched:
 def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LIMIT, store="", records=0):
     """The release that a policy leads to, found by successive halving over the package's sanitizers.
 
-    All settings of `studies.family` are measured on a sample of the records, the better quarter on a larger one, the
-    best on the whole table; "better" by what they add to the hypervolume of the policy's caps and of what users lose.
-    Those that keep the policy and lose least go on in any case.
+    All settings of `studies.family` are measured on a sample of the records, the best on the whole table: those
+    that add most to the hypervolume of the policy's caps and of what users lose. Those that keep the policy and lose
+    least go on in any case.
 
     Parameters
     ----------

@@ -62,7 +62,10 @@ def lines(results):
 
 def test_the_lines_of_a_decision(results):
     found = decision.summary(results)
-    assert (found.setting, found.reason) == ("Mondrian, k = 10", "The least with what it keeps. Measured on town, sensitive job.")
+    assert (found.setting, found.reason) == (
+        "Mondrian, k = 10",
+        "The least with what it keeps. Measured on town, sensitive job.",
+    )
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
