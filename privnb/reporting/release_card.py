@@ -140,9 +140,9 @@ def _shown(risk, content):
             said.append(f"Without the file: {_share(mean['baseline'])} ({risk['baseline_is']}).")
     if worst := risk["worst_person"]:
         without = "" if worst["baseline"] is None else f", and {_share(worst['baseline'])} without the file"
-        said.append(f"For the worst-off person: {_share(worst['value'])}{without}.")
+        said.append(f"For the worst-off person: {_alone(worst)}{without}.")
     if ceiling := risk["ceiling"]:
-        said.append(f"The same attack on the records themselves: {_share(ceiling['value'])}.")
+        said.append(f"The same attack on the records themselves: {_alone(ceiling)}.")
     measure = f"{risk['risk'].replace('-', '_')}_risk"
     groups = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure]
     named = [f"{each['row']['group']}: {_share(each['value'])}" for each in groups[:WORST]]
@@ -192,6 +192,15 @@ def _use(number):
 def _row(number):
     of = facts(number["row"]["measure"])
     return {"risk": of.title, "group": number["row"]["group"], "value": _with_interval(number), "of": number["row"]}
+
+
+def _alone(number):
+    """A number without its interval; of a withheld one the bound that is known.
+
+    >>> _alone({"value": None, "low": None, "high": 0.2})
+    'at most 20%'
+    """
+    return _with_interval(number) if number["value"] is None else _share(number["value"])
 
 
 def _with_interval(number):

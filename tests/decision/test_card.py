@@ -145,6 +145,15 @@ def test_sentences_are_short_and_the_page_needs_nothing_else(own):
     assert text.index("the policy 'Our own'".replace("'", "&#39;")) < text.index("How large each risk is")
 
 
+def test_of_a_withheld_number_the_page_says_the_bound(made):
+    content = json.loads(made[3].text)
+    withheld = {"value": None, "low": None, "high": 0.2, "baseline": None}
+    content["risks"][0] |= {"worst_person": withheld, "ceiling": withheld | {"high": None}}
+    text = release_card.page(Card(content))
+    assert "For the worst-off person: at most 20%." in text
+    assert "The same attack on the records themselves: withheld." in text
+
+
 def test_nothing_in_it_is_of_a_person(own):
     leak_scan.check(own.with_name(f"{own.name}{cards.ENDING}"), [CLINIC])
     leak_scan.check(own.with_name(f"{own.name}{release_card.PAGE}"), [CLINIC])
