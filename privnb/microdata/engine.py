@@ -3,6 +3,7 @@
 import contextlib
 import re
 
+NUMBER = "number of a combination"  # a column of our own, which no table has
 # What a blank cell is made of, as `reading` knows it: of SQL's own, spaces alone.
 BLANK = "".join(filter(str.isspace, map(chr, range(0x3001))))
 
@@ -37,6 +38,44 @@ def queried(query, after=None, **given):
     with opened() as connection:
         found = connection.sql(query, params=given).to_arrow_table()
         return found, connection.execute(after).fetchall() if after else []
+
+
+def has(frame):
+    """Whether a native frame is the engine's own."""
+    import duckdb
+
+    return isinstance(frame, duckdb.DuckDBPyRelation)
+
+
+def joined(records, combinations, names, more, beside):
+    """Records with what stands beside their combinations, by one number per row: a third of the time of a join by all
+    columns, a missing value equal to another one.
+
+    Parameters
+    ----------
+    records, combinations : duckdb.DuckDBPyRelation
+        Both have the columns `names`.
+    names, more : list of str
+        Of the combinations, and of what else is taken of the records.
+    beside : dict of str to str
+        What is taken of the combinations: what each column is called there and in the answer.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation or None
+        The columns `beside`, then `more`; None where two combinations have the same number. A record without a
+        combination is left out, but for one in 10^13 at a million combinations.
+    """
+    if not names:
+        return None
+    types = dict(zip(records.columns, records.types, strict=True))
+    number = f"hash({', '.join(f'{name(each)}::{types[each]}' for each in names)}) as {name(NUMBER)}"
+    left = records.project(", ".join([number, *map(name, more)])).set_alias("records")
+    right = combinations.project(", ".join([number, *(f"{name(own)} as {name(beside[own])}" for own in beside)]))
+    if not right.aggregate(f"count(distinct {name(NUMBER)}) = count(*)").fetchall()[0][0]:
+        return None
+    found = left.join(right.set_alias("combinations"), f"records.{name(NUMBER)} = combinations.{name(NUMBER)}")
+    return found.project(", ".join(map(name, [*beside.values(), *more])))
 
 
 def parquet(path):

@@ -111,10 +111,18 @@ class LongTable:
             The columns of `labels`, then `more` as they are `called`.
         """
         import narwhals as nw
+        import pyarrow as pa
 
         keys, frame, more = combinations.drop_columns([TIMES]), self.frame, self.called(more)
         keys = keys.rename_columns(self.called(keys.column_names))
         names = keys.column_names
+        if engine.has(frame.to_native()):
+            beside = [PLACE + name for name in labels.column_names]
+            lent = self.lent(pa.table([*keys.columns, *labels.columns], [*names, *beside])).to_native()
+            called = dict(zip(beside, labels.column_names, strict=True))
+            found = engine.joined(frame.to_native(), lent, names, more, called)
+            if found is not None:
+                return nw.from_native(found)
         for name in names:  # a missing value is equal to no other, so that a join would lose it
             column = keys.column(name)
             if column.null_count:

@@ -486,9 +486,20 @@ def test_what_another_process_is_writing_stays(here):
 # ---- its parts
 
 
-def test_a_missing_value_is_found_by_the_join():
-    """As a part of the key: SQL takes no missing value for equal to another one."""
+@pytest.mark.parametrize("by_number", [True, False])
+def test_a_missing_value_is_found_by_the_join(monkeypatch, by_number):
+    """As a part of the key: SQL takes no missing value for equal to another one. By one number per combination, and by
+    all columns, as where two have the same number, and in other engines.
+    """
     import pyarrow as pa
+
+    found, join = [], long_tables.engine.joined
+
+    def watched(*given):
+        found.append(join(*given) if by_number else None)
+        return found[-1]
+
+    monkeypatch.setattr(long_tables.engine, "joined", watched)
 
     table = pa.table({"a": ["x", None, None, "y"], "b": [1, 1, None, None], "n": [10, 11, 12, 13]})
     with long_tables.engine.opened() as connection:
@@ -499,6 +510,7 @@ def test_a_missing_value_is_found_by_the_join():
         counts = long.counted(["a", "b"], 10)
         label = [f"{row['a']}-{row['b']}" for row in counts.to_pylist()]
         joined = long.joined(counts, pa.table({"label": label}), ["n"]).to_native().fetchall()
+    assert (found[0] is not None) is by_number
     assert sorted(joined, key=lambda row: row[1]) == [("x-1", 10), ("None-1", 11), ("None-None", 12), ("y-None", 13)]
 
 
