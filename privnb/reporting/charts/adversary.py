@@ -159,7 +159,7 @@ def hit(results):
         alt.hconcat(*panels, spacing=14),
         _title(subgroups(rows)),
         "Dots: share of the group for whom the worst miner's prediction is nearer to the truth than what was released, "
-        f"lower protects more; lines: {intervals(results[results.measure == 'nearer_share'])}; black ticks: the guess "
+        f"lower protects more; lines: {intervals(results[results.measure == 'nearer_share'])}; ticks: the guess "
         "without the release. Withheld: few people, or a number that would tell them.",
     )
 

@@ -128,7 +128,7 @@ def leaks(results, attribute=""):
         alt.vconcat(*panels).resolve_scale(x="shared", color="shared", shape="shared"),
         f"A released row is traced to its person for {_share(least)} ({least.setting}) to {_share(most)} "
         f"({most.setting}) of people; without a release for {percent(least.baseline)}",
-        "Marks: how likely one guess is right; black ticks: the same guess without the release; numbers: the "
+        "Marks: how likely one guess is right; ticks: the same guess without the release; numbers: the "
         "probability, and the leakage in bits. "
         + ("Bars: 95% intervals. " if rows.low.notna().any() else "")
         + "At most: what the original tells, which noise cannot exceed. Lower is better.",

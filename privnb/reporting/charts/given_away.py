@@ -40,7 +40,7 @@ def hidden_rules(results):
 
 
 def published_models(results):
-    """A point for each miner's published model: how many people an adversary guesses right who has it; black ticks: who
+    """A point for each miner's published model: how many people an adversary guesses right who has it; ticks: who
     has not.
 
     Parameters
@@ -64,7 +64,7 @@ def published_models(results):
     return finish(
         chart,
         Finding.of(best, f"{of.title}, by {best.miner}", setting="").title,
-        f"Points: people guessed right with the published model, lower is better; lines: {intervals(rows)}; black "
+        f"Points: people guessed right with the published model, lower is better; lines: {intervals(rows)}; "
         "ticks: without it.",
     )
 

@@ -80,7 +80,7 @@ def every_setting(steps, results, planes, measures, *, start=""):
         alt.vconcat(_heading(data), *panels, *across, spacing=16).add_params(*parameters),
         f"{len(rows)} settings of {rows.sanitizer.nunique()} sanitizers: choose one, and see what it loses",
         "Bars and the diamond: the chosen setting; its line: the others of the menu's choice. Each step of the slider "
-        "is stricter. Black ticks: baselines. Grey ticks: all settings. Points: filled, with the line, efficient; "
+        "is stricter. Strong ticks: baselines. Grey ticks: all settings. Points: filled, with the line, efficient; "
         "hollow blue, undecided; hollow grey, dominated. Shorter bars, and points further left and down, lose less.",
     )
 

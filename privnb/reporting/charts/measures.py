@@ -72,13 +72,13 @@ def bars(results, measure):
         explained.append(f"lines: {intervals(results[results.measure == measure])}")
         chart += base.mark_rule(color=COLOURS[0], strokeWidth=2).encode(x="low:Q", x2="high:Q")
     if rows.baseline.notna().all():
-        explained.append("black ticks: the baseline, a guess without the release")
+        explained.append("ticks: the baseline, a guess without the release")
         chart += base.mark_tick(color=INK, thickness=2, size=16).encode(x="baseline:Q")
     return finish(chart, extremes(rows, of.title)[0].title, "; ".join(explained) + ".")
 
 
 def dots(results, measure):
-    """One dot per setting and miner, its 95% interval as a line; black ticks mark the baseline. One panel per set of
+    """One dot per setting and miner, its 95% interval as a line; ticks mark the baseline. One panel per set of
     miners.
 
     Parameters
@@ -109,7 +109,7 @@ def dots(results, measure):
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
         extremes(rows, title, format="{:%}")[0].title,
-        f"Dots: {unit} by setting and miner; lines: {intervals(results[results.measure == measure])}; black ticks: the "
+        f"Dots: {unit} by setting and miner; lines: {intervals(results[results.measure == measure])}; ticks: the "
         "baseline.",
     )
 

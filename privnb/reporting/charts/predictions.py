@@ -16,7 +16,7 @@ PREDICTIONS = {  # put into a release, by variant and control
 def gains(results, measure):
     """A gain by setting, and how predictions change it, by two readings of the attack, each with its control.
 
-    On the left the release's own gain, with what chance alone shows as black ticks; on the right what is added to it.
+    On the left the release's own gain, with what chance alone shows as ticks; on the right what is added to it.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def gains(results, measure):
         alt.vconcat(*panels),
         f"{title}: predictions change it by {added.min():+.4f} to {added.max():+.4f}, as many random labels by "
         f"{control.min():+.4f} to {control.max():+.4f}",
-        f"Left: {unit}; black ticks: the same classes with values permuted at random. Right: what the worst miner's "
+        f"Left: {unit}; ticks: the same classes with values permuted at random. Right: what the worst miner's "
         f"nearer predictions add, and as many random labels. Lines: {_draws(after)}.",
     )
 

@@ -12,7 +12,7 @@ LITERAL = "taken literally"
 
 
 def recovery(results, measure="recovery_error"):
-    """A point for each release and attack, black ticks for the guess without anybody's row; a panel for each table.
+    """A point for each release and attack, ticks for the guess without anybody's row; a panel for each table.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def recovery(results, measure="recovery_error"):
     return finish(
         alt.vconcat(*panels).resolve_scale(x="shared") if len(panels) > 1 else panels[0].properties(title=""),
         Finding.of(best, f"{of.title} of {best.miner}, which comes nearest").title,
-        f"Points: {of.label} by release and attack, lower is nearer{lines}; black ticks: {of.baseline}.",
+        f"Points: {of.label} by release and attack, lower is nearer{lines}; ticks: {of.baseline}.",
     )
 
 

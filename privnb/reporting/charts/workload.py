@@ -17,7 +17,7 @@ def compared(results):
     """Figures 1 to 4: the gains of the adversary and of each researcher's miner by sanitization, one panel per data
     set and workload.
 
-    Black ticks: what the adversary would gain by chance, from the same classes with values permuted at random.
+    Ticks: what the adversary would gain by chance, from the same classes with values permuted at random.
     """
     expect.these(results=results)
     sides = both_sides(results)
@@ -45,7 +45,7 @@ def compared(results):
         alt.concat(*panels, columns=max(1, WIDTH // width)).resolve_scale(x="shared"),
         ahead(sides).title,
         f"People guessed right beyond the trivial sanitization, as a share of all. Diamonds: the adversary, {exact}; "
-        "black ticks: the same classes with values permuted at random. Other marks: the researcher by miner; lines: "
+        "ticks: the same classes with values permuted at random. Other marks: the researcher by miner; lines: "
         f"{intervals(results[results.measure == 'workload_gain'])}. More and less: beyond the interval of the "
         "researcher's best miner, where the one ahead gains more than 0, and the adversary more than by chance.",
     )
