@@ -2,6 +2,8 @@
 
 import re
 
+import altair as alt
+import pandas as pd
 import vl_convert
 from rows import frame
 
@@ -37,6 +39,14 @@ def test_panels_stand_below_one_another_and_each_has_its_labels():
     svg = vl_convert.vegalite_to_svg(slim)
     assert svg.count(">sex Female<") == 2
     assert svg.count(">sex Male<") == 2
+
+
+def test_facets_stand_below_one_another_too():
+    rows = pd.DataFrame({"risk": list("abc") * 2, "release": ["Mondrian"] * 3 + ["Suppression"] * 3, "share": range(6)})
+    points = alt.Chart(rows).mark_point().encode(x="share:Q", y="release:N").properties(width=190)
+    wide = points.facet("risk:N", columns=3).to_dict()
+    assert width(narrow(wide)) < 360 < width(wide)
+    assert vl_convert.vegalite_to_svg(narrow(wide)).count(">Mondrian<") == 3
 
 
 def test_titles_of_axes_wrap():

@@ -37,7 +37,7 @@ def _narrowed(part, *, stacked):
             found[name] = textwrap.wrap(value, LETTERS)
         elif name == "width" and isinstance(value, int | float):
             found[name] = ACROSS if stacked else min(value, ACROSS)
-        elif name == "columns" and "symbolSize" in part:
+        elif name == "columns" and ("symbolSize" in part or "facet" in part):
             found[name] = 1
         elif name == "axis" and isinstance(value, dict):
             # Beside one another only the first panel has labels; below one another each needs them.
