@@ -10,6 +10,7 @@ from privnb.evaluation.cases import answer, answered
 from privnb.evaluation.store import Store
 from privnb.explorer.numbers import case
 from privnb.explorer.setting import checked, of_roles, sanitizer
+from privnb.microdata import expect
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.studies.parameters import record_by_record
@@ -37,6 +38,7 @@ def at_once(dataset, setting, fewest=LIMIT):
     dict of str to DataFrame
         By risk its tidy results; empty where everything takes longer.
     """
+    expect.these(fewest=fewest)
     setting = checked(setting, dataset)
     data = of_roles(dataset, setting)
     if setting.kind.slow or _sampled(data) is not data:
@@ -66,6 +68,7 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT):
     dict of str to DataFrame
         By risk its tidy results. One that cannot be measured of such a release has a row that says why.
     """
+    expect.these(fewest=fewest)
     setting = checked(setting, dataset)
     whole = of_roles(dataset, setting)
     data, questions = _sampled(whole), _questions(whole, setting, fewest)

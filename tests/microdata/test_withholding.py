@@ -36,6 +36,7 @@ from privnb.evaluation import (
 )
 from privnb.evaluation.utilities import AntiUtility, GoodUtility
 from privnb.explorer import board, keep, numbers, sweeps
+from privnb.explorer import risks as explorer_risks
 from privnb.explorer.counting import class_sizes
 from privnb.explorer.numbers import counted
 from privnb.explorer.setting import Setting
@@ -135,6 +136,8 @@ ASKED = {  # every function that takes the limit
     "measured": lambda limit: numbers.measured(CLINIC, Setting(), fewest=limit),
     "mined": lambda limit: numbers.mined(CLINIC, Setting(), fewest=limit),
     "plane": lambda limit: numbers.plane(CLINIC, [Setting()], "accuracy_gain", "utility_loss", fewest=limit),
+    "at_once": lambda limit: explorer_risks.at_once(CLINIC, Setting(), limit),
+    "beside": lambda limit: explorer_risks.beside(CLINIC, Setting(), ["identity"], fewest=limit),
     "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
     "AntiUtilityRisk": lambda limit: risks.AntiUtilityRisk("age", fewest=limit),
     "AttributeRisk": lambda limit: risks.AttributeRisk("diagnosis", limit),
@@ -185,7 +188,17 @@ def test_the_list_above_names_every_function_that_takes_the_limit():
         "DecisionTable",
         *(f"{of}_rows" for of in ("attribute", "class", "identity")),
     }
-    other |= {"original_rows", "people_rows", "rows", "question_of", "swept", "Place", "Reading", "Session"}
+    other |= {
+        "original_rows",
+        "people_rows",
+        "release_key",
+        "rows",
+        "question_of",
+        "swept",
+        "Place",
+        "Reading",
+        "Session",
+    }
     other |= {"among", "known", "published_model", "scan"}  # parts of others; a scan may look for no small counts
     other.add("RareCategories")  # how many people a category of its own has
     assert {name for name in takes - other if not name.startswith("_")} == set(ASKED)
