@@ -157,8 +157,8 @@ class Linkage(RecordLinkage):
 
     @cached_property
     def _alike(self):
-        """Rows that fit alike: the first of each kind, integer array (m,), and the kind of each row (rows,). They are
-        told apart where the nearest one is taken.
+        """Rows that fit alike: the first of each kind, integer array (m,), and the kind of each row (rows,). Each is
+        a kind of its own where the nearest row is taken.
         """
         every = np.arange(len(self.published.table))
         if self._moved or not self._cells:
@@ -172,7 +172,7 @@ class Linkage(RecordLinkage):
 
         People of whom the same is known are one group. `fit`: bit matrix (groups, words of 64 rows).
         """
-        n = len(np.arange(len(self.published.table))[rows])
+        n = len(self.published.table.index[rows])
         self._check_known(self._names, known)
         self._check_complete(self._names, known)
         alike = combinations(known[list(self._names)])

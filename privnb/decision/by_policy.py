@@ -105,7 +105,7 @@ class Decision:
 
     @property
     def near(self):
-        """Releases that keep the policy, and whose loss the chosen one's cannot be told from: a list of settings."""
+        """Releases that keep the policy, and whose loss may be the chosen one's: a list of settings."""
         if self.chosen is None:
             return []
         others = self.releases[self.releases.kept].iloc[1:]
@@ -146,7 +146,7 @@ class Decision:
         said = [f"{answer} under the policy {policy.title}. {self.why}"]
         said += [f"{setting} was chosen before, and its file is refused: {why}" for setting, why in self.refused]
         if self.near:
-            said.append(f"By what is lost it cannot be told from {', '.join(self.near[:3])}.")
+            said.append(f"Its loss may be the same as that of {', '.join(self.near[:3])}.")
         if self.runner_up:
             said.append(f"The runner-up is {self.runner_up}.")
         said += filter(None, [self._nearest()] if chosen is None else [])

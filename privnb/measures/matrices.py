@@ -65,7 +65,7 @@ def condition_number(matrix):
     """How much the matrix magnifies an error of published counts when it is undone: from 1, lower is better.
 
     The largest singular value by the smallest, of a symmetric matrix its eigenvalues. Infinite where two true values
-    cannot be told apart, even by endlessly many records.
+    cannot be distinguished, even by endlessly many records.
 
     Source: Agrawal and Haritsa, ICDE 2005, theorem 1; Aggarwal and Yu 2008, section 10.2.3.
 
@@ -154,7 +154,7 @@ def inverted(seen, matrix):
     found = markov("matrix", matrix, len(expect.vector("seen", seen)))
     if not np.isfinite(condition_number(found)):
         raise ValueError(
-            "the matrix is singular: true values that it makes alike cannot be told apart. Estimate the counts by "
+            "the matrix is singular: true values that it makes alike cannot be distinguished. Estimate the counts by "
             "`iterated`, or give those values one count."
         )
     return np.linalg.solve(found.T, np.asarray(seen, dtype=float))

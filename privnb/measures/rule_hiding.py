@@ -127,7 +127,7 @@ class Bounds(NamedTuple):
 def rule_bounds(baskets, rule):
     """Between which shares support and confidence of a rule lie where cells are blocked.
 
-    The least counts the items that are told, the greatest the unknown ones, too. The confidence lies between the least
+    The least counts the known items, the greatest the unknown ones, too. The confidence lies between the least
     support of the rule by the greatest of its left side, and the reverse, at most 1.
 
     Parameters

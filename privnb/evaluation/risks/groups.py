@@ -1,4 +1,4 @@
-"""Of whom a risk is told apart: the table's own categories, and the people whose combination is theirs alone.
+"""For whom a risk is measured apart: the table's own categories, and the people whose combination is theirs alone.
 
 Small groups are merged, never left out. A person of whom several records say several things is in a group of those.
 """

@@ -42,7 +42,7 @@ state(
     better="lower",
     bounds=(0, 1),
     title="Identity risk in the population",
-    sentence="How likely a person of the release is told from all people of the population who are alike, as sampling "
+    sentence="How likely a person of the release is picked among all people of the population alike, as sampling "
     "weights estimate their number: mean over people.",
     source="Benedetti and Franconi, NTTS 1998",
     unit="share of people",
@@ -145,8 +145,8 @@ def singled_out(dataset, release):
     alone = people_in(own, dataset.people, number=len(published))[own] == 1
     drawn = np.prod([(np.bincount(codes[:n]) / n)[codes[:n]] for codes, _ in whole.values()], axis=0)
     by_chance = alone * -np.expm1(m * np.log1p(-np.minimum(drawn, 1 - 1e-12)))
-    told = [most_of_people(each.astype(float), dataset.people) for each in (alone & published[own], by_chance)]
-    return Scores(*told, np.arange(dataset.headcount), counted=True, worst=False)
+    shares = [most_of_people(each.astype(float), dataset.people) for each in (alone & published[own], by_chance)]
+    return Scores(*shares, np.arange(dataset.headcount), counted=True, worst=False)
 
 
 def of_population(case):

@@ -73,11 +73,11 @@ class MembershipRisk(Question):
             release = case.sanitizer.sanitize(_of(dataset, case.seed), rng=case.stream("sanitize members"))
         except SanitizationError as error:
             raise Unreadable(f"membership is measured on a random half of the people: {error}") from None
-        return told(dataset, release, members, others, case.seed)
+        return distinguished(dataset, release, members, others, case.seed)
 
 
-def told(dataset, release, members, others, seed):
-    """What a release tells of membership: an `Apart`.
+def distinguished(dataset, release, members, others, seed):
+    """How far a release distinguishes members from others: an `Apart`.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _records(dataset, people):
 
 def at_most(dataset, members, others):
     """The total variation between what members publish and what the others do: float, 0 to 1. Who is alike in all that
-    is published, in the records of a person together, is told apart by no attack on a release.
+    is published, in the records of a person together, is distinguished by no attack on a release.
     """
     columns = [coded(dataset.cells[name]) for name in dataset.schema.published]
     _, alike = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])

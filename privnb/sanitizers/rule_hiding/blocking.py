@@ -19,7 +19,7 @@ def block(baskets, rules, *, support, confidence, margin=0.0, zeros=1):
     fewest records have, until its least confidence or its least support is below the threshold. Beside each of them
     other records, which lack that item, get an unknown in its place, too: if all unknowns stood for items that are
     there, whoever fills them in would have the rules again. Of a table the cell is blocked, so that no value of that
-    attribute is told: its other values would say which it is.
+    attribute is left: its other values would say which it is.
 
     Parameters
     ----------

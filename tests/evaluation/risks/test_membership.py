@@ -11,7 +11,7 @@ import pytest
 from privnb.evaluation.cases import Case
 from privnb.evaluation.risks import membership, risks
 from privnb.evaluation.risks.density import FAR, FEW, OTHER, Cover
-from privnb.evaluation.risks.membership import MembershipRisk, at_most, halves, threshold, told
+from privnb.evaluation.risks.membership import MembershipRisk, at_most, distinguished, halves, threshold
 from privnb.evaluation.risks.scores import Apart
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
@@ -112,10 +112,10 @@ def test_what_tells_nothing_keeps_zero_within_its_interval_as_often_as_it_says()
         release = Identity().sanitize(_part(adult, released), rng=seed)
         hidden = Suppress().sanitize(_part(adult, members), rng=seed)
         for kind, each in (("others", release), ("suppressed", hidden)):
-            _, low, high, _ = told(adult, each, members, others, seed).risk
+            _, low, high, _ = distinguished(adult, each, members, others, seed).risk
             missed[kind] += not low <= 0 <= high
     assert max(missed.values()) <= 5
-    scores = told(adult, Identity().sanitize(_part(adult, members), rng=1), members, others, 1)
+    scores = distinguished(adult, Identity().sanitize(_part(adult, members), rng=1), members, others, 1)
     assert scores.risk[1] > 0.3, "and the members' own records are told"
 
 
@@ -174,7 +174,7 @@ def test_what_half_of_the_people_cannot_give_is_refused():
     assert row.status == "refused"
     assert "a random half" in row.reason
     with pytest.raises(Unreadable, match="too few people"):
-        told(adult, Identity().sanitize(adult, rng=0), np.arange(3), np.arange(3, 60), 1)
+        distinguished(adult, Identity().sanitize(adult, rng=0), np.arange(3), np.arange(3, 60), 1)
 
 
 def test_the_same_people_are_members_for_all_releases_of_a_seed():
