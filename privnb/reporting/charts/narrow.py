@@ -2,7 +2,7 @@
 
 import textwrap
 
-ACROSS, LETTERS, LABEL = 200, 34, 160  # pixels of a panel; letters of a line of a title; pixels of a label
+ACROSS, LETTERS, LABEL = 176, 34, 184  # pixels of a panel; letters of a line of a title; pixels of a label
 WIDE = 400  # pixels from which on a chart is too wide to be scaled down and read
 
 
@@ -14,7 +14,7 @@ def narrow(spec):
         return spec
     config = spec.get("config", {})
     axis = config.get("axis", {}) | {"labelLimit": LABEL}
-    legend = config.get("legend", {}) | {"labelLimit": ACROSS, "columns": 1}
+    legend = config.get("legend", {}) | {"labelLimit": ACROSS + LABEL, "columns": 1}
     return _narrowed(spec, stacked=False) | {"config": config | {"axis": axis, "legend": legend}}
 
 
