@@ -18,7 +18,7 @@ from privnb.attacks.base import Attack
 from privnb.attacks.record_linkage import RecordLinkage, ScoredLinkage
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.predictions import stream
-from privnb.evaluation.results import guessed, joined, row_builder, tidy, withheld
+from privnb.evaluation.results import collect, guessed, row_builder, tidy, withheld
 from privnb.evaluation.store import Store, run
 from privnb.measures import linkage
 from privnb.measures.base import facts, state
@@ -147,12 +147,12 @@ def ask(dataset, runs, *, store="", description="sanitize and measure"):
     """The answers to `runs`, (sanitizer, seed, questions) each, as tidy results in their order."""
     if store:
         tasks = [partial(answer, dataset, *made, question) for *made, asked in runs for question in asked]
-        return joined(run(tasks, Store(store), description=description))
+        return collect(run(tasks, Store(store), description=description))
     found = []
     for sanitizer, seed, asked in track(runs, description):
         case = lru_cache(partial(_case, dataset, sanitizer, seed))
         found += [answer_rows(question, case(question.reorders and seed != 1)) for question in asked]
-    return joined(found)
+    return collect(found)
 
 
 def reached(results):
@@ -172,7 +172,7 @@ answer.shared = 3  # `store.run` gives tasks that have so many inputs in common 
 
 def answered(question, case):
     """The answer to a question of a case, as tidy results; without one, the row that says why."""
-    return joined([answer_rows(question, case)])
+    return collect([answer_rows(question, case)])
 
 
 def answer_rows(question, case):

@@ -65,7 +65,7 @@ def join(*results):
     return pd.concat(results, ignore_index=True)
 
 
-def joined(parts):
+def collect(parts):
     """Lists of rows made by `row`, and tables of results, as one table in their order.
 
     Lists that follow each other become one table at once: to make a table takes longer than its rows do.

@@ -19,7 +19,7 @@ from privnb.evaluation.leakage import (
     people_rows,
 )
 from privnb.evaluation.releases import Costs, Gains, tells_few
-from privnb.evaluation.results import joined
+from privnb.evaluation.results import collect
 from privnb.evaluation.trade_off import Losses
 from privnb.explorer.setting import MODELS, STEPS
 from privnb.measures.base import live, state
@@ -85,7 +85,7 @@ def rows(dataset, setting, made, release, fewest=withholding.LIMIT):
     """
     case = Case(dataset, made, setting.seed, release)
     found = _counted_rows(case, setting, fewest)
-    return joined([found, *(answer_rows(OfMeasure(each, fewest), case) for each in live())])
+    return collect([found, *(answer_rows(OfMeasure(each, fewest), case) for each in live())])
 
 
 def _counted_rows(case, setting, fewest):

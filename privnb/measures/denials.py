@@ -85,7 +85,7 @@ def denial(answered, names):
     before = {each.name: each for each in disclosed(answered)}
     ends = sorted({Fraction(total.value) for total in answered}) or [Fraction(0)]
     between = [low + (high - low) * part / 3 for low, high in pairwise(ends) for part in (1, 2)]
-    told = []
+    after_each = []
     # Answers between two ends disclose the same people, so two of each tell what all do.
     for value in sorted([ends[0] - 2, ends[0] - 1, *ends, *between, ends[-1] + 1, ends[-1] + 2]):
         try:
@@ -93,11 +93,11 @@ def denial(answered, names):
         except ValueError:  # no answer that agrees
             continue
         if after.keys() - before.keys():
-            told.append(after)
-    always = [each for each in told[0].values() if each.name not in before] if told else []
+            after_each.append(after)
+    always = [each for each in after_each[0].values() if each.name not in before] if after_each else []
     tells = [
         each._replace(proof={name: times for name, times in each.proof.items() if name != " asked"})
         for each in always
-        if all(each.name in other and other[each.name].value == each.value for other in told)
+        if all(each.name in other and other[each.name].value == each.value for other in after_each)
     ]
-    return Denial(bool(told), tells)
+    return Denial(bool(after_each), tells)

@@ -177,12 +177,12 @@ def told_by_rules(strengths):
     Source: Aggarwal and Yu 2008, section 5.4.1.
     """
     expect.kind("strengths", strengths, Mapping, instead="`rules` gives them.")
-    told = {}
+    counts = {}
     for rule, strength in strengths.items():
         expect.kind("a rule", rule, Rule)
-        told[rule.items] = strength.count
-        told[rule.left] = round(strength.count / strength.confidence, 6)
-    return told
+        counts[rule.items] = strength.count
+        counts[rule.left] = round(strength.count / strength.confidence, 6)
+    return counts
 
 
 def _check(found):

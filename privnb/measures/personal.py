@@ -27,7 +27,7 @@ state(
 )
 
 
-def told(tree, label, guard):
+def guarded_share(tree, label, guard):
     """Share of the leaves of a published label that lie below a guarding node: 0 to 1, lower is better.
 
     Parameters
@@ -93,7 +93,7 @@ def breach_probability(tree, labels, guard, candidates=None, *, several=False):
     if candidates is not None:
         expect.whole("candidates", candidates, 1 if several else len(labels), "each row has an owner")
     expect.kind("several", several, bool)
-    shares = np.array([told(tree, label, guard) for label in labels]) / (candidates or len(labels))
+    shares = np.array([guarded_share(tree, label, guard) for label in labels]) / (candidates or len(labels))
     return float(1 - np.prod(1 - shares) if several else shares.sum())
 
 
@@ -125,6 +125,6 @@ def breaches(tree, classes, labels, guards):
     np.add.at(counts, (classes, codes), 1)
     found = np.zeros(len(classes))
     for guard in set(guards.tolist()) - {""}:
-        shares = np.array([told(tree, name, guard) for name in names])
+        shares = np.array([guarded_share(tree, name, guard) for name in names])
         found = np.where(guards == guard, ((counts @ shares) / np.maximum(counts.sum(axis=1), 1))[classes], found)
     return found

@@ -401,7 +401,7 @@ class _Columns:
             alike &= self.codes[self.names.index(name)] == self.domain[name][value]
         return int(alike.sum()) if self.people is None else len(np.unique(self.people[alike]))
 
-    def told(self, cells):
+    def best_match(self, cells):
         """`{attribute: value}` of the record that shares most values with `cells`, a Counter."""
         hits = np.zeros(len(self.codes[0]), dtype=np.int16)
         for codes, index in zip(self.codes, self.index, strict=True):
@@ -412,13 +412,13 @@ class _Columns:
                 hits += mask[codes]
         best = {}
         for record in np.flatnonzero(hits == hits.max(initial=1))[:50]:
-            left, told = cells.copy(), {}
+            left, shown = cells.copy(), {}
             for name, codes, index in zip(self.names, self.codes, self.index, strict=True):
                 value = next((cell for cell in left if left[cell] and index.get(cell) == codes[record]), None)
                 if value is not None:  # a cell tells one attribute only
                     left[value] -= 1
-                    told[name] = value
-            best = max(best, told, key=len)
+                    shown[name] = value
+            best = max(best, shown, key=len)
         return best
 
 
@@ -504,8 +504,8 @@ class _Known:
         if len(cells) < self.many or sum(cell in self.words for cell in cells) < 2:
             return
         counter = Counter(cells)
-        raw = self.original.told(counter)
-        public = max((columns.told(counter) for columns in self.released), key=len, default={})
+        raw = self.original.best_match(counter)
+        public = max((columns.best_match(counter) for columns in self.released), key=len, default={})
         told = max(public, raw, key=len)
         words = sum(value in self.words for value in told.values())
         # A list of an attribute's values, as in its description, holds more words than one record can.

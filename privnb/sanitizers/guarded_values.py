@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from privnb.measures.personal import breaches, told
+from privnb.measures.personal import breaches, guarded_share
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.sanitizers.base import SanitizationError
@@ -83,11 +83,11 @@ def _lifted(tree, above, labels, guards, most):
     while (now := breaches(tree, alone, labels, guards)).max() > most + 1e-12:
         guard, best = guards[now.argmax()], None
         for label in dict.fromkeys(labels):
-            share = told(tree, label, guard)
-            higher = next((node for node in above[label] if told(tree, node, guard) < share), None)
+            share = guarded_share(tree, label, guard)
+            higher = next((node for node in above[label] if guarded_share(tree, node, guard) < share), None)
             if higher is None:
                 continue
-            worth = (share - told(tree, higher, guard)) / (tree.width(higher) - tree.width(label))
+            worth = (share - guarded_share(tree, higher, guard)) / (tree.width(higher) - tree.width(label))
             if best is None or worth > best[0]:
                 best = (worth, label, higher)
         if best is None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_up import CLINIC
 
-from privnb.measures.personal import breach_probability, breaches, told
+from privnb.measures.personal import breach_probability, breaches, guarded_share
 from privnb.microdata.dataset import load
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.schema import SchemaError
@@ -28,7 +28,7 @@ LABELS = ["flu", "respiratory", "ulcer", "*"]
 
 def test_breach_probability():
     """Catalogue 19-02: .625 with four candidates, .416667 with six; .363426 if a person may own several rows."""
-    assert [told(TREE, label, "respiratory") for label in LABELS] == [1, 1, 0, 0.5]
+    assert [guarded_share(TREE, label, "respiratory") for label in LABELS] == [1, 1, 0, 0.5]
     assert breach_probability(TREE, LABELS, "respiratory") == 0.625
     assert round(breach_probability(TREE, LABELS, "respiratory", 6), 6) == 0.416667
     assert round(breach_probability(TREE, LABELS, "respiratory", 6, several=True), 6) == 0.363426
@@ -57,7 +57,7 @@ def test_nobody_is_breached_more_than_that(clinic, most):
     made = guarded(release, tree, guards, most=most)
     for i in np.flatnonzero(guards != ""):
         labels = made.table["diagnosis"][release.classes == release.classes[i]].tolist()
-        probability = sum(told(tree, label, guards[i]) for label in labels) / len(labels)
+        probability = sum(guarded_share(tree, label, guards[i]) for label in labels) / len(labels)
         assert probability <= most + 1e-9
         assert made.breaches[i] == pytest.approx(probability)
     for label, value in zip(made.table["diagnosis"], dataset.table["diagnosis"], strict=True):
@@ -71,8 +71,11 @@ def test_nobody_is_breached_more_than_that(clinic, most):
 @pytest.mark.parametrize(
     ("do", "says"),
     [
-        (lambda d, r, t: told(TREE, "flu", "heart"), "no guarding node 'heart'.*respiratory, .*digestive|digestive"),
-        (lambda d, r, t: told(TREE, "cough", "flu"), "no published label 'cough'"),
+        (
+            lambda d, r, t: guarded_share(TREE, "flu", "heart"),
+            "no guarding node 'heart'.*respiratory, .*digestive|digestive",
+        ),
+        (lambda d, r, t: guarded_share(TREE, "cough", "flu"), "no published label 'cough'"),
         (lambda d, r, t: breach_probability(TREE, [], "flu"), "one row or more"),
         (lambda d, r, t: breach_probability(TREE, LABELS, "flu", 3), "at least 4"),
         (lambda d, r, t: guarded(r, t, np.full(len(d), "*"), most=0.5), "cannot keep the breach"),

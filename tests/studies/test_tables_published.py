@@ -28,7 +28,7 @@ def test_tables_of_adult(tables):
     cells = dataset.table.groupby(names, observed=True).size()
     size = np.prod([dataset.cells[name].nunique() for name in names])
     assert found["small_count_share", "4 attributes"] == (cells < 10).sum() / size
-    assert 0 < found["cells_told", "4 attributes"] < 1
+    assert 0 < found["cells_disclosed", "4 attributes"] < 1
     two = TableOfCounts.of(dataset.cells, ["salary", "sex"])
     assert two.counts.min() >= 10
     assert found["entries_suppressed", "sex"] == 0 < found["entries_suppressed", "workclass"]
@@ -39,7 +39,7 @@ def test_how_narrowly_small_counts_are_known(tables):
     assert not tables.duplicated(KEY).any(), "else they could not be saved"
     within = tables[tables.measure == "bounds_within"].pivot_table(index="bound", columns="variant", values="value")
     full, suppressed = within["published in full"], within["small counts suppressed"]
-    assert full[9] == tables[tables.measure == "cells_told"].value.item()
+    assert full[9] == tables[tables.measure == "cells_disclosed"].value.item()
     assert full.is_monotonic_increasing
     assert (suppressed <= full).all()
     assert suppressed[9] < full[9] / 2

@@ -88,9 +88,9 @@ def counts_known(results):
     if rows.empty:
         return none("small count")
     rows = rows.assign(setting=rows.variant)
-    told = rows[rows.bound < results[results.measure == "cells_told"].bound.iloc[0]]
-    told = told.loc[told.groupby("variant", sort=False).bound.idxmax()]
-    first, *others = told.itertuples()
+    disclosed = rows[rows.bound < results[results.measure == "cells_disclosed"].bound.iloc[0]]
+    disclosed = disclosed.loc[disclosed.groupby("variant", sort=False).bound.idxmax()]
+    first, *others = disclosed.itertuples()
     of = facts("bounds_within")
     people = "1 person" if first.bound == 1 else f"{first.bound:g} people"
     title = f"Small counts known to within {people}, {first.variant}: {of.bare(first.value)}"

@@ -84,11 +84,11 @@ def _trees(results):
 
 
 def _tables(results):
-    told = of(results, "cells_told").dropna(subset="value")
-    if len(told):
+    small = of(results, "cells_disclosed").dropna(subset="value")
+    if len(small):
         yield Finding.of(
-            told.iloc[0],
-            f"Counts of fewer than {told.iloc[0].bound:g}, of {told.iloc[0].target} together, that tables of two tell",
+            small.iloc[0],
+            f"Counts of fewer than {small.iloc[0].bound:g}, of {small.iloc[0].target} together, disclosed by pairs",
             setting="",
         )
     lost = of(results, "entries_suppressed").dropna(subset="value")

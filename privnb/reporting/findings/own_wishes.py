@@ -29,9 +29,9 @@ def own_wishes(results):
         kept = of(results, "wishes_kept", variant=FEW, bound=share).dropna(subset="value")
         if len(kept):
             yield Finding.of(kept.iloc[0], "Wishes kept if all get the smaller k", setting="")
-    told = of(results, "wishes_breached", variant=BEFORE).dropna(subset="value")
-    if len(told):
-        yield Finding.of(told.iloc[0], "People who guard their value and are breached all the same", setting="")
+    breached = of(results, "wishes_breached", variant=BEFORE).dropna(subset="value")
+    if len(breached):
+        yield Finding.of(breached.iloc[0], "People who guard their value and are breached all the same", setting="")
     after = of(results, "value_loss", variant=AFTER)
     reached = after.dropna(subset="value")
     if len(reached):

@@ -26,7 +26,7 @@ MOST = 150  # cells whose bounds are looked for: seconds
 FULL, SUPPRESSED = "published in full", "small counts suppressed"
 
 state(
-    "cells_told",
+    "cells_disclosed",
     kind="privacy",
     better="lower",
     bounds=(0, 1),
@@ -81,8 +81,9 @@ def tables_published(dataset, *, k):
     Returns
     -------
     DataFrame
-        `small_count_share`, `cells_told` of all; `bounds_within` so many people, the `bound`, of all by `variant`: the
-        tables of two `FULL` and `SUPPRESSED`; `entries_suppressed` by `target`, an attribute. Of cells, not of people.
+        `small_count_share`, `cells_disclosed` of all; `bounds_within` so many people, the `bound`, of all by `variant`:
+        the tables of two `FULL` and `SUPPRESSED`; `entries_suppressed` by `target`, an attribute. Of cells, not of
+        people.
     """
     expect.these(dataset=dataset)
     check_k(k)
@@ -101,7 +102,7 @@ def tables_published(dataset, *, k):
         order = [list(values).index(name) for name in names]
         width = (high - low).transpose(order)[small]
         share = (width < k).mean() if small.any() else np.nan
-        found.append(add("cells_told", share, target=f"{len(names)} attributes"))
+        found.append(add("cells_disclosed", share, target=f"{len(names)} attributes"))
         if small.any():
             found += _within(add, FULL, width, k)
             try:
@@ -137,8 +138,8 @@ def _suppressed(margin, k):
 def _within(add, variant, width, k):
     """Rows of the share of small counts that are known to within 0, ... people, up to four times k."""
     for most in sorted({0, *(int(times * k) - 1 for times in (0.5, 1, 2, 4))}):
-        # The target tells them apart where results are saved: a bound is of a parameter, and names no row.
-        of = {"variant": variant, "target": f"to within {most}", "parameter": "width", "bound": most}
+        # A row is named by its parameters: a bound only repeats one of them as a number.
+        of = {"variant": variant, "parameters": f"k={k}, width={most}", "parameter": "width", "bound": most}
         yield add("bounds_within", (width <= most).mean(), **of)
 
 
