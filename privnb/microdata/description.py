@@ -147,6 +147,7 @@ KEYS = Table(
                 "separator": Value("one character", lambda v: _text(v) and len(v) == 1 and v not in '"\r\n'),
                 "encoding": Value('a text encoding that Python knows, such as "utf-8" or "cp1252"', _encoding),
                 "header": Value("true or false", lambda value: isinstance(value, bool)),
+                "quote": _one_of('"', "'"),
                 "decimal": _one_of(".", ","),
                 "missing": TEXT,
                 "records_with_missing": _one_of("keep", "drop", "refuse"),

@@ -104,6 +104,8 @@ def text(name, files, layout, decimal, records, mark, columns, renamed, checked=
     head += "\n[format]\n"
     if layout:
         head += f"separator = {quoted(layout.separator)}\n"
+    if layout and layout.quote != '"':
+        head += f"quote = {quoted(layout.quote)}\n"
     if layout and layout.encoding != "utf-8":
         head += f"encoding = {quoted(layout.encoding)} # a guess: see whether letters with accents are right\n"
     if decimal != ".":

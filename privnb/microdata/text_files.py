@@ -11,7 +11,7 @@ import contextlib
 import csv
 import io
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Layout:
         Lines above all others that are neither names nor records.
     line_end : str
         What each line ends in, and is no part of its last value.
+    quote : str
+        The mark around a cell that holds a separator: " or '.
     """
 
     separator: str = ","
@@ -54,6 +56,7 @@ class Layout:
     header: bool = True
     skip_lines: int = 0
     line_end: str = ""
+    quote: str = '"'
 
     @classmethod
     def of(cls, said):
@@ -117,9 +120,10 @@ def scanned(path, layout, names=None):
                     + FAULTS.get(fault, f"cannot be read ({fault.lower()}). Correct it.").format(number)
                 )
 
+        mark = engine.quoted(layout.quote)
         query = (
             f"select * from read_csv({engine.quoted(str(file))}, delim = {engine.quoted(layout.separator)}, "
-            f"quote = '\"', escape = '\"', header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
+            f"quote = {mark}, escape = {mark}, header = false, skip = {skipped}, auto_detect = false, nullstr = '', "
             f"store_rejects = true, columns = {{{columns}}})"
         )
         yield names, query, check
@@ -145,7 +149,8 @@ def _names(path, file, encoding, layout):
 def guessed(path):
     """The layout of a text file with a header: its encoding, and the separator that gives its first line most cells.
 
-    What is no UTF-8 is taken for Western European text of Windows (cp1252). Raises SchemaError for a file that is both.
+    Where each name there stands in single quotation marks, cells may do so. What is no UTF-8 is taken for Western
+    European text of Windows (cp1252). Raises SchemaError for a file that is both.
     """
     with path.open("rb") as file:
         start = file.read(4 * LONGEST)  # its first line, and more
@@ -160,14 +165,19 @@ def guessed(path):
             )
     _check(path, encoding)
     first = codecs.getincrementaldecoder(encoding)().decode(start).removeprefix("\ufeff")[:LONGEST]
-    layouts = [Layout(separator, encoding) for separator in SEPARATORS]
-    return max(layouts, key=lambda each: len(_first(path, io.StringIO(first, newline=""), each)[0]))
+
+    def cells(layout):
+        return _first(path, io.StringIO(first, newline=""), layout)[0]
+
+    best = max((Layout(separator, encoding) for separator in SEPARATORS), key=lambda each: len(cells(each)))
+    single = all(len(cell) > 2 and cell[0] == cell[-1] == "'" for cell in cells(best))
+    return replace(best, quote="'") if single else best
 
 
 def _first(path, lines, layout):
     """The cells of the first line of a text that is not blank, and the number of lines up to its end."""
     above = sum(1 for _ in itertools.islice(lines, layout.skip_lines))
-    reader = csv.reader(lines, delimiter=layout.separator, skipinitialspace=True)
+    reader = csv.reader(lines, delimiter=layout.separator, quotechar=layout.quote, skipinitialspace=True)
     try:
         cells = next((cells for cells in reader if any(cell.strip() for cell in cells)), [])
     except csv.Error as error:

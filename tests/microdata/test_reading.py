@@ -55,6 +55,17 @@ def test_two_kinds_of_line_ends(write):
     assert cells(read(write("a,b\r\n1,2\n3,4\r\n"), Layout())) == {"a": ["1", "3"], "b": ["2", "4"]}
 
 
+def test_single_quotation_marks_around_every_name_are_no_part_of_it(tmp_path, write):
+    path = write("'name'\t'no te'\n'a\tb'\tO'Neil\n'it''s'\t\n")
+    table, layout, _ = read_unknown(path)
+    assert layout == Layout("\t", quote="'")
+    assert cells(table) == {"name": ["a\tb", "it's"], "no te": ["O'Neil", None]}
+    described = draft.draft(path, folder=tmp_path / "data").read_text()
+    assert "[columns.name]" in described
+    assert 'quote = "\'"' in described
+    assert cells(read_unknown(write("'name',note\n1,2\n"))[0]) == {"'name'": ["1"], "note": ["2"]}
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separators(write, separator):
     table, layout, _ = read_unknown(

@@ -78,6 +78,24 @@ def guessed(dataset, release, name):
     return pd.Series(found).sort_index()
 
 
+def nearer(dataset, release, name, guesses):
+    """Whose guess of a number is nearer to the truth than what was released of them: a list of bool."""
+    hierarchy, found = release.hierarchies.get(name), []
+    step = release.schema[name].domain.step
+
+    def distance(cell, true, wrong):
+        if not isinstance(cell, str):
+            return abs(float(cell) - true)
+        low, high = hierarchy.bounds(cell)
+        return high - low + step if low <= true <= high else wrong
+
+    for guess, cell, true in zip(guesses, release.table[name], dataset.table[name], strict=True):
+        # Of two labels that are wrong none is nearer; a wrong one is farther than every right one.
+        given, reached = distance(cell, float(true), 1e9), distance(guess, float(true), 1e10)
+        found.append(reached < given)
+    return found
+
+
 def size(release, name, cell):
     """How many values a released label covers."""
     attribute = release.schema[name]

@@ -7,6 +7,7 @@ import numpy as np
 import plain
 import pytest
 
+from privnb.attacks import MinerInference
 from privnb.evaluation.cases import Case
 from privnb.evaluation.nearer_predictions import anti_utility
 from privnb.evaluation.risks import linkability, risks
@@ -14,7 +15,8 @@ from privnb.evaluation.risks.anti_utility import AntiUtilityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
 from privnb.measures import mining
 from privnb.microdata.dataset import load
-from privnb.microdata.treatment import Unreadable
+from privnb.microdata.treatment import Rows, Unreadable
+from privnb.miners import able, reference_set
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
     Anatomy,
@@ -28,6 +30,7 @@ from privnb.sanitizers import (
     Sampling,
     Suppress,
 )
+from privnb.studies.every_sanitizer import family
 
 PARTS = ("age", "race", "sex"), ("education", "marital-status")
 
@@ -116,6 +119,37 @@ def test_anti_utility_counts_whom_a_miner_comes_nearer_to_beyond_the_bare_guess(
             adult.table[name],
         ).any()
     assert compared, "else this checks nothing"
+
+
+def test_anti_utility_is_what_loops_over_people_find_in_every_release_of_the_family(adult):
+    """The attack guesses from what is published and known of people; loops say of whom it is nearer."""
+    question, found = AntiUtilityRisk.of(adult), {}
+    middle, others = adult.schema["age"].domain.middle, [name for name in adult.schema.published if name != "age"]
+    for sanitizer in family(adult, k="3", l="2", t="0.4", delta="2", epsilon="1"):
+        case = Case(adult, sanitizer, 1)
+        release = case.release
+        kind = found[repr(sanitizer)] = (
+            "of nobody" if release.provenance.rows is Rows.NOBODY else release.columns["age"].kind
+        )
+        if kind == "of nobody":
+            with pytest.raises(Unreadable, match="guesses are compared with the record of each row"):
+                question.scores(case)
+            continue
+        scores, who = question.scores(case)
+        if kind == "exact":
+            assert not scores.chance.any()
+            assert not scores.before.any()
+            continue
+        published, _ = release._published(case.stream("publish"))
+        guessed = {}
+        for miner in able(reference_set(question.miners), release.table["age"])[0]:
+            attack = MinerInference(miner, "age").fit(published)
+            guessed[miner.name] = plain.nearer(adult, release, "age", attack.predict(release.table[others]))
+        bare = f"{middle:g}" if isinstance(release.table["age"].iloc[0], str) else middle
+        assert scores.chance.tolist() == guessed[who]
+        assert sum(guessed[who]) == max(map(sum, guessed.values()))
+        assert scores.before.tolist() == plain.nearer(adult, release, "age", [bare] * len(adult))
+    assert {"exact", "suppressed", "generalized", "noisy", "perturbed", "of nobody"} == {*found.values()}
 
 
 def test_nothing_is_nearer_than_what_was_released_as_it_is():
