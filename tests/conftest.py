@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from privnb import reporting  # noqa: F401 -- before nbformat, which else loads a library for two seconds
-from privnb.evaluation import cases, store
+from privnb.evaluation import cases
 from privnb.microdata import dataset, processes
 from privnb.miners import weka
 
@@ -234,7 +234,7 @@ def arx():
 
 def pytest_xdist_auto_num_workers(config):
     """As many as cores; one more where kernels and browsers are waited for, which pays for importing all once more."""
-    return store.usable_cores() + ("not kernel" not in config.option.markexpr)
+    return processes.usable_cores() + ("not kernel" not in config.option.markexpr)
 
 
 def pytest_sessionstart(session):

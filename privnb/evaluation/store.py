@@ -28,7 +28,7 @@ from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
 from privnb.microdata import progress
 from privnb.microdata.dataset import Dataset
-from privnb.microdata.processes import ENVIRONMENT, usable_cores
+from privnb.microdata.processes import ENVIRONMENT, own_cores
 
 SMALL, SECONDS = 2_000, 6  # records of tables that are begun with at once, for as long as workers take to start
 LIBRARIES = ("privnb.evaluation._preloaded",)  # they load in seconds
@@ -125,16 +125,15 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
 
     `tasks`: `functools.partial` objects such as `partial(good_utility, dataset, [KMember(2)])`, equal ones computed
     once. Tasks whose function says `shared = 3` and that have their first three inputs in common, which say a release,
-    are given to one process. `jobs`: processes at a time (None: one per usable core, and none as long as small tables
-    take less than it takes to start them), which changes no number. Progress is shown by `progress.track`, whose bars
+    are given to one process. `jobs`: processes at a time, which changes no number. None: one per core that is this
+    process's to use, and none beside this one where that is a single core, or as long as small tables take less than
+    it takes to start them. Progress is shown by `progress.track`, whose bars
     tell the time left. The first error stops the run and is raised, with the task's place in a note; what is finished
     stays. Nobody waits then, nor after an interrupt, for what the others are at. A script that calls this needs the
     line `if __name__ == "__main__":`.
     """
     tasks = list(tasks)
-    seconds = SECONDS if jobs is None and _small(tasks) else 0
-    jobs = usable_cores() if jobs is None else jobs
-    if not isinstance(jobs, int) or jobs < 1:
+    if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
         raise ValueError(f"jobs is how many processes run at a time, got {jobs!r}. Give 1 or more.")
     keys = [store.key(task.func, *task.args, **task.keywords) for task in tasks]
     places = {key: place for place, key in reversed(list(enumerate(keys)))}
@@ -144,7 +143,7 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
         groups = {}
         for place in missing:
             groups.setdefault(_shared(place, tasks[place]), []).append(place)
-        made = _evaluated(list(groups.values()), seconds, jobs, store, tasks)
+        made = _evaluated(list(groups.values()), jobs, store, tasks)
         with contextlib.closing(made):
             for group, results in progress.track(made, description, len(groups)):
                 for place, (value, trouble) in zip(group, results, strict=True):
@@ -153,21 +152,24 @@ def run(tasks, store, *, jobs=None, description="evaluate"):
     return [found[key].copy() if isinstance(found[key], pd.DataFrame) else found[key] for key in keys]
 
 
+def _as_a_worker():
+    """Whether this process computes as a worker does, and by the code that a worker would load."""
+    return all(os.environ.get(name) == value for name, value in ENVIRONMENT.items()) and unchanged()
+
+
 def _small(tasks):
-    """Whether this process may begin with the tasks: all are of small tables, it computes as a worker does, and by the
-    code that a worker would load.
-    """
     tables = [given for task in tasks for given in task.args if isinstance(given, Dataset)]
-    alike = all(os.environ.get(name) == value for name, value in ENVIRONMENT.items())
-    return alike and bool(tables) and max(map(len, tables)) <= SMALL and unchanged()
+    return bool(tables) and max(map(len, tables)) <= SMALL
 
 
-def _evaluated(groups, seconds, jobs, store, tasks):
+def _evaluated(groups, jobs, store, tasks):
     """What the groups of places come to, as they are finished: (places, [(value, trouble)]). The first ones are made
-    here, until this process has worked for so many seconds.
+    here: as long as no other core is this process's, and of small tables until it has worked for some seconds.
     """
+    here = jobs is None and _as_a_worker()
     begun = time.process_time()  # not the clock's: on a busy machine workers take longer to start, too
-    while groups and time.process_time() - begun < seconds:
+    seconds = SECONDS if _small(tasks) else 0
+    while here and groups and (own_cores() == 1 or time.process_time() - begun < seconds):
         group = groups.pop(0)
         with progress.silent():
             made = [_made(place, store, tasks[place], len(tasks)) for place in group]
@@ -175,7 +177,7 @@ def _evaluated(groups, seconds, jobs, store, tasks):
     if not groups:
         return
     missing = {place: tasks[place] for group in groups for place in group}
-    with _workers(min(jobs, len(groups)), store, missing) as workers:
+    with _workers(min(jobs or own_cores(), len(groups)), store, missing) as workers:
         try:
             futures = {workers.submit(_evaluate, group, len(tasks)): group for group in groups}
         except (ConnectionError, EOFError) as error:

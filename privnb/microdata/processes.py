@@ -1,5 +1,6 @@
 """What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
 
+import contextlib
 import os
 import shutil
 import sys
@@ -7,12 +8,23 @@ from pathlib import Path
 
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SHARED = "PRIVNB_SHARED"  # names the file that says how many notebooks of a report run now; set for their kernels
 ENVIRONMENT = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0"}
 
 
 def usable_cores():
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def own_cores():
+    """How many of them are this process's to use, at least 1: all, or in a report its share among the notebooks that
+    run now.
+    """
+    sharing = 1
+    with contextlib.suppress(KeyError, OSError, ValueError):
+        sharing = max(1, int(Path(os.environ[SHARED]).read_text(encoding="utf-8")))
+    return -(-usable_cores() // sharing)
 
 
 def runs_as():

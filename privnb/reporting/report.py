@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 from privnb.evaluation import store
+from privnb.microdata import processes
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting import leak_scan, places
 from privnb.reporting.notebooks import ReportError, check, choose, notebooks_folder
@@ -100,7 +101,7 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     """
     out = Path(out).resolve()
     chosen = choose(folder or notebooks_folder(), notebooks, parameters)
-    jobs = store.usable_cores() if jobs is None else jobs
+    jobs = processes.usable_cores() if jobs is None else jobs
     if not isinstance(jobs, int) or jobs < 1:
         raise ReportError(f"jobs is how many notebooks run at a time, got {jobs!r}. Give 1 or more.")
     if not out.name:

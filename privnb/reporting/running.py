@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from privnb.microdata import progress
-from privnb.microdata.processes import ENVIRONMENT
+from privnb.microdata.processes import ENVIRONMENT, SHARED
 from privnb.microdata.sentences import B, say
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
 
@@ -67,7 +67,7 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
         (work / name).mkdir()
     environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
-    waiting, running, said, contents, ended = list(chosen), [], set(), {}, {}
+    waiting, running, sharing, said, contents, ended = list(chosen), [], 0, set(), {}, {}
     theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
     try:
         while waiting or running:
@@ -79,6 +79,9 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
                 waiting.remove(notebook)
                 process = _start(notebook, work, out, environment, theirs)
                 running.append(_Run(notebook, process, progress.Notes(_notes(notebook, work))))
+            if len(running) != sharing:
+                sharing = len(running)
+                _share(work, sharing)
             for each in list(running):
                 code = each.process.poll()
                 each.listen()
@@ -105,7 +108,7 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
                         _failure(each, reason, work, out) if code else Ended(_cleaned(each.notebook, work, out))
                     )
                     bars.end(name, "failed" if ended[name].failed else "nothing to say" if code else "done")
-            time.sleep(0.05)
+            time.sleep(0.2)  # to look takes a thousandth of that
     finally:
         _stop([each.process for each in running])
         os.close(ours)
@@ -144,6 +147,7 @@ def _environment(work):
         "JUPYTER_PATH": str(work / "jupyter"),  # searched first: no kernel installed elsewhere gets in between
         "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
         "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
+        SHARED: str(_sharing(work)),
         "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
         **ENVIRONMENT,
     }
@@ -168,6 +172,17 @@ def _start(notebook, work, out, environment, theirs):
 
 def _notes(notebook, work):
     return work / "notes" / notebook.name
+
+
+def _sharing(work):
+    return work / "notes" / "sharing"  # no notebook's name
+
+
+def _share(work, many):
+    """Say to the notebooks how many of them share the cores: whole or not at all, as they may be reading it."""
+    partial = _sharing(work).with_suffix(".partial")
+    partial.write_text(str(many), encoding="utf-8")
+    partial.replace(_sharing(work))
 
 
 def _stop(processes):

@@ -21,6 +21,7 @@ from privnb.evaluation import store as module
 from privnb.evaluation.releases import costs, linked
 from privnb.evaluation.results import COLUMNS, join, row_builder, tidy
 from privnb.evaluation.store import Store, run
+from privnb.microdata import processes
 from privnb.microdata.dataset import load
 from privnb.sanitizers import Identity, KMember, LaplaceNoise
 
@@ -359,6 +360,7 @@ def test_progress_counts_what_is_left_to_do(calls, store, monkeypatch):
 
 def test_no_worker_starts_for_what_takes_less_time_than_starting_one(store, monkeypatch):
     clinic, started = load(CLINIC), []
+    monkeypatch.setattr(module, "own_cores", lambda: 2)
     monkeypatch.setattr(module, "_workers", lambda *given: started.append(given))
     two = [partial(costs, clinic, [each]) for each in (Identity(), KMember(5))]
     assert len(run(two, store)) == 2
@@ -376,6 +378,38 @@ def test_no_worker_starts_for_what_takes_less_time_than_starting_one(store, monk
     with pytest.raises(TypeError, match="context manager"):
         run([partial(costs, clinic, [LaplaceNoise(0.5)])], store)
     assert len(started) == 4
+
+
+def test_where_another_notebook_has_the_other_core_no_worker_starts_until_it_ends(store, monkeypatch, tmp_path):
+    clinic, started, shared = load(CLINIC), [], tmp_path / "sharing"
+    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(module, "_workers", lambda jobs, *given: started.append(jobs))
+    monkeypatch.setattr(processes, "usable_cores", lambda: 3)
+    monkeypatch.setenv(processes.SHARED, str(shared))
+    shared.write_text("3")
+    tasks = [partial(costs, clinic, [each]) for each in (Identity(), KMember(5), KMember(6), KMember(7))]
+    assert len(run(tasks[:2], store)) == 2
+    assert not started
+
+    def ends(items, *told):
+        for item in items:
+            yield item
+            shared.write_text("2")
+
+    monkeypatch.setattr(module.progress, "track", ends)
+    with pytest.raises(TypeError, match="context manager"):
+        run(tasks, store)
+    assert started == [1], "two cores are free for the one task that is left"
+    assert store._read(store.key(costs, clinic, [KMember(6)])) is not None
+
+
+@pytest.mark.parametrize(("said", "own"), [("2", 2), ("3", 1), ("7", 1), ("0", 3), ("", 3), (None, 3)])
+def test_the_cores_of_a_process_are_its_share(monkeypatch, tmp_path, said, own):
+    monkeypatch.setattr(processes, "usable_cores", lambda: 3)
+    monkeypatch.setenv(processes.SHARED, str(tmp_path / "sharing"))
+    if said is not None:
+        (tmp_path / "sharing").write_text(said)
+    assert processes.own_cores() == own
 
 
 @pytest.mark.parametrize("jobs", [1, None])

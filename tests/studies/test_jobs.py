@@ -15,7 +15,7 @@ def test_neither_jobs_nor_repetition_change_a_number(experiment, tmp_path, monke
     """One worker and two, with a store each: the same bytes of results and of the ledger."""
     dataset, written = load("adult", records=300), []
     for jobs in (1, 2):
-        monkeypatch.setattr(store, "usable_cores", lambda jobs=jobs: jobs)
+        monkeypatch.setattr(store, "own_cores", lambda jobs=jobs: jobs)
         asked = {"miners": "majority, naive Bayes", "seeds": 2, "store": tmp_path / f"store-{jobs}"}
         report.save(getattr(studies, experiment)(dataset, [LaplaceNoise(0.5)], **asked), tmp_path, str(jobs))
         path = tmp_path / f"{jobs}.results.csv"

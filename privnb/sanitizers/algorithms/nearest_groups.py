@@ -499,13 +499,21 @@ def _around(space, points, k, seeds):
 
 @njit(cache=True)
 def _central(space, rows, order, starts):
-    chosen = np.empty(len(starts) - 1, np.int64)
+    chosen, times = np.empty(len(starts) - 1, np.int64), np.zeros(len(space.groups), np.int64)
+    different = np.empty(len(space.groups), np.int64)
     for group in range(len(chosen)):
-        best = _NEVER
+        best, many = _NEVER, 0
         for place in range(starts[group], starts[group + 1]):
-            row, cost = rows[order[place]], 0
-            for other in range(starts[group], starts[group + 1]):
-                cost += _level(space, row, rows[order[other]]) ** 2
+            row = rows[order[place]]
+            if times[row] == 0:
+                different[many] = row
+                many += 1
+            times[row] += 1
+        for row in different[:many]:
+            cost = 0
+            for other in different[:many]:
+                cost += times[other] * _level(space, row, other) ** 2
             if cost < best or (cost == best and row < chosen[group]):
                 best, chosen[group] = cost, row
+        times[different[:many]] = 0
     return chosen
