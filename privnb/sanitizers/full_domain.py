@@ -252,39 +252,38 @@ def _search(lattice, attributes, loss, limit, sure=0):
     # The middle of the open nodes: a check there tells of as many above as below.
     heights = [np.arange(levels) / max(levels - 1, 1) for levels in lattice.shape]
     guide = loss.least if np.ptp(loss.least) else reduce(np.add.outer, heights).ravel()
-    ranked = np.argsort(np.round(guide, _DIGITS), kind="stable")
+    left = np.argsort(np.round(guide, _DIGITS), kind="stable")  # the open nodes, which are ever fewer
     least, added = loss.least.copy(), np.zeros(lattice.nodes)
-    still = np.ones(lattice.nodes, dtype=bool)
     found, bar, checked, by_bound, by_order = [], np.inf, 0, 0, 0
     while True:
-        worse = still & (least + added > bar)
+        worse = least[left] + added[left] > bar
         by_bound += int(worse.sum())
-        still &= ~worse
-        left = ranked[still[ranked]]
+        left = left[~worse]
         if not len(left):
             break
-        node = left[len(left) // 2]
-        checked, still[node] = checked + 1, False
-        below = lattice.below(node)
+        middle = len(left) // 2
+        node, left = left[middle], np.delete(left, middle)
+        checked, below = checked + 1, lattice.below(node)
         classes = lattice.classes(node, below)
         broken = (classes.sizes > 0) & (classes.sizes < requirement.least) | lattice.fails(classes, grows)
         if classes.sizes[broken].sum() > limit:
-            by_order += int((still & below).sum())
-            still &= ~below
+            by_order, left = by_order + int(below[left].sum()), left[~below[left]]
             continue
         without = loss.without(node, classes)
         if without > least[node]:
             least = np.where(lattice.above(node), np.maximum(least, without), least)
         if loss.falls:
-            added = np.where(below, np.maximum(added, loss.added(node, classes, broken)), added)
+            more = loss.added(node, classes, broken)
+            added[node] = max(added[node], more)
+            lower = left[below[left]]
+            added[lower] = np.maximum(added[lower], more)
         if least[node] + added[node] > bar:
             continue
         suppressed = lattice.suppressed(classes, broken | lattice.fails(classes, others), limit)
         if suppressed is None:
             # A person has records in several classes, so that their counts are no means.
             if others and requirement.persons is None and lattice.breaking(classes, others) > limit + 1e-6:
-                by_order += int((still & below).sum())
-                still &= ~below
+                by_order, left = by_order + int(below[left].sum()), left[~below[left]]
             continue
         everybody = suppressed | lattice.is_top(node)  # who is `*` throughout is lost, whatever brought it about
         total = without + loss.added(node, classes, everybody)

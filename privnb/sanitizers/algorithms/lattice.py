@@ -337,4 +337,5 @@ def _coarser(groups):
 
 def _product(chosen):
     """Nodes whose levels are all chosen, of one boolean array a attribute."""
-    return reduce(np.logical_and.outer, chosen).ravel()
+    # From the last on, for numpy is fast where the second factor is long.
+    return reduce(lambda later, each: np.logical_and.outer(each, later).ravel(), reversed(chosen))
