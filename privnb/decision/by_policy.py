@@ -154,23 +154,28 @@ class Decision:
             "Its risks beside the caps:" if chosen is not None else "The risks of the original beside the caps:"
         )
         said.append([_risk_said(row) for row in self.risks.itertuples()])
-        if out := self._by_cap():
+        if out := self.ruled_out_by:
             said += ["What rules the others out:", out]
         said.append(self._trust())
         return said
 
-    def _by_cap(self):
-        """How many releases the floor rules out, and each cap of those that keep it, as sentences."""
+    @property
+    def ruled_out_by(self):
+        """How many releases the floor rules out, and each cap and need of those that keep it: a list of sentences."""
         keep_floor = self.releases[self.releases.status != "refused"]
         able = {*map(tuple, keep_floor[SETTING].to_numpy())}
-        found = self.vectors[self.vectors.axis != LOSS]
-        found = [row for row in found.itertuples() if tuple(getattr(row, name) for name in SETTING) in able]
-        broken = pd.DataFrame([row for row in found if not keeps(row)], columns=["Index", *self.vectors])
+        found = [row for row in self.vectors.itertuples() if tuple(getattr(row, name) for name in SETTING) in able]
+        capped = [row for row in found if row.axis != LOSS]
+        broken = pd.DataFrame([row for row in capped if not keeps(row)], columns=["Index", *self.vectors])
         lines = []
         for axis, rows in broken.groupby("axis", sort=False):
             unknown = int(rows.high.isna().sum())
             of_these = f", unknown of {unknown} of them" if unknown else ""
             lines.append(f"{axis}: {len(rows)} of {len(able)} releases that keep the floor{of_these}.")
+        if lost := sum(row.reason != "" for row in found if row.axis == LOSS):
+            lines.append(
+                f"too much lost for users, or nobody knows how much: {lost} of {len(able)} that keep the floor."
+            )
         if below := int((self.releases.status == "refused").sum()):
             lines.append(f"the floor of {self.policy.floor} people, or that it is the original: {below}.")
         return lines

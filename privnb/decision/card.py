@@ -59,7 +59,7 @@ ASKS = {
     ),
     "anti-utility": (
         "Can a machine guess what the owner wants to hide?",
-        "trains a data miner on the file",
+        "trains a data miner on the file, and guesses a column",
         "more of the people are guessed nearer than without the file",
     ),
 }
@@ -304,12 +304,14 @@ def _answer(content):
     free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
     if free:
         said.append(f"The policy sets no cap on {_listed(free)}.")
+        said += _largest([risk for risk in content["risks"] if not risk["caps"]])
     unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
     if unknown:
         said.append(f"Unknown: {_listed(unknown)}. Unknown does not mean low.")
     lost = content["uses"]["lost"]
     if lost["value"] is not None:
         said.append(f"Its users lose {numerals.bare('{:%}', lost['value'])} of what there is to lose.")
+        said.append("0% is the original, and 100% a file without quasi-identifiers.")
     if content["measured_on"] != done.get("dataset"):
         said.append(f"The risks were measured on {content['measured_on']}, and not on the file's own records.")
     if content["decision"]["drawn"]:
@@ -319,6 +321,15 @@ def _answer(content):
     if policy["changed"]:
         said.append("The policy was changed after the decision. Decide anew.")
     return {"keeps": keeps, "sentences": said}
+
+
+def _largest(risks):
+    """The largest mean of some risks that were measured, where one is above 0: one sentence or none."""
+    found = [risk for risk in risks if risk["mean"] and (risk["mean"]["value"] or 0) > 0]
+    if found:
+        first = max(found, key=lambda risk: risk["mean"]["value"])
+        share = numerals.bare("{:%}", first["mean"]["value"])
+        yield f"{'The largest of these is' if risks[1:] else 'Measured is'} {first['risk']}: {share} {first['counts']}."
 
 
 def _listed(words):
@@ -350,7 +361,8 @@ def _risk(risk, own, axes):
     whole = rows[rows.group == ""]
     mean, largest = (_numbers(whole[whole.variant == variant]) for variant in ("", "largest"))
     ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
-    said = {"risk": risk, "asks": asks, "adversary": who, "counts": counts}
+    targets = [number["row"]["target"] for number in (*mean, *largest) if "target" in number["row"]]
+    said = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *targets[:1]]), "counts": counts}
     if rows.empty:
         unknown = "It was not measured."
     else:
@@ -405,6 +417,8 @@ def _decision(decision, of):
         "as_good": list(decision.near),
         "releases": len(decision.releases),
         "ruled_out": len(out),
+        "why": decision.why,
+        "ruled_out_by": decision.ruled_out_by,
     }
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from privnb.decision.policies import RISKS
 from privnb.evaluation import risks
 from privnb.evaluation.cases import answer, answered
+from privnb.evaluation.risks.attribute import remembered
 from privnb.evaluation.store import Store
 from privnb.explorer.numbers import case
 from privnb.explorer.setting import checked, of_roles, sanitizer
@@ -49,7 +50,7 @@ def at_once(dataset, setting, fewest=LIMIT):
     return {COUNTED: answered(_questions(data, setting, fewest)[COUNTED], made)}
 
 
-def beside(dataset, setting, asked, store="", fewest=LIMIT):
+def beside(dataset, setting, asked, store="", fewest=LIMIT, before=None):
     """Risks of a setting, which take seconds. Of a large table those of a random sample, see `record_by_record`.
 
     Parameters
@@ -62,21 +63,27 @@ def beside(dataset, setting, asked, store="", fewest=LIMIT):
         A folder for results, or empty.
     fewest : int
         What would tell of fewer people is withheld.
+    before : dict, optional
+        What is guessed without a release, as this gave it for another setting of the same roles: it takes seconds.
 
     Returns
     -------
-    dict of str to DataFrame
+    found : dict of str to DataFrame
         By risk its tidy results. One that cannot be measured of such a release has a row that says why.
+    before : dict
+        What is guessed without a release, as far as it was asked for.
     """
     expect.these(fewest=fewest)
     setting = checked(setting, dataset)
     whole = of_roles(dataset, setting)
     data, questions = _sampled(whole), _questions(whole, setting, fewest)
+    guessed = remembered(data)
+    guessed.update(before or {})
     if not store and data is whole:
-        return {risk: answered(questions[risk], case(dataset, setting)) for risk in asked}
+        return {risk: answered(questions[risk], case(dataset, setting)) for risk in asked}, guessed
     call = Store(store).call if store else lambda function, *given: function(*given)
     made = sanitizer(setting, dataset)
-    return {risk: call(answer, data, made, setting.seed, questions[risk]) for risk in asked}
+    return {risk: call(answer, data, made, setting.seed, questions[risk]) for risk in asked}, guessed
 
 
 def _questions(data, setting, fewest):

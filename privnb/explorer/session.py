@@ -85,6 +85,7 @@ class Session:
         self.said = self.fault = ""
         self._offered, self._mined, self._failed = choices(dataset), {}, {}
         self._risks, self._unmeasured = {}, {}  # by release
+        self._before = {}  # what is guessed without a release, by roles
         self._doing, self._turn, self._progress = "", None, (None, "")
         self._next = {}
         self._open = False  # whether somebody looks on
@@ -103,6 +104,10 @@ class Session:
     @property
     def _release(self):
         return release_key(self.dataset, self.setting, self.fewest)
+
+    @property
+    def _roles(self):
+        return checked(self.setting, self.dataset).roles
 
     @property
     def pinned(self):
@@ -254,8 +259,9 @@ class Session:
             return
         elif self._open and (missing := self._missing):
             # One at a time, each shown as soon as it is there.
-            task = partial(risks.beside, self.dataset, self.setting, missing[:1], self.store, self.fewest)
-            self._start("risks", task, partial(self._measured, self._release))
+            before = self._before.get(self._roles) if missing[0] == "attribute" else None
+            task = partial(risks.beside, self.dataset, self.setting, missing[:1], self.store, self.fewest, before)
+            self._start("risks", task, partial(self._measured, self._release, self._roles))
         elif self._open and any(not self._recalled(pin) for pin in self.pinned):
             self._beside("pins", self.pinned)
         else:
@@ -267,8 +273,11 @@ class Session:
         without = not self.reading or self.reading.refused or self._release in self._unmeasured
         return [] if without else [risk for risk in risks.ORDER if risk not in self.risks]
 
-    def _measured(self, release, found):
+    def _measured(self, release, roles, measured):
+        found, before = measured
         self._doing = ""
+        if before:  # a process that is ended takes its own with it
+            self._before[roles] = before
         self._risks.setdefault(release, {}).update(found)
         self._gauge()
         self._go_on()

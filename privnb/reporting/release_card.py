@@ -7,6 +7,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from privnb.decision.card import ENDING, check
+from privnb.decision.reasons import UNSAID
 from privnb.measures.base import facts
 from privnb.microdata import numerals
 from privnb.microdata.sentences import Page, say
@@ -185,6 +186,9 @@ def _use(number):
     better = {"lower": "lower is better", "higher": "higher is better"}.get(of.better, "")
     without = "" if number["baseline"] is None else f"{of.baseline}: {of.written(number['baseline'])}"
     value = "unknown" if number["value"] is None else of.written(number["value"])
+    if of.unit == UNSAID and number["value"] is not None and number["baseline"]:
+        share = _share(number["value"] / number["baseline"])
+        value, without = f"{share} of that of the {of.baseline}", ""
     return {"title": of.title, "says": of.sentence, "value": value, "better": better, "without": without,
             "of": number["row"].get("target", "")}  # fmt: skip
 

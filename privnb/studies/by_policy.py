@@ -74,6 +74,9 @@ class Searched:
         """The decision for people, the answer first; then what was tried."""
         tried = [f"{rung.settings} settings on {rung.records:,} records" for rung, _ in self.steps]
         said = [*self.decision.sentences, f"Tried: {', '.join(tried)}, beside the original and its suppression."]
+        made = {*map(tuple, self.decision.releases[SETTING].to_numpy())}
+        if failed := sum(_key(each) not in made for each in self.sanitizers):
+            said.append(f"{failed} of them cannot be made of these records, as where k is more than there are.")
         if self.records:
             said.append(
                 f"This was decided on a random sample of {self.steps[-1][0].records:,} of {self.records:,} records. In "

@@ -119,6 +119,22 @@ def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made)
     assert "fewer than 100 rows" in " ".join(answer["sentences"])
 
 
+def test_it_says_why_it_is_chosen_what_rules_others_out_and_how_large_risks_without_a_cap_are(made):
+    _, found, _, card = made
+    content = card.content
+    assert content["decision"]["why"] == found.why
+    assert content["decision"]["ruled_out_by"] == found.ruled_out_by != []
+    page = release_card.page(card)
+    assert all(sentence in page for sentence in found.ruled_out_by)
+    largest = max(
+        (risk for risk in content["risks"] if not risk["caps"] and risk["mean"]), key=lambda risk: risk["mean"]["value"]
+    )
+    [said] = [each for each in content["answer"]["sentences"] if each.startswith("The largest of these is ")]
+    assert said.startswith(f"The largest of these is {largest['risk']}: ")
+    targets = {risk["risk"]: risk["adversary"].rpartition(": ")[2] for risk in content["risks"]}
+    assert targets["attribute"] in load(CLINIC).schema.sensitive
+
+
 def test_a_small_loss_is_no_loss_of_zero(made):
     path, found, results, _ = made
     chosen = found.chosen.copy()
@@ -127,6 +143,7 @@ def test_a_small_loss_is_no_loss_of_zero(made):
     )
     made = cards.card(path, few, results, load(CLINIC), of=chosen)
     assert "Its users lose 0.17% of what there is to lose." in made.content["answer"]["sentences"]
+    assert "0% is the original, and 100% a file without quasi-identifiers." in made.content["answer"]["sentences"]
     assert "lose 0.17% of" in findings.release_card(made).data
 
 

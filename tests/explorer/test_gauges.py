@@ -13,6 +13,7 @@ from privnb.decision.by_policy import LOSS, keeps
 from privnb.decision.card import ASKS
 from privnb.decision.policies import RISKS, ready
 from privnb.evaluation.results import join
+from privnb.evaluation.risks import attribute
 from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
@@ -32,7 +33,7 @@ def clinic():
 @pytest.fixture(scope="module")
 def found(clinic):
     """What the board measures of each setting."""
-    return {setting: beside(clinic, setting, ORDER) for setting in (CLASSES, NOISE)}
+    return {setting: beside(clinic, setting, ORDER)[0] for setting in (CLASSES, NOISE)}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,7 @@ def test_what_is_not_measured_yet_is_working_and_no_number(clinic):
 
 
 def test_what_cannot_be_measured_is_unknown_with_its_reason_and_keeps_no_cap(clinic, found):
-    rotated = beside(clinic, Setting("Rotation"), ["identity"])
+    rotated = beside(clinic, Setting("Rotation"), ["identity"])[0]
     for policy, said in ((EVERY, "? unknown, so not kept"), (NONE, "? unknown")):
         verdict, value, words = read(gauges(policy, rotated))["identity"]
         assert (verdict, value) == ("unknown", None)
@@ -132,6 +133,18 @@ def test_without_a_release_no_gauge_stands_and_the_height_stays():
 def test_a_stored_risk_is_the_same(clinic, found, tmp_path):
     setting = checked(CLASSES, clinic)
     assert of_roles(clinic, setting) is clinic
-    stored = beside(clinic, CLASSES, ["attribute"], store=str(tmp_path))["attribute"]
+    stored = beside(clinic, CLASSES, ["attribute"], store=str(tmp_path))[0]["attribute"]
     assert stored.value.tolist() == pytest.approx(found[CLASSES]["attribute"].value.tolist(), nan_ok=True)
     assert any(tmp_path.rglob("*.*"))
+
+
+def test_what_is_guessed_without_a_release_is_asked_once_for_all_settings(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        attribute, "_without", lambda *given, real=attribute._without: asked.append(given) or real(*given)
+    )
+    first, before = beside(load(CLINIC), CLASSES, ["attribute"])
+    again, kept = beside(load(CLINIC), CLASSES, ["attribute"], before=before)  # as another process loads it
+    assert len(asked) == 1
+    assert kept == before != {}
+    assert again["attribute"].equals(first["attribute"])

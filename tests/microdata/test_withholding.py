@@ -137,7 +137,7 @@ ASKED = {  # every function that takes the limit
     "mined": lambda limit: numbers.mined(CLINIC, Setting(), fewest=limit),
     "plane": lambda limit: numbers.plane(CLINIC, [Setting()], "accuracy_gain", "utility_loss", fewest=limit),
     "at_once": lambda limit: explorer_risks.at_once(CLINIC, Setting(), limit),
-    "beside": lambda limit: explorer_risks.beside(CLINIC, Setting(), ["identity"], fewest=limit),
+    "beside": lambda limit: explorer_risks.beside(CLINIC, Setting(), ["identity"], fewest=limit)[0],
     "recalled": lambda limit: numbers.recalled(CLINIC, Setting(), fewest=limit),
     "AntiUtilityRisk": lambda limit: risks.AntiUtilityRisk("age", fewest=limit),
     "AttributeRisk": lambda limit: risks.AttributeRisk("diagnosis", limit),

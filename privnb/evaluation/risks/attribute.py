@@ -4,10 +4,13 @@ With the release the adversary names the commonest value of the person's class; 
 tree says that has learned from it, or the commonest value of the rows that fit the person best, whichever is right more
 often. Without it they name what the other people's records say: of the guesses of `WITHOUT` the one that is right most
 often, which is chosen once per dataset.
+
+One module, since what a release adds is counted from what is guessed without it.
 """
 
+import weakref
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -185,7 +188,14 @@ def _by_person(dataset, records, *arrays):
     return *(most_of_people(each, person) for each in arrays), who
 
 
-@lru_cache(maxsize=8)
+_BEFORE = weakref.WeakKeyDictionary()  # by dataset and column: it takes seconds, and is the same for every release
+
+
+def remembered(dataset):
+    """What `without` has found of a dataset in this process, `{column: what it gave}`; another one may be given it."""
+    return _BEFORE.setdefault(dataset, {})
+
+
 def without(dataset, name):
     """Who is guessed right without the release, float array (people,), and by which guess: the one that is right of
     most.
@@ -195,6 +205,13 @@ def without(dataset, name):
       else with one attribute less, the one that tells least of the value;
     - what a decision tree says that has learned from nine tenths of the people and guesses the others.
     """
+    kept = remembered(dataset)
+    if name not in kept:
+        kept[name] = _without(dataset, name)
+    return kept[name]
+
+
+def _without(dataset, name):
     codes, values = coded(dataset.cells[name])
     commonest = people_in(codes, dataset.people).argmax()
     guesses = {COMMONEST: codes == commonest}
