@@ -20,6 +20,7 @@ from privnb import reporting  # noqa: F401 -- before nbformat, which else loads 
 from privnb.evaluation import cases
 from privnb.microdata import dataset, processes
 from privnb.miners import weka
+from privnb.reporting import running
 
 # As in each process that computes: the libraries' threads wait for each other for a quarter of the time of small fits.
 # Read when a library is loaded, so by the workers of xdist, and by what tests start.
@@ -101,7 +102,7 @@ STATED = "_hypothesis_internal_use_settings"  # where `@settings` puts what a te
 MARKS = "kernel", "browser", "java", "spark"
 # The commands that start one. A test that is not marked starts none: see `_start_what_is_marked`.
 COMMANDS = {
-    "privnb.reporting.execution": "kernel", "ipykernel_launcher": "kernel", "privnb.cli report": "kernel",
+    "ipykernel_launcher": "kernel", "privnb.cli report": "kernel",
     "privnb.cli lab": "kernel", "privnb.cli app": "kernel", "jupyterlab": "kernel", "one_process.py": "kernel",
     "playwright": "browser", "spark-submit": "spark",
 }  # fmt: skip
@@ -290,17 +291,29 @@ def pytest_runtest_teardown():
     asyncio._set_running_loop(_now.get("loop"))
 
 
-_start = subprocess.Popen.__init__
+_start, _begin = subprocess.Popen.__init__, running._start
+
+
+def _refuse_unmarked(words, mark):
+    if mark not in _now["marks"]:
+        pytest.fail(f"a test starts `{words}` and is not marked: let it ask for the fixture `{mark}`")
 
 
 @functools.wraps(_start)
 def _start_what_is_marked(process, args, *more, **options):
     command = " ".join(map(str, args)) if isinstance(args, (list, tuple)) else str(args)
     for words, mark in COMMANDS.items():
-        if words in command and mark not in _now["marks"]:
-            pytest.fail(f"a test starts `{words}` and is not marked: let it ask for the fixture `{mark}`")
+        if words in command:
+            _refuse_unmarked(words, mark)
     _start(process, args, *more, **options)
 
 
+@functools.wraps(_begin)
+def _begin_what_is_marked(notebook, *more):
+    _refuse_unmarked(notebook.path.name, "kernel")
+    return _begin(notebook, *more)
+
+
+running._start = _begin_what_is_marked
 # No audit hook: Python would call it for each `id()` as well, of which there are millions.
 subprocess.Popen.__init__ = _start_what_is_marked

@@ -12,6 +12,9 @@ import kernels
 import pytest
 from naming import naming
 
+from privnb.reporting import running
+from privnb.reporting.notebooks import choose
+
 TESTS = Path(__file__).parent
 
 
@@ -74,4 +77,6 @@ def test_a_test_that_is_not_marked_starts_no_kernel(monkeypatch):
     monkeypatch.setitem(conftest._now, "marks", ["browser"])
     with pytest.raises(pytest.fail.Exception, match="ask for the fixture `kernel`"):
         subprocess.run([sys.executable, "-m", "privnb.cli", "report"], check=True)
+    with pytest.raises(pytest.fail.Exception, match="ask for the fixture `kernel`"):
+        running._start(*choose(TESTS.parent / "notebooks", ["01_load"]))
     assert subprocess.run([sys.executable, "-c", ""]).returncode == 0

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import inspect
 import json
-import multiprocessing
 import os
 import signal
 import tempfile
@@ -26,7 +25,7 @@ import pandas as pd
 
 from privnb.evaluation.content import content, fingerprint, sealed, unchanged
 from privnb.evaluation.results import COLUMNS
-from privnb.microdata import progress
+from privnb.microdata import processes, progress
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.processes import ENVIRONMENT, own_cores
 
@@ -197,27 +196,20 @@ def _shared(place, task):
 
 @contextlib.contextmanager
 def _workers(jobs, store, tasks):
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)  # here, for a worker has loaded numpy before any code of ours runs in it
-    # A fork of this process would copy threads that are in the middle of something; the server's loads libraries once.
-    served = "forkserver" in multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if served else "spawn")
-    # Not an owner's modules: one that is changed between two runs would stay in the server as it was.
-    context.set_forkserver_preload(list(LIBRARIES))
-    theirs, ours = context.Pipe(duplex=False)
-    # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
-    workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _begin, (theirs, dict(os.environ), store, tasks))
-    try:
-        yield workers
-    except BaseException:
-        ours.close()
-        raise
-    finally:
-        workers.shutdown(cancel_futures=True)
-        ours.close()
-        theirs.close()
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+    with processes.served(*LIBRARIES) as context:
+        theirs, ours = context.Pipe(duplex=False)
+        # Each worker gets all the tasks at once, so that a dataset which they share is sent and kept once.
+        given = theirs, dict(os.environ), store, tasks
+        workers = concurrent.futures.ProcessPoolExecutor(jobs, context, _begin, given)
+        try:
+            yield workers
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            workers.shutdown(cancel_futures=True)
+            ours.close()
+            theirs.close()
 
 
 # --- in a worker ---

@@ -15,18 +15,18 @@ import math
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from privnb.microdata import progress
-from privnb.microdata.processes import ENVIRONMENT, SHARED
+from privnb.microdata import processes, progress
 from privnb.microdata.sentences import B, say
 from privnb.reporting.notebooks import OWN, Notebook, ReportError
 
 SECONDS = 3600  # without a sign of progress; a message of the kernel that gets lost would else stop a run for ever
+LIBRARIES = ("privnb.evaluation._preloaded", "privnb.reporting.execution", "privnb.reporting.charts")
 ROOM = 2**20  # bytes: a disk with fewer is full
 NOTHING = "NotForThisTable"  # the error of `microdata.schema`, as a kernel names it
 
@@ -68,7 +68,6 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
     environment = _environment(work)
     bars = progress.Bars({notebook.name: notebook.cells for notebook in chosen})
     waiting, running, sharing, said, contents, ended = list(chosen), [], 0, set(), {}, {}
-    theirs, ours = os.pipe()  # nothing is sent: the processes end when our side closes, if only by a kill
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -77,13 +76,13 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
                 if notebook is None:  # each waits for one that runs
                     break
                 waiting.remove(notebook)
-                process = _start(notebook, work, out, environment, theirs)
+                process = _start(notebook, work, out, environment)
                 running.append(_Run(notebook, process, progress.Notes(_notes(notebook, work))))
             if len(running) != sharing:
                 sharing = len(running)
                 _share(work, sharing)
             for each in list(running):
-                code = each.process.poll()
+                code = each.process.exitcode
                 each.listen()
                 bars.show(each.notebook.name, each.state)
                 for text in set(each.state.get("said", ())) - said:
@@ -111,8 +110,6 @@ def run(chosen, work, out, *, jobs, seconds=SECONDS):
             time.sleep(0.2)  # to look takes a thousandth of that
     finally:
         _stop([each.process for each in running])
-        os.close(ours)
-        os.close(theirs)
         with contextlib.suppress(OSError):  # a terminal that is gone
             bars.close()
     return {notebook.name: ended[notebook.name] for notebook in chosen}
@@ -123,7 +120,7 @@ class _Run:
     """A notebook on its way: its process, what it notes of itself, and when it last did."""
 
     notebook: Notebook
-    process: subprocess.Popen
+    process: BaseProcess
     notes: progress.Notes
     heard: float = math.inf  # until the first cell begins, the limit for the start of a kernel is nbclient's own
 
@@ -147,27 +144,31 @@ def _environment(work):
         "JUPYTER_PATH": str(work / "jupyter"),  # searched first: no kernel installed elsewhere gets in between
         "JUPYTER_RUNTIME_DIR": str(work / "jupyter" / "runtime"),
         "IPYTHONDIR": str(work / "ipython"),  # no start-up file of the user's either
-        SHARED: str(_sharing(work)),
+        processes.SHARED: str(_sharing(work)),
         "TMPDIR": os.path.realpath(work / "tmp"),  # what a kill leaves of theirs goes with the folder
-        **ENVIRONMENT,
+        **processes.ENVIRONMENT,
     }
 
 
-def _start(notebook, work, out, environment, theirs):
+def _start(notebook, work, out, environment):
     import nbformat
 
     own = {"OUT": work / "numbers", "STORE": store_folder(out)}
     values = {**notebook.asked, **{name: str(path) for name, path in own.items() if name in notebook.parameters}}
     asked, copy = work / "asked" / notebook.path.name, work / "executed" / notebook.path.name
     asked.write_text(nbformat.writes(notebook.read()), encoding="utf-8")
-    command = [sys.executable, "-m", "privnb.reporting.execution"]
-    return subprocess.Popen(
-        [*command, asked, copy, notebook.path.parent, json.dumps(values)],
-        env=environment | {progress.FILE: str(_notes(notebook, work))},
-        stdin=theirs,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    begun = environment | {progress.FILE: str(_notes(notebook, work))}
+    given = asked, copy, notebook.path.parent, values, begun
+    with processes.served(*LIBRARIES) as context:
+        process = context.Process(target=_execute, args=given)
+        process.start()
+    return process
+
+
+def _execute(*given):
+    from privnb.reporting import execution
+
+    execution.execute(*given)
 
 
 def _notes(notebook, work):
@@ -189,11 +190,9 @@ def _stop(processes):
     for process in processes:
         process.terminate()
     for process in processes:
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.join(20)
+        process.kill()
+        process.join()
 
 
 def _failure(ended, reason, work, out):
