@@ -86,6 +86,8 @@ def build(out, notebooks=None, parameters=None, *, jobs=None, folder=None, secon
     seconds : float
         How long a notebook may give no sign of progress.
 
+    A script that calls this needs the line `if __name__ == "__main__":`.
+
     Returns
     -------
     Path
