@@ -20,7 +20,16 @@ __all__ = ["Board", "asked", "explore"]
 PAGES = ("form", "actions", "state", "risks", "published", "kept", "gained", "place", "listed", "take")
 
 
-def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", source="", fewest=withholding.LIMIT):
+def explore(
+    dataset,
+    setting=None,
+    *,
+    pins="09_explore.pins.json",
+    store="",
+    source="",
+    policy=gauges.POLICY,
+    fewest=withholding.LIMIT,
+):
     """The board of a dataset, which a notebook shows.
 
     Parameters
@@ -34,6 +43,8 @@ def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", sou
         A folder for mined results, or empty.
     source : str
         What `load` was given as the dataset's name, needed where that is the path of a description file.
+    policy : str
+        That the gauges stand beside at first: a ready one by its name, or the path of the owner's TOML file.
     fewest : int
         Numbers of fewer people are withheld.
 
@@ -44,20 +55,23 @@ def explore(dataset, setting=None, *, pins="09_explore.pins.json", store="", sou
     Raises
     ------
     ValueError
-        For a setting that means nothing.
+        For a setting that means nothing, and for what is no policy.
+    OSError
+        For a policy that cannot be read.
     """
     setting = Setting() if setting is None else setting
     expect.these(dataset=dataset, setting=setting, store=store, source=source)
-    return Board(dataset, setting, pins=pins, store=store, source=source, fewest=fewest)
+    return Board(dataset, setting, pins=pins, store=store, source=source, policy=policy, fewest=fewest)
 
 
 class Board(Session):
     """One setting, live: `widget` is what is shown."""
 
-    def __init__(self, dataset, setting, **options):
+    def __init__(self, dataset, setting, *, policy=gauges.POLICY, **options):
+        gauges.menu(policy)  # it is refused before anything runs
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list), self.fewest)
-        self.policy, self._gauged = gauges.POLICY, None
+        self.policy, self._own, self._gauged = policy, policy, None
         sample = record_by_record(dataset)
         self._sample = "" if sample is dataset else f"Of a random sample: {sample.name}."
         path = os.environ.get(keep.STATE)  # which a page sets, for it has no kernel of before
@@ -65,7 +79,7 @@ class Board(Session):
         if self.stand and (stood := self.stand.read()) and means_something(stood[0], dataset):
             self.setting = checked(stood[0], dataset)
             self.place.axes |= stood[1]
-            self.policy = stood[2] if stood[2] in gauges.menu() else self.policy
+            self.policy = stood[2] if stood[2] in gauges.menu(self._own) else self.policy
         self.letter, self.format = "k", "CSV"
         self._pages = {name: page()() for name in PAGES}
         for each in self._pages.values():
@@ -83,8 +97,8 @@ class Board(Session):
         self._draw()
 
     def choose(self, policy):
-        """Choose the policy that the gauges stand beside: one of `gauges.menu()`."""
-        expect.one_of("policy", policy, gauges.menu())
+        """Choose the policy that the gauges stand beside: one of `gauges.menu`."""
+        expect.one_of("policy", policy, gauges.menu(self._own))
         self._did("the choice of the policy", partial(setattr, self, "policy", self.policy))
         self.policy = policy
         self._draw()
@@ -132,13 +146,13 @@ class Board(Session):
     def _gauge(self):
         if self.reading and self.reading.refused:
             self._gauged = None
-            self._put("risks", gauges.no_gauges(self.policy, "There is no release to attack."))
+            self._put("risks", gauges.no_gauges(self.policy, "There is no release to attack.", self._own))
             return
         failed = self._unmeasured.get(self._release, "")
         what = self._release, self.policy, *self.risks, failed
         if what != self._gauged:  # some 50 ms, where all five are known
             self._gauged = what
-            self._put("risks", gauges.gauges(self.policy, self.risks, failed, self._sample))
+            self._put("risks", gauges.gauges(self.policy, self.risks, failed, self._sample, self._own))
 
     def _state(self):
         busy = self._busy

@@ -47,41 +47,49 @@ READ = (
 
 
 @cache
-def menu():
-    """The policies to choose from: `{name: policy or None}`."""
-    return {name: policies.read(name) for name in policies.ready()} | {NONE: None}
+def menu(own=POLICY):
+    """The policies to choose from, the package's and the owner's: `{name: policy or None}`.
+
+    Parameters
+    ----------
+    own : str
+        The path of the owner's file, which is its name here too, or the name of a ready policy.
+    """
+    return {name: policies.read(name) for name in dict.fromkeys([*policies.ready(), own])} | {NONE: None}
 
 
-def gauges(name, found, failed="", of=""):
+def gauges(name, found, failed="", of="", own=POLICY):
     """The five risks of a release beside a policy.
 
     Parameters
     ----------
     name : str
-        Of `menu()`.
+        Of `menu(own)`.
     found : dict of str to DataFrame
         By risk its tidy results, as far as they are known.
     failed : str
         Why the others are not measured; empty: they are on their way.
     of : str
         Of whom they are measured, where it is not the table: a sentence.
+    own : str
+        As of `menu`.
 
     Returns
     -------
     Markup
     """
-    drawn = together(_gauge(risk, _hardest(name, risk, found.get(risk)), failed) for risk in RISKS)
-    return _panel(name, note(of) + Markup('<ul class="privnb-gauges">{}</ul>').format(drawn))
+    drawn = together(_gauge(risk, _hardest(menu(own)[name], risk, found.get(risk)), failed) for risk in RISKS)
+    return _panel(name, own, note(of) + Markup('<ul class="privnb-gauges">{}</ul>').format(drawn))
 
 
-def no_gauges(name, why):
+def no_gauges(name, why, own=POLICY):
     """The panel where there is no release; it keeps the height that it had."""
-    return _panel(name, note(why), Markup(" data-empty"))
+    return _panel(name, own, note(why), Markup(" data-empty"))
 
 
-def _panel(name, content, empty=""):
-    titles = {each: policy.title if policy else NONE for each, policy in menu().items()}
-    read, policy = READ, menu()[name]
+def _panel(name, own, content, empty=""):
+    titles = {each: policy.title if policy else NONE for each, policy in menu(own).items()}
+    read, policy = READ, menu(own)[name]
     if policy:
         checked = "" if policy.verified else " They are not checked against the source itself."
         read += f" The caps are of {policy.source}.{checked} {policy.convention}".rstrip()
@@ -89,13 +97,13 @@ def _panel(name, content, empty=""):
     return PANEL.format(menu=select("policy", "Policy", titles, name), content=content, empty=empty)
 
 
-def _hardest(name, risk, rows):
+def _hardest(policy, risk, rows):
     """A risk beside the cap of it that is the hardest to keep, as a row of `by_policy.vectors`; of a risk that is not
     capped the mean; None where it is not measured.
     """
     if rows is None:
         return None
-    policy, uncapped = menu()[name], Cap(risk, 1.0)
+    uncapped = Cap(risk, 1.0)
     caps = [cap for cap in policy.caps if cap.risk == risk] if policy else []
     rows = rows[rows.measure == uncapped.measure]
     if not caps:

@@ -64,11 +64,14 @@ def interval(format, value, low, high):
 
     >>> interval("{:%} of people", 0.0886, 0.0841, 0.0932), interval("{:%}", 0.54765, 0.54706, 0.54822)
     (('8.9%', '8.4%', '9.3%'), ('54.8%', '54.7%', '54.8%'))
+    >>> interval("{:%}", 0, -0.0062, 0.0062)
+    ('0%', '-0.62%', '0.62%')
     """
     *_, kind, _ = parts(format)
     if not all(map(math.isfinite, (value, low, high))):
         return tuple(bare(format, each) for each in (value, low, high))
-    decimals = _decimals(kind, _rounded(100 * value if kind == "%" else value))
+    first = value or max(abs(low), abs(high))  # 0 has no digits of its own
+    decimals = _decimals(kind, _rounded(100 * first if kind == "%" else first))
     for more in range(decimals, decimals + 4):
         texts = tuple(bare(format, each, more) for each in (value, low, high))
         if texts[1] != texts[2] or low == high:

@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from privnb.decision.card import ASKS
 from privnb.decision.policies import RISKS, ready
 from privnb.evaluation.results import join
 from privnb.evaluation.risks import attribute
+from privnb.explorer.board import Board, explore
 from privnb.explorer.gauges import NONE, POLICY, gauges, menu, no_gauges
 from privnb.explorer.risks import ORDER, at_once, beside
 from privnb.explorer.setting import Setting, checked, of_roles, sanitizer
@@ -105,8 +107,8 @@ def test_of_several_caps_the_hardest_is_shown(found, monkeypatch):
     policy = decision.policies.read(EVERY)
     cap = decision.policies.Cap
     for caps in ((cap("identity", 1.0), cap("identity", 0.01, "largest")), (cap("identity", 0.001), policy.caps[0])):
-        menu()  # before it is changed
-        monkeypatch.setitem(menu(), EVERY, type(policy)(**{**vars(policy), "caps": caps}))
+        menu(POLICY)  # before it is changed
+        monkeypatch.setitem(menu(POLICY), EVERY, type(policy)(**{**vars(policy), "caps": caps}))
         verdict, value, _ = read(gauges(EVERY, found[CLASSES]))["identity"]
         assert (verdict, value) == ("broken", 0.2)
 
@@ -121,6 +123,21 @@ def test_the_menu_has_the_ready_policies_and_none_and_begins_as_08_does(found):
     assert {verdict for verdict, *_ in read(gauges(NONE, found[CLASSES])).values()} == {"uncapped"}
     assert "not checked against the source itself" in gauges(POLICY, {})
     assert "not checked" not in gauges(EVERY, {})
+
+
+def test_an_owners_own_file_stands_in_the_menu_and_its_caps_beside_the_gauges(found, clinic, tmp_path):
+    own = tmp_path / "ours.toml"
+    given = files("privnb.decision.policies").joinpath(f"{EVERY}.toml").read_text(encoding="utf-8")
+    own.write_text(
+        re.sub("at_most = .*", "at_most = 1.0", given).replace('title = "', 'title = "Ours: '), encoding="utf-8"
+    )
+    html = gauges(str(own), found[CLASSES], own=str(own))
+    assert {verdict for verdict, *_ in read(html).values()} <= {"kept", "unknown"}
+    assert ">Ours: " in html
+    assert read(gauges(EVERY, found[CLASSES], own=str(own))) == read(gauges(EVERY, found[CLASSES]))
+    assert Board(clinic, CLASSES, pins=tmp_path / "pins", store="", source="", policy=str(own)).policy == str(own)
+    with pytest.raises(decision.policies.PolicyError, match="is no policy of the package"):
+        explore(clinic, policy="ontario", pins=tmp_path / "pins")
 
 
 def test_without_a_release_no_gauge_stands_and_the_height_stays():
