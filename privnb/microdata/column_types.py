@@ -387,5 +387,6 @@ def _names_people(name, values):
     """
     numbers, lengths = values.texts.astype(float), values.texts.str.len()
     dense = values.different > 0.9 * values.records and numbers.max() - numbers.min() < 1.2 * values.different
-    codes = lengths.min() == lengths.max() >= 6 and (numbers % 10 == 0).mean() < 0.5
+    # Nobody writes a code as 2935.0, as a whole number with gaps often stands in a file.
+    codes = lengths.min() == lengths.max() >= 6 and values.match(r"\d+") and (numbers % 10 == 0).mean() < 0.5
     return bool(KEY.search(name) or ((dense or codes) and not MEASURED.search(name)))

@@ -58,6 +58,7 @@ def test_what_is_recognized_and_what_is_said():
         ("home", [f"{'ABC'[n % 3]}{n} {n % 10}AB" for n in MANY], KNOWN, "60 post codes"),
         ("salary", six, KNOWN, "a number, 60 different"),
         ("account", six, Role.IDENTIFIER, "60 values in 60 records"),
+        ("account", [f"{n}.0" for n in random.sample(range(1000, 9000), 60)], KNOWN, "a number, 60 different"),
         ("survival time", random.sample(range(70), 60), KNOWN, "a number, 60 different"),
         ("months", [f"{n * 7919 % 1000 / 100:.2f}" for n in MANY], KNOWN, "a number, 60 different"),
         ("price", [f"{n * 7919 % 100_000}.99" for n in MANY], KNOWN, "a number, 60 different"),
