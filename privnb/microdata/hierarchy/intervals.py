@@ -12,7 +12,8 @@ from privnb.microdata import cuts, expect
 from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, places
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
 
-INTERVAL = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(-?\d+(?:\.\d+)?))?")
+NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written
+INTERVAL = re.compile(f"{NUMBER}(?:-{NUMBER})?")
 
 
 @dataclass(frozen=True)

@@ -476,3 +476,10 @@ def test_small_numbers_are_written_without_an_exponent():
     fine = Ranges(Numbers(0, 1, 1e-5))
     assert fine.label(1, 2) == "0.00001-0.00002"
     assert fine.covered("0.00001-0.00002").tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("label", "ends"), [("9e-05", (9e-05, 9e-05)), ("1e-05-2", (1e-05, 2)), ("-1.5--0.5", (-1.5, -0.5))]
+)
+def test_the_label_of_a_small_number_is_read_as_it_is_written(label, ends):
+    assert Ranges(Numbers(-5, 5, 1e-05)).bounds(label) == ends
