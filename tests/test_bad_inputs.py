@@ -54,7 +54,7 @@ from privnb.sanitizers.marginals import anonymized_marginals
 from privnb.sanitizers.noise_channel import Laplace
 from privnb.sanitizers.rule_hiding import block
 from privnb.studies.askari_2012.enumeration.errata import errata
-from privnb.studies.by_policy import Searched
+from privnb.studies.policy_search import Searched
 
 # Where they are, by the names that stand below.
 MODULES = {

@@ -3,8 +3,8 @@
 From tidy results alone. Source: Li and Li, KDD 2009, section 4.
 """
 
+from privnb.decision.by_caps import choices, knee, left_out, sentences
 from privnb.decision.by_policy import decide
-from privnb.decision.caps import choices, knee, left_out, sentences
 from privnb.decision.points import AXES, SEEDS, Loss, comparable, from_best, points
 from privnb.decision.policy import Policy
 from privnb.decision.reasons import reason

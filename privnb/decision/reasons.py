@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from privnb.decision.caps import check_choices
+from privnb.decision.by_caps import check_choices
 from privnb.decision.points import AXES
 from privnb.decision.policy import ends
 from privnb.measures.base import facts

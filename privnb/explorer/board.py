@@ -13,7 +13,7 @@ from privnb.explorer.session import DOING, FIELDS, SOON, Session, asked, means_s
 from privnb.explorer.setting import LETTERS, Setting, called, checked, idle, unmined
 from privnb.microdata import expect, withholding
 from privnb.microdata.names import name_list
-from privnb.studies.parameters import record_by_record
+from privnb.studies.samples import record_by_record
 
 __all__ = ["Board", "asked", "explore"]
 

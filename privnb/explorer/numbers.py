@@ -25,7 +25,7 @@ from privnb.microdata.withholding import LIMIT
 from privnb.reporting.charts.base import Aggregate
 from privnb.reporting.findings import steep_hierarchy
 from privnb.sanitizers import Suppress
-from privnb.studies.parameters import record_by_record
+from privnb.studies.samples import record_by_record
 
 READINGS = 500  # that are kept
 

@@ -14,7 +14,7 @@ from privnb.explorer.setting import checked, of_roles, sanitizer
 from privnb.microdata import expect
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
-from privnb.studies.parameters import record_by_record
+from privnb.studies.samples import record_by_record
 
 ORDER = ("linkability", "membership", "anti-utility", "identity", "attribute")  # the quick ones first
 COUNTED = "identity"  # the attribute risk is what a release adds to what miners guess without it

@@ -24,7 +24,7 @@ from privnb.reporting.leak_scan import LeakError
 from privnb.sanitizers import from_files
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken_in_rows
-from privnb.studies.by_policy import Searched
+from privnb.studies.policy_search import Searched
 
 SAID = "what is printed"
 MEMORY = "2GB"

@@ -34,7 +34,6 @@ from privnb.studies.aggarwal_yu_2008.tables_of_counts import tables_published
 from privnb.studies.aggarwal_yu_2008.worked_examples import worked_examples
 from privnb.studies.askari_2012.study import channels, known_attributes, leaked, priced, small_tables
 from privnb.studies.brickell_shmatikov_2008 import check_comparison, coins, data_sets, figures, others, with_and_without
-from privnb.studies.by_policy import of_the_card, searched
 from privnb.studies.every_sanitizer import along, appraised, axes, family, few_conditions, left_out, settings_along
 from privnb.studies.li_li_2009.study import (
     asked,
@@ -51,13 +50,13 @@ from privnb.studies.parameters import (
     no_noise,
     possible_epsilon,
     predicted,
-    record_by_record,
-    sampled,
     sramka_sanitizers,
     too_large_k,
 )
+from privnb.studies.policy_search import of_the_card, searched
 from privnb.studies.profiles import PROFILES, Profile, check_runs, together, weka_here
 from privnb.studies.recommended import as_they_are, decided
+from privnb.studies.samples import record_by_record, sampled
 from privnb.studies.sramka_2010 import absent, adversaries, check_adversaries, gains, guessed, users
 
 __all__ = [

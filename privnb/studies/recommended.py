@@ -13,7 +13,7 @@ from privnb.microdata import expect
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import say
 from privnb.sanitizers.catalogue import ends
-from privnb.studies.by_policy import Searched
+from privnb.studies.policy_search import Searched
 from privnb.studies.profiles import evaluated, profile_of, together
 from privnb.studies.sramka_2010 import adversaries
 

@@ -11,7 +11,7 @@ import argparse
 from privnb.decision import by_policy, halving, policies
 from privnb.evaluation.results import SETTING, setting
 from privnb.microdata.dataset import load
-from privnb.studies.by_policy import searched
+from privnb.studies.policy_search import searched
 
 
 def vectors(found):

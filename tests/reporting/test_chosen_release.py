@@ -23,7 +23,7 @@ from privnb.privacy_models import KAnonymity
 from privnb.reporting import chosen_release
 from privnb.sanitizers import LocalRecoding, Microaggregation, Mondrian, from_files, in_parts
 from privnb.sanitizers.catalogue import ends
-from privnb.studies import Profile, by_policy
+from privnb.studies import Profile, policy_search
 
 CANARIES = [IDENTIFIER, *(tuple(rare.values()) for rare in RARE)]
 TRIED = [Mondrian(KAnonymity(5)), LocalRecoding(KAnonymity(20)), Microaggregation(5)]
@@ -74,7 +74,7 @@ def decide(clinic, out, policy="ours.toml", *more):
 @pytest.fixture(scope="module")
 def first(clinic, tmp_path_factory):
     """The run that searches; later ones are given what it found."""
-    search, found = by_policy.searched, []
+    search, found = policy_search.searched, []
 
     def searched(*given, **more):
         found.append(search(*given, **more))
@@ -84,7 +84,7 @@ def first(clinic, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(studies.profiles, "run", lambda tasks, store, description: [task() for task in tasks])
         patch.setitem(studies.PROFILES, "small", SMALL)
-        patch.setattr(by_policy, "family", lambda dataset, **_: [*ends(), *TRIED])
+        patch.setattr(policy_search, "family", lambda dataset, **_: [*ends(), *TRIED])
         patch.setattr(in_parts, "WHOLE", 119)
         patch.setattr(studies, "searched", searched)
         ran = decide(clinic, out)

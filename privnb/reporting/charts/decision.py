@@ -3,7 +3,7 @@
 import pandas as pd
 
 from privnb.decision import AXES, Summary
-from privnb.decision.caps import check_choices
+from privnb.decision.by_caps import check_choices
 from privnb.measures import facts
 from privnb.measures.base import Measure
 from privnb.microdata import expect, numerals

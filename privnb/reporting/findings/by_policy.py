@@ -2,7 +2,7 @@
 
 from privnb.microdata import expect
 from privnb.microdata.sentences import say
-from privnb.studies.by_policy import Searched
+from privnb.studies.policy_search import Searched
 
 
 def by_policy(found):

@@ -7,13 +7,13 @@ from privnb.explorer import panels
 from privnb.explorer.numbers import counted, mined
 from privnb.explorer.setting import Setting, checked
 from privnb.microdata.dataset import load
-from privnb.studies import parameters, record_by_record, sampled
+from privnb.studies import record_by_record, sampled, samples
 
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(parameters, "LEARNED", 70)
-    monkeypatch.setattr(parameters, "SAMPLE", 60)
+    monkeypatch.setattr(samples, "LEARNED", 70)
+    monkeypatch.setattr(samples, "SAMPLE", 60)
     return load(CLINIC)
 
 

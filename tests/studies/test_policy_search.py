@@ -9,7 +9,7 @@ from privnb import studies
 from privnb.decision.policies import Cap, Need, read
 from privnb.evaluation import risks
 from privnb.microdata.dataset import load
-from privnb.studies import Profile, by_policy
+from privnb.studies import Profile, policy_search
 
 FAMILY = {"k": "5, 20", "l": "2", "t": "0.4", "delta": "2", "epsilon": "1", "miners": "naive Bayes", "all": False}
 pytestmark = pytest.mark.usefixtures("releases_once")
@@ -25,7 +25,7 @@ def here():
             "small",
             Profile({}, {"majority": 1}, {}, workloads={"naive Bayes": (1, 3)}, family=FAMILY),
         )
-        patch.setattr(by_policy, "questions", lambda dataset, fewest: [risks.IdentityRisk(fewest)])
+        patch.setattr(policy_search, "questions", lambda dataset, fewest: [risks.IdentityRisk(fewest)])
         yield
 
 
@@ -61,14 +61,14 @@ def test_nothing_is_tried_below_the_floor(found):
 
 
 def test_a_search_in_steps_ends_with_all_records(people, monkeypatch):
-    monkeypatch.setattr(by_policy.halving, "LEAST", 40)
-    monkeypatch.setattr(by_policy.halving, "RUNGS", ((1 / 4, 1.0), (1.0, 1 / 4)))
+    monkeypatch.setattr(policy_search.halving, "LEAST", 40)
+    monkeypatch.setattr(policy_search.halving, "RUNGS", ((1 / 4, 1.0), (1.0, 1 / 4)))
     found = studies.searched(people, read("ema-0070"), profile="small", seeds=1)
     (first, all_of_them), (last, left) = found.steps
     assert (first.records, last.records) == (75, 300)
     assert len(left) == len(all_of_them) // 4 == last.settings
     assert found.decision.chosen is not None
-    assert set(map(by_policy._key, left)) <= set(map(by_policy._key, all_of_them))
+    assert set(map(policy_search._key, left)) <= set(map(policy_search._key, all_of_them))
 
 
 def test_a_policy_that_nothing_keeps_chooses_nothing(people):
@@ -85,5 +85,5 @@ def test_a_need_that_nothing_measures_is_refused(people):
 
 
 def test_a_table_without_large_groups_loses_detail_instead(people, monkeypatch):
-    monkeypatch.setattr(by_policy.trade_off, "large_populations", lambda *_: None)
-    assert by_policy._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
+    monkeypatch.setattr(policy_search.trade_off, "large_populations", lambda *_: None)
+    assert policy_search._possible(people, read("k-5")).needs == (Need("certainty_penalty"),)
