@@ -207,7 +207,7 @@ MADE = {
     "Line", "Summary", "Combinations", "check_floor",
     "OwnTable", "cells", "in_role", "described_by", "drafted", "named", "proposal", "write",
     "Page", "Profile", "check_epsilon", "Extent", "height", "uncertainty", "ambiguity", "bits",
-    "joined", "Node", "AnonymousTree", "Weighted", "Together", "categories", "item", "items_of", "published_model",
+    "collect", "Node", "AnonymousTree", "Weighted", "Together", "categories", "item", "items_of", "published_model",
     "with_totals", "sums_of", "spread", "separators", "decomposable", "solved",
 }  # fmt: skip
 
