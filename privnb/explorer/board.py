@@ -68,7 +68,7 @@ class Board(Session):
     """One setting, live: `widget` is what is shown."""
 
     def __init__(self, dataset, setting, *, policy=gauges.POLICY, **options):
-        gauges.menu(policy)  # it is refused before anything runs
+        gauges.menu(expect.text("policy", policy, "a ready policy or a file"))  # it is refused before anything runs
         super().__init__(dataset, setting, **options)
         self.place = Place(dataset, partial(self._try, self._list), self.fewest)
         self.policy, self._own, self._gauged = policy, policy, None
