@@ -71,7 +71,7 @@ def refuse_place(out):
         pass
 
 
-def end(source, found, dataset, out=None, *, study=None):
+def end(source, found, dataset, out=None, *, study=None, sample=0):
     """Say what was decided, and write the release that is chosen.
 
     Parameters
@@ -86,6 +86,8 @@ def end(source, found, dataset, out=None, *, study=None):
         A new file that ends in .parquet or .csv, or a new folder; None: nothing is written.
     study : str, optional
         As of `load`.
+    sample : int
+        As of `from_files.sanitize`.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def end(source, found, dataset, out=None, *, study=None):
     out = Path(expect.path("out", out))
     while found.chosen is not None:
         try:
-            return _written(source, found, dataset, out, study)
+            return _written(source, found, dataset, out, study=study, sample=sample)
         except REFUSALS as error:
             found = replace(found, decision=found.decision.without_chosen(_reason(error)))
     said = [*found.sentences, f"No release is left to write: there is nothing at {out.name}."]
@@ -118,7 +120,7 @@ def end(source, found, dataset, out=None, *, study=None):
 
 def shown(source, found, dataset, *, study=None):
     """The card that the chosen release would leave with, or, where none can leave, the nearest that can be made; no
-    file is kept.
+    file is kept. Where the decision is of a sample, so is a release that takes up each record: of all it takes minutes.
 
     Parameters
     ----------
@@ -138,18 +140,19 @@ def shown(source, found, dataset, *, study=None):
     """
     with unfinished.folder() as folder:
         out = folder / "released.csv"
-        ended = end(source, found, dataset, out, study=study)
+        given = {"study": study, "sample": len(dataset) if found.records and dataset.people is None else 0}
+        ended = end(source, found, dataset, out, **given)
         if ended.card is not None:
             return ended.card
         decision = ended.found.decision
         for _, of in decision.nearest_first.iterrows():
             with contextlib.suppress(*REFUSALS):
-                from_files.sanitize(source, found.sanitizer_of(of), out, study=study, memory=MEMORY)
+                from_files.sanitize(source, found.sanitizer_of(of), out, memory=MEMORY, **given)
                 return card.card(out, decision, found.results, dataset, of)
     raise NotForThisTable("No release but the original can be made. Allow more settings.")
 
 
-def _written(source, found, dataset, out, study):
+def _written(source, found, dataset, out, **given):
     """The chosen release in its place. Raises whatever refuses it; then nothing is left."""
     ended = []
 
@@ -168,7 +171,7 @@ def _written(source, found, dataset, out, study):
         ended.append(Ended(found, _said(found, written, answer, page.resolve().as_uri()), signed))
         return texts
 
-    from_files.sanitize(source, found.chosen, out, study=study, memory=MEMORY, beside=beside)
+    from_files.sanitize(source, found.chosen, out, memory=MEMORY, beside=beside, **given)
     return ended[0]
 
 

@@ -53,7 +53,9 @@ class Written(Made):
         return [f"{self.path}: {first}", *more, beside]
 
 
-def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB", beside=None):
+def sanitize(
+    source, model, out, *, algorithm="Mondrian", dataset=None, study=None, memory="2GB", beside=None, sample=0
+):
     """Make a release of a table of any length, from file to file.
 
     Parameters
@@ -61,8 +63,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     source : str or path-like
         A CSV or Parquet file, a folder of such parts, or the name of a described dataset.
     model : str or Sanitizer
-        What its classes keep: letters with their bounds, `"k=10, t=0.2:salary"`, where the attribute after the colon
-        may be left out if one is sensitive; or a sanitizer.
+        What its classes keep, `"k=10, t=0.2:salary"`, without the attribute if one is sensitive; or a sanitizer.
     out : str or path-like
         A file that ends in .parquet or .csv, or a folder. Its provenance is written beside it.
     algorithm : str
@@ -74,9 +75,10 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     memory : str
         What the whole may take at most, such as "800MB" or "2GB".
     beside : function, optional
-        `beside(made, written, release)`: what else stands beside the file, texts by their endings. It is asked when the
-        file is whole and nobody else sees it: `made`, its path; `written`, a Written; `release`, a Release of it. What
-        it raises leaves nothing at `out`.
+        `beside(made, written, release)`: what else stands beside the file, texts by their endings, asked when it is
+        whole and nobody else sees it: its path, a Written, a Release of it. What it raises leaves nothing at `out`.
+    sample : int
+        Of how many records the release is, drawn at random, if its sanitizer takes up each of them; 0: of all.
 
     Returns
     -------
@@ -95,6 +97,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
     expect.kind("study", study, str, type(None), instead="Name a study of the description.")
     if beside is not None:
         expect.function("beside", beside)
+    expect.whole("sample", sample, 0)
     out, given = writing.output(expect.path("out", out)), Memory.of(memory)
     with writing.staged(out) as folder:
         chosen, files, guessed = _described(source, model, dataset, study, folder, given)
@@ -108,7 +111,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
         made.parent.mkdir()  # of its own: whatever it is called, it is no file of the work
         opened = partial(long_tables.opened, files, [*names, *others], renamed, complete=chosen.dropped)
         _refuse_gaps(chosen, opened, given.counting(folder / "engine"))
-        released = _of_counts if sanitizer.by_combinations else _in_parts
+        released = _of_counts if sanitizer.by_combinations else partial(_in_parts, sample=sample)
         release, rows, more = released(chosen, opened, (names, others), sanitizer, given, folder)
         with writing.reported(out):
             writing.write(made, *rows, **more)
@@ -129,8 +132,7 @@ def sanitize(source, model, out, *, algorithm="Mondrian", dataset=None, study=No
 def _refuse_names(chosen, files, text, settings):
     """Raise SanitizationError if the provenance `text` names somebody of the table.
 
-    Not seen: a name that is a word of the description or of our own, or has fewer than four letters; a number of fewer
-    than `FIGURES` figures, which may be a count.
+    Not seen: a name that is a word of the description or of ours, or short; a number of fewer than `FIGURES` figures.
     """
     renamed = chosen.text.get("renamed", {})
     there = {renamed.get(name, name) for name in long_tables.columns(files)}
@@ -177,11 +179,11 @@ def _of_counts(chosen, opened, columns, sanitizer, given, folder):
     return release, (rows, times, batches, types), {}
 
 
-def _in_parts(chosen, opened, columns, sanitizer, given, folder):
+def _in_parts(chosen, opened, columns, sanitizer, given, folder, sample):
     """The same of a release in parts."""
     path, settings = folder / "parts.parquet", given.engine(folder / "engine")
     with opened(**settings, held=True) as table:
-        release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path)
+        release, records = in_parts.released(chosen, table, [*columns[0], *columns[1]], sanitizer, path, sample)
     release = in_parts.graded(release, path, given, **settings)
     types, batches = in_parts.types(path), in_parts.in_order(path, **settings)
     return release, ({}, None, batches, types), {"records": records}

@@ -31,7 +31,7 @@ def fits(sanitizer, records):
     return sanitizer.by_combinations or sanitizer.in_parts or records <= WHOLE
 
 
-def released(chosen, table, names, sanitizer, path):
+def released(chosen, table, names, sanitizer, path, sample=0):
     """Write the rows of a release to a Parquet file, in any order.
 
     Parameters
@@ -46,6 +46,8 @@ def released(chosen, table, names, sanitizer, path):
         One that works record by record; if not `in_parts`, on all of `WHOLE` records at most.
     path : Path
         Of the file.
+    sample : int
+        Of how many records, drawn at random, the release is; 0: of all.
 
     Returns
     -------
@@ -63,13 +65,14 @@ def released(chosen, table, names, sanitizer, path):
     from pyarrow.parquet import ParquetWriter
 
     chosen.schema.check_records(total := table.record_count())
+    total = min(total, sample or total)
     if not fits(sanitizer, total):
         raise SanitizationError(
             f"{sanitizer!r} works on all records at once, and these are {total:,}: more than {WHOLE:,}. Choose one of "
             f"{', '.join(of_counts.able())}, which work on combinations, or sanitize fewer records."
         )
     number = -(-total // SIZE) if sanitizer.in_parts else 1
-    parts = progress.track(_parts(chosen, table, names, -(-total // number)), "parts of the table", number)
+    parts = progress.track(_parts(chosen, table, names, -(-total // number), total), "parts of the table", number)
     columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
     with ExitStack() as stack:
         stack.enter_context(told_of_compiling())
@@ -93,13 +96,13 @@ def released(chosen, table, names, sanitizer, path):
     return replace(release, provenance=facts, buckets=pd.concat(buckets) if buckets else None), records
 
 
-def _parts(chosen, table, names, size):
-    """The records of a table in random order, `size` at a time: Datasets."""
+def _parts(chosen, table, names, size, total):
+    """`total` records of a table in random order, `size` at a time: Datasets."""
     import pyarrow as pa
 
     held = None
     relation = table.frame.select(table.called(names)).to_native()
-    for batch in relation.order("random()").to_arrow_reader(size):
+    for batch in relation.order("random()").limit(total).to_arrow_reader(size):
         piece = pa.table(batch).rename_columns(names)
         held = piece if held is None else pa.concat_tables([held, piece])
         while len(held) >= size:

@@ -204,6 +204,15 @@ def test_that_a_decision_is_of_a_sample_is_said(first):
 def test_a_page_shows_the_card_that_would_leave_and_else_the_nearest_ones(clinic, first):
     source, dataset = clinic / "clinic.toml", load(clinic / "clinic.toml")
     assert chosen_release.shown(source, first.found, dataset).text == first.card
+    of_all, sample = replace(first.found, records=300), []
+    with pytest.MonkeyPatch.context() as patch:
+        made = from_files.sanitize
+        patch.setattr(
+            from_files, "sanitize", lambda *given, **more: sample.append(more["sample"]) or made(*given, **more)
+        )
+        chosen_release.shown(source, of_all, dataset)
+        chosen_release.shown(source, first.found, dataset)
+    assert sample == [len(dataset), 0], "of a sample where the decision is of one"
     policy = first.found.decision.policy
     strict = replace(policy, caps=(replace(policy.caps[0], at_most=1e-6),))
     none = replace(first.found, decision=decide_again(first.found.results, strict))

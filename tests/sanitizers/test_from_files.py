@@ -370,6 +370,7 @@ def test_a_wrong_model_is_a_sentence(here, model, message):
         ({"memory": "2 TB"}, "memory must be a size such as 2GB"),
         ({"memory": "10MB"}, "at least 500MB"),
         ({"study": "nobody's"}, "has no study"),
+        ({"sample": -1}, "sample must be a whole number of at least 0"),
     ],
 )
 def test_wrong_arguments_are_sentences(here, given, message):

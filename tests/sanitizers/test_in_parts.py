@@ -10,7 +10,7 @@ from made_up import CLINIC
 from privnb.microdata import progress
 from privnb.microdata.dataset import Dataset, load
 from privnb.privacy_models import KAnonymity
-from privnb.sanitizers import Microaggregation, SanitizationError, in_parts
+from privnb.sanitizers import Microaggregation, Mondrian, SanitizationError, in_parts
 from privnb.sanitizers.from_files import sanitize
 
 VISITS = """
@@ -67,6 +67,19 @@ def test_what_needs_all_records_at_once_is_given_them_unless_they_are_too_many(s
     with pytest.raises(SanitizationError, match="works on all records at once, and these are 300"):
         sanitize(CLINIC, Microaggregation(5), small / "other.csv")
     assert [path.name for path in small.iterdir() if "other" in path.name] == []
+
+
+def test_of_a_sample_the_release_is_of_so_many_records_drawn_at_random(small, monkeypatch):
+    monkeypatch.setattr(in_parts, "WHOLE", 40)  # which the table has more of
+    rows = []
+    for name in ("one.csv", "two.csv"):
+        sanitize(CLINIC, Microaggregation(5), small / name, sample=40)
+        rows.append(pd.read_csv(small / name))
+    assert [len(each) for each in rows] == [40, 40]
+    assert rows[0].groupby(load(CLINIC).schema.quasi_identifiers).size().min() >= 5
+    assert not rows[0].equals(rows[1])
+    sanitize(CLINIC, Mondrian(KAnonymity(5)), small / "all.csv", sample=40)
+    assert len(pd.read_csv(small / "all.csv")) == len(load(CLINIC))
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet", ""])
