@@ -21,6 +21,8 @@ def written(format, value, *ends):
     ['53% of people', '8.9% of people', '100% of people', '99.96% of people', '1 in 45,000 people']
     >>> written("{:,} people", 45222.0), written("{:,} records", 9.5), written("{:g} nats", 0.002177)
     ('45,222 people', '9.5 records', '0.00218 nats')
+    >>> written("{:,} people", 1), written("{:g} standard deviations of the column", 1), written("{:.2f} times", 1.004)
+    ('1 person', '1 standard deviation of the column', '1 time')
     >>> written("{:+%}", 0.123), written("{:g}", 24770.4), written("{:g}", 3e-7), written("{:g}", math.inf)
     ('+12%', '24,770', 'below 0.0001', 'unbounded')
     """
@@ -32,7 +34,14 @@ def written(format, value, *ends):
         return number
     if number.startswith("1 in ") and not after.startswith(" of the "):
         after = after.replace(" of ", " ", 1)
-    return f"{before}{number}{after}"
+    return f"{before}{number}{_one(after) if number == '1' else after}"
+
+
+def _one(unit):
+    """A unit of 1."""
+    what, of, rest = unit.partition(" of ")
+    what = f"{what.removesuffix('people')}person" if what.endswith("people") else re.sub("(?<!s)s$", "", what)
+    return what + of + rest
 
 
 def bare(format, value, decimals=None):
