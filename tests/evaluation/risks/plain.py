@@ -28,15 +28,15 @@ def _meet(hierarchy, numeric, cell, value):
 def fitting(release, known, columns):
     """The positions of the released rows that fit what is known, a Series; of those the nearest in moved columns."""
     table, moved = release.table, release.treated("noisy", "perturbed", "synthetic")
-    rows = [
-        place
-        for place in range(len(table))
-        if all(holds(release, name, table[name].iloc[place], known[name]) for name in columns if name not in moved)
-    ]
-    by = [name for name in columns if name in moved]
+    rows = range(len(table))
+    for name in columns:
+        if name not in moved:
+            cells = table[name].tolist()
+            rows = [place for place in rows if holds(release, name, cells[place], known[name])]
+    by = {name: table[name].tolist() for name in columns if name in moved}
     if not by or not rows:
-        return rows
-    far = {place: sum(apart(release, name, table[name].iloc[place], known[name]) for name in by) for place in rows}
+        return list(rows)
+    far = {place: sum(apart(release, name, by[name][place], known[name]) for name in by) for place in rows}
     least = min(far.values())
     return [place for place in rows if far[place] <= least + 1e-9]
 
@@ -58,6 +58,16 @@ def identity(dataset, release):
     return pd.Series(found).sort_index()
 
 
+def singled_out(dataset, release):
+    """1 of each person whose combination is theirs alone in the table and stands in a row of nobody's: Series."""
+    columns = dataset.schema.quasi_identifiers
+    own, rows = (
+        [tuple(each if isinstance(each, str) else f"{each:g}" for each in row) for row in table[columns].to_numpy()]
+        for table in (dataset.table, release.table)
+    )
+    return pd.Series([float(own.count(each) == 1 and each in rows) for each in own])
+
+
 def guessed(dataset, release, name):
     """How likely each person's sensitive value is the commonest of their class or bucket: Series by record."""
     columns, found = dataset.schema.quasi_identifiers, {}
@@ -75,6 +85,18 @@ def guessed(dataset, release, name):
         times = pd.Series(held[cell]).value_counts()
         best = list(times.index[times == times.max()])
         found[int(record)] = (dataset.table[name].iloc[record] in best) / len(best)
+    return pd.Series(found).sort_index()
+
+
+def guessed_of_the_nearest(dataset, release, name):
+    """How likely each person's sensitive value is the commonest of the released rows that fit them best: Series by
+    record."""
+    columns, found, values = dataset.schema.quasi_identifiers, {}, release.table[name].tolist()
+    for record in range(len(dataset)) if release.records is None else release.records:
+        known = dataset.table.iloc[record]
+        times = pd.Series([values[place] for place in fitting(release, known, columns)]).value_counts()
+        best = list(times.index[times == times.max()])
+        found[int(record)] = (known[name] in best) / max(len(best), 1)
     return pd.Series(found).sort_index()
 
 
