@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.decision import policies
-from privnb.decision.points import SEEDS, beats, refused, same
+from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused, same
 from privnb.evaluation.results import SETTING, measured, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
@@ -161,7 +161,9 @@ class Decision:
 
     @property
     def ruled_out_by(self):
-        """How many releases the floor rules out, and each cap and need of those that keep it: a list of sentences."""
+        """How many releases each reason rules out: the caps and needs of those that keep the floor, the floor, and what
+        else: a list of sentences.
+        """
         keep_floor = self.releases[self.releases.status != "refused"]
         able = {*map(tuple, keep_floor[SETTING].to_numpy())}
         found = [row for row in self.vectors.itertuples() if tuple(getattr(row, name) for name in SETTING) in able]
@@ -172,12 +174,20 @@ class Decision:
             unknown = int(rows.high.isna().sum())
             of_these = f", unknown of {unknown} of them" if unknown else ""
             lines.append(f"{axis}: {len(rows)} of {len(able)} releases that keep the floor{of_these}.")
-        if lost := sum(row.reason != "" for row in found if row.axis == LOSS):
-            lines.append(
-                f"too much lost for users, or nobody knows how much: {lost} of {len(able)} that keep the floor."
-            )
-        if below := int((self.releases.status == "refused").sum()):
-            lines.append(f"the floor of {self.policy.floor} people, or that it is the original: {below}.")
+        losses = [row for row in found if row.axis == LOSS and row.reason]
+        unknown = sum(np.isnan(row.high) for row in losses)
+        below = self.releases[self.releases.status == "refused"]
+        whys = below.reasons.str[0]
+        original, unsure = whys == IS_ORIGINAL, whys == UNSURE
+        counts = {
+            f"too much lost for users: {{}} of {len(able)} releases that keep the floor.": len(losses) - unknown,
+            f"nobody knows how much is lost for users: {{}} of {len(able)} releases that keep the floor.": unknown,
+            f"the floor of {self.policy.floor} people: {{}}.": int((~original & ~unsure).sum()),
+            f"{UNSURE}: {{}}.": int(unsure.sum()),
+            "it is the original: {}.": int(original.sum()),
+            "the file itself was refused when it was made: {}.": len(self.refused),
+        }
+        lines += [line.format(count) for line, count in counts.items() if count]
         return lines
 
     def _trust(self):

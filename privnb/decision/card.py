@@ -5,19 +5,24 @@ is made by `reporting.release_card`. Long, since a card is one document: what is
 it later stand side by side.
 """
 
+import datetime
 import hashlib
 import json
 import math
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from privnb.decision import policies
+from privnb.decision.answer import answer
 from privnb.decision.by_policy import LOSS, averaged, keeps
+from privnb.decision.group_sizes import sizes
+from privnb.decision.points import same
 from privnb.evaluation.results import KEY, SETTING, measured
 from privnb.measures.base import facts
-from privnb.microdata import description, expect, numerals, reading
+from privnb.microdata import description, expect, reading, withholding
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.family import opening
 from privnb.microdata.hierarchy import Taxonomy
@@ -28,11 +33,13 @@ from privnb.microdata.unknown_files import Unknown
 from privnb.microdata.writing import FACTS
 from privnb.privacy_models.grading import grade
 
-VERSION = 1  # of the card's form, see card.schema.json
+VERSION = 2  # of the card's form, see card.schema.json
 SCHEMA = Path(__file__).with_name("card.schema.json")
 ENDING = ".card.json"
 LONG = 200  # values of a taxonomy that is written out
+NAMED = 20  # releases that are ruled out by name
 ROW = [name for name in KEY if name not in ("seed", "miner")]  # a number is a mean over seeds, of the best miner each
+ENDS = ("value", "low", "high")
 COUNTED = ("certainty_penalty", "utility_loss", "worse_than_trivial", "workload_utility", "good_utility")
 
 # What each risk asks, in words that need no others; who asks; what its mean counts.
@@ -62,6 +69,12 @@ ASKS = {
         "trains a data miner on the file, and guesses a column",
         "more of the people are guessed nearer than without the file",
     ),
+}
+# Why some risks are of nobody alone.
+ONE_PERSON = {
+    "attribute": "a miner does not say how sure each guess is",
+    "membership": "it counts how many people are taken for members",
+    "anti-utility": "it counts how many people are guessed nearer",
 }
 # What no card measures: said on each.
 NOT_TRIED = (
@@ -111,7 +124,8 @@ class Card:
             raise CardError(f"{path} is no card of a release. Give the file that ends in {ENDING}.")
         if content["card"] != VERSION:
             raise CardError(
-                f"{path} is a card of form {content['card']!r}, and this reads form {VERSION}. Update privnb."
+                f"{path} is a card of form {content['card']!r}, and this reads form {VERSION}. Update privnb, or "
+                "decide anew for a card of this form."
             )
         return cls(content)
 
@@ -163,21 +177,24 @@ def card(release_path, decision, results, dataset, of=None):
             f"{path.name} was made by {done['sanitizer']}, and the decision chose {of.setting}. Make the "
             "chosen release, or decide anew."
         )
+    groups = _groups(own, dataset)
     content = {
         "card": VERSION,
+        "made": datetime.date.today().isoformat(),
         "answer": {},
         "release": facts_of_file(path, [name for name in schema.quasi_identifiers if name in done["columns"]], done),
         "measured_on": str(own.dataset.iloc[0]),
-        "decision": _decision(decision, of),
+        "alike": next(iter(_numbers(own[own.measure == "smallest_combination"])), None),
+        "decision": _decision(decision, of) | {"beside": _beside(decision, results, of)},
         "policy": _policy(decision.policy),
         "done": done,
-        "risks": [_risk(risk, own, axes) for risk in policies.RISKS],
-        "worst_groups": _groups(own),
+        "risks": [_risk(risk, own, axes, decision.policy, groups) for risk in policies.RISKS],
+        "worst_groups": groups,
         "uses": _uses(own, axes, decision.policy),
         "not_tried": [*_unmeasured(own), *NOT_TRIED],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
-    content |= {"answer": _answer(content)}
+    content |= {"answer": answer(content)}
     return Card(content | {"sha256": digest(content)})
 
 
@@ -288,54 +305,6 @@ def verify(found, release_path, policy=None):
     return wrong
 
 
-def _answer(content):
-    """Whether the file keeps the policy, and why not: sentences of at most 20 words, but for names."""
-    release, policy, done = content["release"], content["policy"], content["done"]
-    caps = [cap for risk in content["risks"] for cap in risk["caps"]]
-    kept = sum(cap["kept"] for cap in caps)
-    small = release["k"] is not None and release["k"] < policy["floor"]
-    keeps = kept == len(caps) and not small
-    said = [f"{release['file']} {'keeps' if keeps else 'breaks'} the policy '{policy['title']}'."]
-    said.append(f"It keeps {kept} of the policy's {len(caps)} caps on risks.")
-    if content["decision"]["chosen"] != content["decision"]["release"]:
-        said.append("The policy does not choose this release.")
-    if small:
-        said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
-    free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
-    if free:
-        said.append(f"The policy sets no cap on {_listed(free)}.")
-        said += _largest([risk for risk in content["risks"] if not risk["caps"]])
-    unknown = [risk["risk"] for risk in content["risks"] if risk["unknown"]]
-    if unknown:
-        said.append(f"Unknown: {_listed(unknown)}. Unknown does not mean low.")
-    lost = content["uses"]["lost"]
-    if lost["value"] is not None:
-        said.append(f"Its users lose {numerals.bare('{:%}', lost['value'])} of what there is to lose.")
-        said.append("0% is the original, and 100% a file without quasi-identifiers.")
-    if content["measured_on"] != done.get("dataset"):
-        said.append(f"The risks were measured on {content['measured_on']}, and not on the file's own records.")
-    if content["decision"]["drawn"]:
-        said.append("The file is one of many draws. The numbers are means over draws.")
-    if not str(done["use"]).startswith("release"):
-        said.append("It was drawn with a seed, which undoes it. It is not for publication.")
-    if policy["changed"]:
-        said.append("The policy was changed after the decision. Decide anew.")
-    return {"keeps": keeps, "sentences": said}
-
-
-def _largest(risks):
-    """The largest mean of some risks that were measured, where one is above 0: one sentence or none."""
-    found = [risk for risk in risks if risk["mean"] and (risk["mean"]["value"] or 0) > 0]
-    if found:
-        first = max(found, key=lambda risk: risk["mean"]["value"])
-        share = numerals.bare("{:%}", first["mean"]["value"])
-        yield f"{'The largest of these is' if risks[1:] else 'Measured is'} {first['risk']}: {share} {first['counts']}."
-
-
-def _listed(words):
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def _number(rows, **more):
     """A number of results as plain values, with the key of its rows: the mean over their seeds."""
     found = averaged(rows, bool(rows.randomized.any()))
@@ -353,41 +322,91 @@ def _numbers(rows):
     return [_number(part) for _, part in measured(rows).groupby(ROW, sort=False, dropna=False)]
 
 
-def _risk(risk, own, axes):
+def _measure(risk):
+    return f"{risk.replace('-', '_')}_risk"
+
+
+def _of_everybody(risk, own):
+    """The mean of a risk over everybody, and that of the worst-off person: two numbers, or None."""
+    whole = own[(own.measure == _measure(risk)) & (own.group == "")]
+    return [next(iter(_numbers(whole[whole.variant == variant])), None) for variant in ("", "largest")]
+
+
+def _risk(risk, own, axes, policy, groups):
     """One of the five risks: what it asks, its numbers, and the caps on it."""
-    measure = f"{risk.replace('-', '_')}_risk"
+    measure = _measure(risk)
     asks, who, counts = ASKS[risk]
     rows = own[own.measure == measure]
-    whole = rows[rows.group == ""]
-    mean, largest = (_numbers(whole[whole.variant == variant]) for variant in ("", "largest"))
+    mean, largest = _of_everybody(risk, own)
     ceiling = _numbers(own[(own.measure == f"{risk}_ceiling") & (own.group == "")])
-    targets = [number["row"]["target"] for number in (*mean, *largest) if "target" in number["row"]]
+    targets = [number["row"]["target"] for number in (mean, largest) if number and "target" in number["row"]]
     said = {"risk": risk, "asks": asks, "adversary": ": ".join([who, *targets[:1]]), "counts": counts}
     if rows.empty:
         unknown = "It was not measured."
     else:
-        reasons = whole.reason[whole.reason != ""]
+        reasons = rows.reason[(rows.group == "") & (rows.reason != "")]
         unknown = "" if mean or largest else str(reasons.iloc[0] if len(reasons) else "It was withheld.")
-    said |= {"unknown": unknown, "mean": mean[0] if mean else None, "worst_person": largest[0] if largest else None}
+    said |= {"unknown": unknown, "mean": mean, "worst_person": largest, "no_person": _no_person(risk, largest, unknown)}
+    own_groups = [each for each in groups["shown"] if each["row"]["measure"] == measure]
+    said |= {"worst_group": next((each for each in own_groups if each["value"] > 0), None), "groups": len(own_groups)}
+    said |= {"groups_withheld": groups["withheld_by"].get(measure, 0)}
     said["ceiling"] = ceiling[0] if ceiling else None
     of = None if rows.empty else facts(measure)
     said |= {"unit": of.unit if of else "", "baseline_is": of.baseline if of else "", "source": of.source if of else ""}
-    return said | {"caps": [_cap(row) for row in axes.itertuples() if row.measure == measure]}
+    capped = [cap for cap in policy.caps if cap.measure == measure]
+    held = [row for row in axes.itertuples() if row.axis != LOSS and row.measure == measure]
+    return said | {"caps": [_cap(*pair, own_groups) for pair in zip(held, capped, strict=True)]}
 
 
-def _cap(row):
-    """One cap beside what it is held against."""
+def _no_person(risk, largest, unknown):
+    """Why the risk of the worst-off person stands nowhere: a sentence, empty where it does."""
+    if largest is not None:
+        bare = largest["value"] is None and largest["high"] is None
+        return f"withheld, because it tells of fewer than {withholding.LIMIT} people" if bare else ""
+    if unknown:
+        return "not measured, because the risk is unknown"
+    return f"not measured, because {ONE_PERSON.get(risk, 'no attack told it')}"
+
+
+def _cap(row, cap, groups):
+    """One cap beside what it is held against; of a mean over everybody the groups whose mean is above it, too."""
     numbers = {name: _plain(getattr(row, name)) for name in ("value", "low", "high", "cap")}
-    return {"says": row.axis, "group": row.group, **numbers, "kept": keeps(row), "unknown": row.reason}
+    over = [each for each in groups if each["value"] > row.cap and not same(each["value"], row.cap)]
+    plain = cap.statistic == "mean" and cap.group == "everybody"
+    said = {"says": row.axis, "statistic": cap.statistic, "group": row.group, **numbers, "written": float(cap.at_most)}
+    return said | {"kept": keeps(row), "exceeded_in": over if plain else [], "unknown": row.reason}
 
 
-def _groups(own):
+def _groups(own, dataset):
     """The mean risks of groups of people, the worst first; those that tell of too few are counted, not shown."""
-    rows = own[own.measure.isin([f"{risk.replace('-', '_')}_risk" for risk in policies.RISKS]) & (own.group != "")]
-    found = _numbers(rows[rows.variant == ""])
-    shown = [each for each in found if each["value"] is not None]
+    rows = own[own.measure.isin([_measure(risk) for risk in policies.RISKS]) & (own.group != "")]
+    found, shown = _numbers(rows[rows.variant == ""]), []
+    for measure in {number["row"]["measure"]: None for number in found}:
+        these = [number for number in found if number["row"]["measure"] == measure]
+        people = sizes(dataset, [number["row"]["group"] for number in these]) if isinstance(dataset, Dataset) else {}
+        shown += [number | {"people": people.get(number["row"]["group"])} for number in these]
+    bare = Counter(each["row"]["measure"] for each in shown if each["value"] is None)
+    shown = [each for each in shown if each["value"] is not None]
     order = sorted(shown, key=lambda each: (each["row"]["measure"], -each["value"]))
-    return {"shown": order, "withheld": len(found) - len(shown)}
+    return {"shown": order, "withheld": len(found) - len(shown), "withheld_by": dict(bare)}
+
+
+def _beside(decision, results, of):
+    """The release that is next to this one, and what both lose and risk; None where no other keeps the policy."""
+    others = decision.releases[decision.releases.kept & ~_of(decision.releases, of)]
+    if others.empty:
+        return None
+    both = {"this": of, "other": others.iloc[0]}
+    said = {"release": others.iloc[0].setting, "is": "chosen" if others.index[0] == 0 else "runner-up"}
+    return said | {name: _in_short(results, row) for name, row in both.items()}
+
+
+def _in_short(results, row):
+    own = results[_of(results, row) & (results.control == "")]
+    lost = {name: _plain(row[column]) for name, column in zip(ENDS, ("loss", "loss_low", "loss_high"), strict=True)}
+    pairs = {risk: _of_everybody(risk, own) for risk in policies.RISKS}
+    risks = [{"risk": risk, "mean": mean, "worst_person": largest} for risk, (mean, largest) in pairs.items()]
+    return {"lost": lost, "risks": risks}
 
 
 def _uses(own, axes, policy):
@@ -396,8 +415,8 @@ def _uses(own, axes, policy):
     needs = dict.fromkeys(need.measure for need in policy.needs)
     rows = own[own.measure.isin([*needs, *COUNTED]) & (own.variant == "") & (own.group == "")]
     rows = rows[rows.miner.isin(["", "worst"])]
-    lost = {name: _plain(loss[name]) for name in ("value", "low", "high")}
-    return {"lost": lost, "measures": _numbers(rows)}
+    lost = {name: _plain(loss[name]) for name in ENDS}
+    return {"lost": lost, "by": [*needs], "measures": _numbers(rows)}
 
 
 def _of(table, release):
@@ -419,6 +438,7 @@ def _decision(decision, of):
         "ruled_out": len(out),
         "why": decision.why,
         "ruled_out_by": decision.ruled_out_by,
+        "ruled_out_each": [{"release": name, "why": reasons[0]} for name, reasons in decision.ruled_out[:NAMED]],
     }
 
 
@@ -436,7 +456,7 @@ def _changed(policy):
 
 def _unmeasured(own):
     for risk in policies.RISKS:
-        measure = f"{risk.replace('-', '_')}_risk"
+        measure = _measure(risk)
         if not (own.measure == measure).any():
             yield f"The risk of {risk} was not measured."
         elif measured(own[own.measure == measure]).empty:

@@ -33,6 +33,7 @@ COLUMNS = [
     "refused",
 ]
 ORIGINAL, IS_ORIGINAL = called(Identity())["sanitizer"], "it publishes the data as they are"
+UNSURE = "how many people share its rarest combination is not known"
 
 
 def check_points(name, value, columns=COLUMNS):
@@ -177,7 +178,7 @@ def refused(results, releases, floor):
         if setting[0] == ORIGINAL:
             found.append(IS_ORIGINAL)
         elif rows is None or rows.low.isna().any():
-            found.append("how many people share its rarest combination is not known")
+            found.append(UNSURE)
         elif rows.low.min() >= floor:
             found.append("")
         else:

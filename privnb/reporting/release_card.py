@@ -1,25 +1,35 @@
-"""The page of a release card, and both of its files beside a release: what a protection officer reads and signs."""
+"""The page of a release card, and both of its files beside a release: what a protection officer reads and signs.
 
+Long, since each line of a card is one function here, and the page and the notebook say the same.
+"""
+
+import re
 from importlib import resources
 from typing import NamedTuple
 
 import pandas as pd
 from markupsafe import Markup
 
+from privnb.decision.answer import KEEPS, MEANS, RESERVED, lenient, listed, with_interval
 from privnb.decision.card import ENDING, check
 from privnb.decision.reasons import UNSAID
 from privnb.measures.base import facts
 from privnb.microdata import numerals
 from privnb.microdata.sentences import Page, say
+from privnb.microdata.withholding import LIMIT
 from privnb.reporting.rendering import templates
 
 PAGE = ".card.html"
 WORST = 3  # groups that are named beside a risk
 
 
-class Gauge(NamedTuple):
-    """One risk beside its cap, drawn from 0 to `end`: shares of the width."""
+COLOURS = {KEEPS: "keeps", RESERVED: "reserved"}  # of the answer, as classes of the page; else it breaks the policy
 
+
+class Gauge(NamedTuple):
+    """One number of a risk beside its cap, drawn from 0 to 1, which is 0% to 100%."""
+
+    says: str  # whose number it is
     value: float
     low: float
     high: float
@@ -40,14 +50,36 @@ def page(card):
     made = templates()
     own = resources.files("privnb.reporting").joinpath("templates/privnb_report/card.css").read_text(encoding="utf-8")
     content = card.content
+    answer = content["answer"]
     return made.get_template("card.html.j2").render(
         STYLE=made.globals["STYLE"] + Markup(own),
         card=content,
         file=card.name,
+        colour=COLOURS.get(answer["status"], "breaks"),
+        said=[each for each in answer["sentences"] if each not in {*answer["worst"], *answer["reservations"]}],
+        means=MEANS,
+        worst=[_worst(risk) for risk in content["risks"]],
         risks=[_shown(risk, content) for risk in content["risks"]],
+        beside=_beside(content["decision"]["beside"]),
+        lost=[facts(name) for name in content["uses"]["by"]],
         uses=[_use(number) for number in content["uses"]["measures"]],
         groups=[_row(number) for number in content["worst_groups"]["shown"]],
+        alike=_alike(content),
+        promised=listed([in_words(claim) for claim in content["done"]["claims"]] or ["no model of privacy"]),
+        treated={entry["treated"]: entry["means"] for entry in content["dictionary"]},
+        labels=list(dict.fromkeys(entry["labels"] for entry in content["dictionary"] if entry["labels"])),
     )
+
+
+def in_words(claim):
+    """A privacy model that a provenance claims, in words.
+
+    >>> in_words("KAnonymity(k=5)"), in_words("TCloseness(t=0.2, sensitive='vote')")
+    ('k-anonymity, k = 5', "t-closeness, t = 0.2, sensitive = 'vote'")
+    """
+    name, _, bounds = claim.removesuffix(")").partition("(")
+    words = " ".join(re.findall("[A-Z][a-z]*", name)).lower() or name
+    return ", ".join(filter(None, [re.sub(r"\b([a-z]) ", r"\1-", words), bounds.replace("=", " = ")]))
 
 
 def measured(card):
@@ -63,12 +95,15 @@ def measured(card):
 
 
 def worst(card):
-    """The three groups of which each mean risk is largest: a Page."""
+    """The three groups of which each mean risk is largest, where it is above 0: a Page."""
     check(card)
     groups = pd.DataFrame([_row(number) for number in card.content["worst_groups"]["shown"]])
     if groups.empty:
         return say("No group is large enough to be shown.")
-    first = groups.groupby("risk", sort=False).head(WORST)[["risk", "group", "value"]]
+    above = groups[[number["value"] > 0 for number in card.content["worst_groups"]["shown"]]]
+    if above.empty:
+        return say("Of no group that is shown is a risk above 0.")
+    first = above.groupby("risk", sort=False).head(WORST)[["risk", "group", "people", "value"]]
     return Page(first.rename(columns={"value": "mean risk"}).reset_index(drop=True), "groups")
 
 
@@ -97,60 +132,119 @@ def done(card):
     check(card)
     content = card.content
     release, claims = content["release"], content["done"]["claims"]
-    k = "" if release["k"] is None else f" At least {release['k']} rows share each combination."
-    promised = (
-        f"Promised, and checked in the labels: {', '.join(claims)}." if claims else "No model of privacy is promised."
-    )
+    promised = listed([in_words(claim) for claim in claims]) if claims else ""
+    promised = f"Promised, and checked in the labels: {promised}." if claims else "No model of privacy is promised."
     return say(
-        f"Made by {content['done']['sanitizer']}: {release['rows']:,} rows.{k}",
+        f"Made by {content['decision']['release']}: {release['rows']:,} rows. {_alike(content)}",
         promised,
         f"Under the policy {content['policy']['title']}, SHA-256 {content['policy']['sha256'][:16]}…",
     )
 
 
 def _said(number):
-    return "" if number is None else _with_interval(number)
+    return "" if number is None else with_interval(number)
 
 
 def _verdict(risk):
-    if risk["caps"]:
-        return "kept" if all(cap["kept"] for cap in risk["caps"]) else "not kept"
-    return "unknown" if risk["unknown"] else "no cap"
+    caps = risk["caps"]
+    if not caps:
+        return "unknown" if risk["unknown"] else "no cap"
+    if not all(cap["kept"] for cap in caps):
+        return "not kept"
+    over = max(len(cap["exceeded_in"]) for cap in caps)
+    if over:
+        return f"kept on average; exceeded in {over} group{'s' if over > 1 else ''}"
+    return "kept by a lenient reading" if any(lenient(cap) for cap in caps) else "kept"
+
+
+def _worst(risk):
+    """A risk as its line at the top: whose is the largest, and what the policy says."""
+    person, group = risk["worst_person"], risk["worst_group"]
+    without = "" if person is None or person["baseline"] is None else f"{_share(person['baseline'])} without the file"
+    caps = [f"{_written(cap)}{WHOSE[cap['statistic']] if not cap['group'] else ', each group'}"
+            for cap in risk["caps"]]  # fmt: skip
+    return {
+        "risk": risk["risk"],
+        "person": risk["no_person"] or with_interval(person),
+        "without": "" if risk["no_person"] else without,
+        "group": _group_said(group) if group else _no_group(risk),
+        "mean": risk["unknown"] if risk["mean"] is None else _mean_said(risk["mean"], risk["counts"]),
+        "caps": "; ".join(caps) or "none",
+        "verdict": _verdict(risk),
+    }
+
+
+def _written(cap):
+    """A cap as the policy writes it, and as it is read."""
+    written = _share(cap["written"])
+    return written if cap["written"] == cap["cap"] else f"{written}, read as {_share(cap['cap'])}"
+
+
+WHOSE = {"mean": ", on average", "largest": ", worst-off person"}  # whom a cap is on
+
+
+def _mean_said(mean, counts):
+    none = counts.startswith("more") and mean["value"] is not None and mean["value"] <= 0
+    return f"{NO_BETTER}: {with_interval(mean)}" if none else with_interval(mean)
+
+
+NO_BETTER = "no better than guessing without the file"
+
+
+def _no_group(risk):
+    if risk["groups_withheld"] and not risk["groups"]:
+        return f"withheld, because fewer than {LIMIT} people are right or wrong"
+    if not risk["groups"]:
+        return "not measured, because no groups are told apart"
+    return f"none of {risk['groups']} is above 0"
+
+
+def _group_said(number):
+    """A group with its people and its mean risk."""
+    many = "" if number["people"] is None else f" ({number['people']:,} people)"
+    return f"{number['row']['group']}{many}: {with_interval(number)}"
 
 
 def _on_average(mean, counts):
     """A mean and what it counts, as a sentence: a gain that is none is no negative number of people.
 
     >>> number = {"value": -0.05, "low": -0.1, "high": 0.01, "unit": "share of people"}
-    >>> _on_average(number, "more people are found").startswith("On average no more people are found: ")
+    >>> _on_average(number, "more people are found").startswith("On average no better than guessing without the file: ")
     True
     """
-    none = counts.startswith("more") and mean["value"] is not None and mean["value"] <= 0
-    said = _with_interval(mean)
-    return f"On average no {counts}: {said}." if none else f"On average {said} {counts}."
+    said = _mean_said(mean, counts)
+    return f"On average {said}." if said.startswith(NO_BETTER) else f"On average {said} {counts}."
 
 
 def _shown(risk, content):
-    """A risk as its part of the page: what is asked, a gauge per cap, sentences."""
+    """A risk as its part of the page: what is asked, a gauge per number, sentences."""
     said = []
     if risk["unknown"]:
         said.append(f"It is unknown. {risk['unknown']} Unknown does not mean low.")
     if mean := risk["mean"]:
         said.append(_on_average(mean, risk["counts"]))
-        if mean["baseline"] is not None:
+        if mean["value"] is not None and mean["value"] < 0:
+            said.append("Below 0 the file misleads more often than it helps.")
+        if mean["baseline"]:
             said.append(f"Without the file: {_share(mean['baseline'])} ({risk['baseline_is']}).")
-    if worst := risk["worst_person"]:
+    worst = risk["worst_person"]
+    if risk["no_person"]:
+        said.append(f"For the worst-off person: {risk['no_person']}.")
+    else:
         without = "" if worst["baseline"] is None else f", and {_share(worst['baseline'])} without the file"
         said.append(f"For the worst-off person: {_alone(worst)}{without}.")
     if ceiling := risk["ceiling"]:
         said.append(f"The same attack on the records themselves: {_alone(ceiling)}.")
+    if risk["risk"] == "membership":
+        said.append("The number is for somebody who does not know yet who is in the table.")
+        said.append("Who knows it already learns nothing more by this attack.")
     measure = f"{risk['risk'].replace('-', '_')}_risk"
     groups = [each for each in content["worst_groups"]["shown"] if each["row"]["measure"] == measure]
-    named = [f"{each['row']['group']}: {_share(each['value'])}" for each in groups[:WORST]]
-    gauges = [_gauge(cap, risk) for cap in risk["caps"]] or ([_gauge(None, risk)] if mean else [])
+    named = [_group_said(each) for each in groups[:WORST] if each["value"] > 0]
+    gauges = [_gauge(risk, *each) for each in (("on average", mean, "mean"), ("worst-off person", worst, "largest"))]
     return {
-        **risk, "said": said, "groups": named, "gauges": [each for each in gauges if each], "verdict": _verdict(risk),
-        "caps_said": [_cap(cap) for cap in risk["caps"]],
+        **risk, "said": said, "named": named, "no_group": _no_group(risk), "verdict": _verdict(risk),
+        "gauges": [each for each in gauges if each], "caps_said": [_cap(cap) for cap in risk["caps"]],
     }  # fmt: skip
 
 
@@ -160,24 +254,50 @@ def _cap(cap):
         return f"{cap['says']}{who}: unknown, so the cap of {_share(cap['cap'])} is not kept."
     verb = "at most" if cap["high"] == cap["value"] or cap["value"] is None else "up to"
     kept = "is kept" if cap["kept"] else "is not kept"
+    if cap["exceeded_in"]:
+        kept = (
+            f"is kept on average, and exceeded in {len(cap['exceeded_in'])} group{'s' * (len(cap['exceeded_in']) > 1)}"
+        )
     says = cap["says"][0].upper() + cap["says"][1:]
     return f"{says}{who}: {verb} {_share(cap['high'])}. The cap of {_share(cap['cap'])} {kept}."
 
 
-def _gauge(cap, risk):
-    """A cap beside its number; without one the mean risk by itself."""
-    number = cap or risk["mean"]
-    if number["high"] is None:
+def _gauge(risk, says, number, statistic):
+    """A number of a risk beside the cap on it; None where neither it nor a bound of it is known."""
+    if number is None or number["high"] is None:
         return None
     value = number["high"] if number["value"] is None else number["value"]
-    base = (risk["worst_person"] if cap and "worst-off" in cap["says"] else risk["mean"]) or {}
-    most = cap["cap"] if cap else None
-    ends = [number["high"], value, base.get("baseline") or 0, 2 * most if most else 0, 0.01]
-    end = min(1.0, 1.1 * max(ends))
-    label = f"{cap['says'] if cap else risk['risk']}: {_share(value)}" + (f"; cap {_share(most)}" if most else "")
-    baseline = base.get("baseline")
-    scaled = [None if each is None else max(0.0, min(1.0, each / end)) for each in (number["low"], baseline, most)]
-    return Gauge(max(0, value) / end, scaled[0] or 0, min(1.0, max(0, number["high"]) / end), *scaled[1:], label)
+    most = next((cap["cap"] for cap in risk["caps"] if cap["statistic"] == statistic and not cap["group"]), None)
+    label = f"{risk['risk']}, {says}: {_share(value)}" + ("" if most is None else f"; cap {_share(most)}")
+    baseline = number["baseline"] or None
+    inside = [None if each is None else max(0.0, min(1.0, each)) for each in (value, number["low"], number["high"])]
+    return Gauge(says, inside[0], inside[1] or 0.0, inside[2], baseline, most, label)
+
+
+def _beside(beside):
+    """This release and the next one, as lines of a table; None where there is no next one."""
+    if beside is None:
+        return None
+    pair = beside["this"], beside["other"]
+    lines = [("loss of its users", *(with_interval(each["lost"]) for each in pair))]
+    for this, other in zip(*(each["risks"] for each in pair), strict=True):
+        for kind, says in (("mean", "on average"), ("worst_person", "worst-off person")):
+            if this[kind] or other[kind]:
+                numbers = (with_interval(each[kind]) if each[kind] else "not measured" for each in (this, other))
+                lines.append((f"{this['risk']}, {says}", *numbers))
+    return {"release": beside["release"], "is": beside["is"], "lines": lines}
+
+
+def _alike(content):
+    """How many rows share each combination: a sentence, which says so where it cannot be counted in the file."""
+    release, before = content["release"], content["alike"]
+    if release["k"] is not None:
+        return f"At least {release['k']} rows share each combination of quasi-identifiers."
+    if not release["quasi_identifiers"]:
+        return "Not counted, because the file has no quasi-identifiers."
+    said = "Not counted in the file, because its cells are not true of their records."
+    least = None if before is None else before["low"] if before["value"] is None else before["value"]
+    return said + (f" When it was measured, at least {least:,.0f} people shared each combination." if least else "")
 
 
 def _use(number):
@@ -188,14 +308,15 @@ def _use(number):
     value = "unknown" if number["value"] is None else of.written(number["value"])
     if of.unit == UNSAID and number["value"] is not None and number["baseline"]:
         share = _share(number["value"] / number["baseline"])
-        value, without = f"{share} of that of the {of.baseline}", ""
+        value, without = f"{share} of that of the {of.baseline}", f"{of.baseline}: 100%"
     return {"title": of.title, "says": of.sentence, "value": value, "better": better, "without": without,
             "of": number["row"].get("target", "")}  # fmt: skip
 
 
 def _row(number):
     of = facts(number["row"]["measure"])
-    return {"risk": of.title, "group": number["row"]["group"], "value": _with_interval(number), "of": number["row"]}
+    many = "" if number["people"] is None else f"{number['people']:,}"
+    return {"risk": of.title, "group": number["row"]["group"], "people": many, "value": with_interval(number)}
 
 
 def _alone(number):
@@ -204,17 +325,7 @@ def _alone(number):
     >>> _alone({"value": None, "low": None, "high": 0.2})
     'at most 20%'
     """
-    return _with_interval(number) if number["value"] is None else _share(number["value"])
-
-
-def _with_interval(number):
-    value, low, high = number["value"], number["low"], number["high"]
-    if value is None:
-        return "withheld" if high is None else f"at most {_share(high)}"
-    if low is None or low == high:
-        return _share(value)
-    text, *ends = numerals.interval("{:%}", value, low, high)
-    return f"{text} (95% interval: {' to '.join(ends)})"
+    return with_interval(number) if number["value"] is None else _share(number["value"])
 
 
 def _share(value):

@@ -3,14 +3,17 @@
 import json
 import re
 import shutil
+from copy import deepcopy
 from dataclasses import replace
 
 import jsonschema
 import pytest
 from made_up import CLINIC
+from markupsafe import escape
 from naming import naming
 
 from privnb import cli, decision
+from privnb.decision import answer
 from privnb.decision import card as cards
 from privnb.decision.by_policy import LOSS, averaged
 from privnb.decision.card import Card, CardError
@@ -18,6 +21,7 @@ from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.evaluation.cases import evaluate
 from privnb.evaluation.combinations import Combinations
 from privnb.evaluation.risks import questions
+from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.measures.information_loss import certainty_penalty
 from privnb.microdata.dataset import load
 from privnb.privacy_models import KAnonymity
@@ -119,20 +123,169 @@ def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made)
     assert "fewer than 100 rows" in " ".join(answer["sentences"])
 
 
-def test_it_says_why_it_is_chosen_what_rules_others_out_and_how_large_risks_without_a_cap_are(made):
+def test_it_says_why_it_is_chosen_and_what_rules_others_out(made):
     _, found, _, card = made
     content = card.content
     assert content["decision"]["why"] == found.why
     assert content["decision"]["ruled_out_by"] == found.ruled_out_by != []
     page = release_card.page(card)
     assert all(sentence in page for sentence in found.ruled_out_by)
-    largest = max(
-        (risk for risk in content["risks"] if not risk["caps"] and risk["mean"]), key=lambda risk: risk["mean"]["value"]
-    )
-    [said] = [each for each in content["answer"]["sentences"] if each.startswith("The largest of these is ")]
-    assert said.startswith(f"The largest of these is {largest['risk']}: ")
     targets = {risk["risk"]: risk["adversary"].rpartition(": ")[2] for risk in content["risks"]}
     assert targets["attribute"] in load(CLINIC).schema.sensitive
+
+
+def test_what_rules_releases_out_is_one_reason_a_line_and_a_name_a_line(made):
+    _, found, _, card = made
+    out, decided = found.releases[~found.releases.kept], card.content["decision"]
+    assert len(decided["ruled_out_each"]) == min(len(out), cards.NAMED) > 0
+    assert [each["release"] for each in decided["ruled_out_each"]] == out.setting[: cards.NAMED].tolist()
+    assert all(each["why"] in whys for each, whys in zip(decided["ruled_out_each"], out.reasons, strict=False))
+    assert "it is the original: 1." in decided["ruled_out_by"]
+    assert not [line for line in decided["ruled_out_by"] if "floor" in line and "original" in line]
+    page = release_card.page(card)
+    assert all(f"<q>{each['release']}: " in page for each in decided["ruled_out_each"])
+    assert f"and {len(out) - 1} more" not in page
+    many = deepcopy(card.content)
+    many["decision"]["ruled_out"] = len(decided["ruled_out_each"]) + 7
+    assert "<li>and 7 more</li>" in release_card.page(Card(many))
+
+
+def test_the_runner_up_stands_beside_the_chosen_release(made):
+    _, found, results, card = made
+    beside, kept = card.content["decision"]["beside"], found.releases[found.releases.kept]
+    assert (beside["release"], beside["is"]) == (found.runner_up, "runner-up")
+    for place, name in enumerate(("this", "other")):
+        row = kept.iloc[place]
+        assert beside[name]["lost"]["value"] == pytest.approx(row.loss)
+        own = results[(results.sanitizer == row.sanitizer) & (results.parameters == row.parameters)]
+        identity = own[(own.measure == "identity_risk") & (own.group == "")].set_index("variant").value
+        first = beside[name]["risks"][0]
+        assert first["mean"]["value"] == pytest.approx(identity[""])
+        assert first["worst_person"]["value"] == pytest.approx(identity["largest"])
+    assert f"<th>{found.runner_up} (runner-up)</th>" in release_card.page(card)
+
+
+def plain(content):
+    """A content with nothing to hold against it."""
+    bare = deepcopy(content)
+    bare["policy"] |= {"verified": True, "changed": False}
+    for risk in bare["risks"]:
+        risk |= {"unknown": "", "mean": None, "worst_person": None, "worst_group": None, "no_person": "not measured"}
+        for cap in risk["caps"]:
+            cap |= {"kept": True, "exceeded_in": [], "written": cap["cap"], "high": cap["cap"], "value": cap["cap"]}
+    return bare
+
+
+def one(value, baseline=0.0, **row):
+    return {"value": value, "low": value, "high": value, "baseline": baseline, "people": 30, "row": row}
+
+
+RESERVATIONS = {
+    "a person whose secret is certain": (
+        lambda risks, _: risks[1].update(worst_person=one(1.0, 0.58, target="vote")),
+        "One person's vote can be guessed with certainty: 100% (58% without the file); "
+        "the policy caps the average alone.",
+    ),
+    "a risk without a cap": (
+        lambda risks, _: risks[3].update(mean=one(0.72)),
+        "On average 72% more people of the table than others are taken for members; the policy sets no cap.",
+    ),
+    "a group without a cap": (
+        lambda risks, _: risks[4].update(worst_group=one(0.6, group="sex: F")),
+        "Anti-utility is worst in sex: F, 30 people: 60%; the policy sets no cap.",
+    ),
+    "a group above a cap on the average": (
+        lambda risks, _: risks[1]["caps"][0].update(exceeded_in=[one(0.64, group="sex: F")]),
+        "The cap on attribute is kept on average, and exceeded in 1 group: sex: F 64%.",
+    ),
+    "a lenient reading": (
+        lambda risks, _: risks[0]["caps"][0].update(written=0.09, cap=1 / 11, high=1 / 11),
+        "The cap on identity is kept by the lenient reading alone: 9.1% is above 9%, read as one of 11.",
+    ),
+    "an unknown risk": (
+        lambda risks, _: risks[2].update(unknown="It was not measured."),
+        "Unknown: linkability. Unknown does not mean low.",
+    ),
+    "a policy that nobody checked": (
+        lambda _, policy: policy.update(verified=False),
+        "The policy does not say that anybody checked it against its source.",
+    ),
+    "a digest of a source": (
+        lambda _, policy: policy.update(verified=False, name="ontario-2025"),
+        "Of the policy's source only a digest was read, not the source itself.",
+    ),
+    "a policy that was changed": (
+        lambda _, policy: policy.update(changed=True), "The policy was changed after the decision. Decide anew.",
+    ),
+}  # fmt: skip
+
+
+def test_without_anything_against_it_a_release_keeps_the_policy(made):
+    found = answer.answer(plain(made[3].content))
+    assert (found["status"], found["reservations"]) == (answer.KEEPS, [])
+    assert "The policy lets it go to another hospital." in found["sentences"]
+
+
+@pytest.mark.parametrize(("change", "said"), RESERVATIONS.values(), ids=RESERVATIONS)
+def test_what_stands_against_it_is_a_reservation_that_is_read_first(change, said, made):
+    content = plain(made[3].content)
+    change(content["risks"], content["policy"])
+    found = answer.answer(content)
+    assert found["reservations"] == [said]
+    assert (found["keeps"], found["status"]) == (True, answer.RESERVED)
+    page = release_card.page(Card(content | {"answer": found}))
+    assert '<div class="lead reserved">' in page
+    assert page.index(str(escape(said))) < page.index("The worst of each risk")
+    content["risks"][0]["caps"][0]["kept"] = False
+    assert answer.answer(content)["status"] == answer.BREAKS
+
+
+def test_a_cap_on_a_mean_names_the_groups_that_exceed_it(made):
+    path, found, results, _ = made
+    own = results[(results.sanitizer == found.sanitizer) & (results.control == "")]
+    groups = own[(own.measure == "attribute_risk") & (own.variant == "") & (own.group != "") & own.value.notna()]
+    middle = float(groups.value.max()) - 1e-6
+    caps = (POLICY.caps[0], Cap("attribute", middle))
+    strict = decision.decide(results, replace(POLICY, caps=caps))
+    content = cards.card(path, strict, results, load(CLINIC), of=found.chosen).content
+    (cap,) = content["risks"][1]["caps"]
+    above = groups[groups.parameters.eq(found.parameters) & (groups.value > middle)]
+    assert {each["row"]["group"] for each in cap["exceeded_in"]} == {*above.group} != set()
+
+
+def test_groups_are_as_large_as_the_table_says(made):
+    dataset, shown = load(CLINIC), made[3].content["worst_groups"]["shown"]
+    counted = [each for each in shown if each["people"] is not None]
+    assert counted
+    whole = groups_of(dataset)
+    for each in counted:
+        attribute, _, label = each["row"]["group"].partition(": ")
+        if attribute in whole.by_attribute and label != OTHERS:
+            number, labels = whole.by_attribute[attribute]
+            assert each["people"] == (number == labels.index(label)).sum() >= 10
+
+
+def test_no_line_is_dropped_and_no_group_without_a_risk_is_the_worst(made):
+    content = deepcopy(made[3].content)
+    for risk in content["risks"]:
+        assert (risk["worst_person"] is None or risk["worst_person"]["high"] is None) == bool(risk["no_person"])
+    for each in content["worst_groups"]["shown"]:
+        each["value"] = min(each["value"], 0)
+    for risk in content["risks"]:
+        risk["worst_group"] = None
+    content["release"]["k"] = None
+    page = release_card.page(Card(content))
+    assert "<dt>Alike</dt><dd>Not counted in the file, because its cells are not true of their records." in page
+    assert page.count("For the worst-off person: ") == len(content["risks"])
+    assert "Worst for these groups" not in page
+    assert "is above 0" in page
+
+
+def test_prose_has_no_code_and_says_nothing_twice(made):
+    page = re.sub(r"<(code|style)\b.*?</\1>", " ", release_card.page(made[3]), flags=re.DOTALL)
+    assert not re.search(r"\b[A-Z]\w+\(\w+=", page)
+    for says in {entry["labels"] for entry in made[3].content["dictionary"]} - {""}:
+        assert page.count(str(escape(says))) == 1
 
 
 def test_a_small_loss_is_no_loss_of_zero(made):

@@ -21,7 +21,8 @@ def release_card(card):
     answer, policy, lost = content["answer"], content["policy"], content["uses"]["lost"]["value"]
     caps = [cap for risk in content["risks"] for cap in risk["caps"]]
     kept = sum(cap["kept"] for cap in caps)
-    keeps = "keeps" if answer["keeps"] else "breaks"
     users = "" if lost is None else f", and its users lose {numerals.bare('{:%}', lost)} of what there is to lose"
-    first = f"{B}{content['decision']['release']}{B} {keeps} {policy['title']}: {kept} of {len(caps)} caps kept{users}."
+    verb, _, more = answer["status"].partition(" the policy")
+    kept = f"{kept} of {len(caps)} caps kept"
+    first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {kept}{users}."
     return say(first, [*answer["sentences"][1:]])

@@ -1,0 +1,206 @@
+"""What a release card says first: whether the file keeps the policy, with which reservations, the worst of each risk.
+
+All of it is derived from the content of the card, so that whoever has a card can derive it again.
+"""
+
+from privnb.decision import policies
+from privnb.microdata import numerals
+
+KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
+EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not
+NAMED = 3  # groups that a sentence names, at most
+SURE = 1 - 1e-9
+
+# What each risk is, where its name is read first.
+MEANS = {
+    "identity": "a person's row is found",
+    "attribute": "a person's secret is guessed",
+    "linkability": "two parts of a record are joined",
+    "membership": "it shows who is in the table",
+    "anti-utility": "a machine guesses what the owner wants to hide",
+}
+# What befalls a person, of whom the risk is measured for one.
+BEFALLS = {
+    "identity": "row can be found",
+    "attribute": "{target} can be guessed",
+    "linkability": "two parts can be joined",
+}
+
+
+def answer(content):
+    """The answer of a card: whether it keeps the policy, why not, and what stands against it all the same.
+
+    Parameters
+    ----------
+    content : dict
+        Of a card, without its answer.
+
+    Returns
+    -------
+    dict
+        `keeps`; `status`: one of `KEEPS`, `RESERVED`, `BREAKS`; `reservations` and `worst`, lists of sentences;
+        `sentences`: all of it in order, each of at most 20 words, but for names.
+    """
+    release, policy, risks = content["release"], content["policy"], content["risks"]
+    caps = [cap for risk in risks for cap in risk["caps"]]
+    kept = sum(cap["kept"] for cap in caps)
+    small = release["k"] is not None and release["k"] < policy["floor"]
+    keeps = kept == len(caps) and not small
+    people = {risk["risk"]: _of_a_person(risk) for risk in risks}
+    groups = {risk["risk"]: _of_a_group(risk) for risk in risks}
+    reserved = [*_of_risks(risks, people, groups), *_of_the_making(content)]
+    worst = [said for pair in zip(people.values(), groups.values(), strict=True) for said in pair]
+    worst = [said for said in worst if said and said not in reserved]
+    status = BREAKS if not keeps else RESERVED if reserved else KEEPS
+    verb, _, more = status.partition(" the policy")
+    said = [f"The release {verb} the policy '{policy['title']}'{more}."]
+    of_all = f"It keeps {kept} of the policy's {len(caps)} caps on risks."
+    said.append("It keeps the policy's only cap on risks." if kept == len(caps) == 1 else of_all)
+    if small:
+        said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
+    said.append(f"The policy lets it go to {policy['recipient']}.")
+    said += [*reserved, *worst, *_of_what_else(content)]
+    return {"keeps": keeps, "status": status, "reservations": reserved, "worst": worst, "sentences": said}
+
+
+def _of_risks(risks, people, groups):
+    """What the caps do not say: sentences."""
+    for risk in risks:
+        worst, mean = risk["worst_person"], risk["mean"]
+        if not _capped(risk, "largest") and _likely(worst):
+            yield people[risk["risk"]]
+        if not risk["caps"] and _likely(mean):
+            yield f"On average {_share(mean['value'])} {risk['counts']}; the policy sets no cap."
+        elif not risk["caps"] and _likely(risk["worst_group"]):
+            yield groups[risk["risk"]]
+        for cap in risk["caps"]:
+            yield from _of_a_cap(cap, risk)
+    unknown = [risk["risk"] for risk in risks if risk["unknown"]]
+    if unknown:
+        yield f"Unknown: {listed(unknown)}. Unknown does not mean low."
+
+
+def _of_a_cap(cap, risk):
+    """How a cap is kept that is not kept for everybody, or not to the letter: sentences."""
+    if not cap["kept"]:
+        return
+    if over := cap["exceeded_in"]:
+        named = [f"{each['row']['group']} {_share(each['value'])}" for each in over[:NAMED]]
+        more = f" and {len(over) - NAMED} more" if over[NAMED:] else ""
+        many = f"{len(over)} group{'s' if over[1:] else ''}"
+        yield f"The cap on {risk['risk']} is kept on average, and exceeded in {many}: {', '.join(named)}{more}."
+    if lenient(cap):
+        read = f"read as one of {round(1 / cap['cap'])}"
+        yield (
+            f"The cap on {risk['risk']} is kept by the lenient reading alone: {_share(cap['high'])} is above "
+            f"{_share(cap['written'])}, {read}."
+        )
+
+
+def _of_the_making(content):
+    """What of the policy, the measurement and the file itself stands against a plain answer: sentences."""
+    policy, done, decision = content["policy"], content["done"], content["decision"]
+    if not policy["verified"]:
+        if policy["name"] in policies.ready():
+            yield "Of the policy's source only a digest was read, not the source itself."
+        else:
+            yield "The policy does not say that anybody checked it against its source."
+    if decision["chosen"] != decision["release"]:
+        yield "The policy does not choose this release."
+    if content["measured_on"] != done.get("dataset"):
+        yield f"The risks were measured on {content['measured_on']}, and not on the file's own records."
+    if not str(done["use"]).startswith("release"):
+        yield "It was drawn with a seed, which undoes it. It is not for publication."
+    if policy["changed"]:
+        yield "The policy was changed after the decision. Decide anew."
+
+
+def _of_what_else(content):
+    """What is no reservation: sentences."""
+    free = [risk["risk"] for risk in content["risks"] if not risk["caps"]]
+    if free:
+        yield f"The policy sets no cap on {listed(free)}."
+    if "anti-utility" in free:
+        yield f"Anti-utility: {MEANS['anti-utility']}."
+    lost = content["uses"]["lost"]
+    if lost["value"] is not None:
+        yield f"Its users lose {_share(lost['value'])} of what there is to lose."
+        yield "0% is the original, and 100% a file without quasi-identifiers."
+    if content["decision"]["drawn"]:
+        yield "The file is one of many draws. The numbers are means over draws."
+
+
+def _of_a_person(risk):
+    """The risk of the worst-off person beside that without the file and the cap: a sentence, empty if not measured."""
+    worst = risk["worst_person"]
+    if worst is None or risk["risk"] not in BEFALLS or (worst["high"] is None and worst["value"] is None):
+        return ""
+    share = worst["value"] if worst["value"] is not None else worst["high"]
+    most = "" if worst["value"] is not None else "at most "
+    befalls = BEFALLS[risk["risk"]].format(target=worst["row"].get("target", "secret"))
+    sure = worst["value"] is not None and share >= SURE
+    who, how = ("One person's", " with certainty") if sure else ("The worst-off person's", "")
+    without = "" if worst["baseline"] is None else f" ({_share(worst['baseline'])} without the file)"
+    return f"{who} {befalls}{how}: {most}{_share(share)}{without}; {_cap_said(risk, 'largest')}."
+
+
+def _of_a_group(risk):
+    """The group of which the mean risk is largest: a sentence, empty if none is above 0."""
+    worst = risk["worst_group"]
+    if worst is None:
+        return ""
+    many = "" if worst["people"] is None else f", {worst['people']:,} people"
+    name = risk["risk"][0].upper() + risk["risk"][1:]
+    return f"{name} is worst in {worst['row']['group']}{many}: {with_interval(worst)}; {_cap_said(risk, '')}."
+
+
+def _cap_said(risk, statistic):
+    """What the policy says of a risk of the worst-off person, "largest", or of a mean, ""."""
+    if not risk["caps"]:
+        return "the policy sets no cap"
+    if not (found := [cap for cap in risk["caps"] if cap["statistic"] == (statistic or "mean")]):
+        return f"the policy caps {'the average' if statistic else 'the worst-off person'} alone"
+    cap = found[0]
+    if not statistic and not cap["group"]:
+        return "the cap is on the average"
+    return f"the cap of {_share(cap['cap'])} is {'kept' if cap['kept'] else 'not kept'}"
+
+
+def _capped(risk, statistic):
+    return any(cap["statistic"] == statistic for cap in risk["caps"])
+
+
+def _likely(number):
+    """Whether a number is more likely than not, and larger than without the file."""
+    if number is None or number["value"] is None:
+        return False
+    return number["value"] >= EVEN and number["value"] > (number["baseline"] or 0)
+
+
+def lenient(cap):
+    """Whether a cap is kept as it is read, and not as it is written."""
+    return cap["kept"] and cap["high"] > cap["written"] + 1e-9
+
+
+def listed(words):
+    """Words as a sentence lists them."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def with_interval(number):
+    """A share with its 95% interval; of a withheld one the bound that is known.
+
+    >>> with_interval({"value": None, "low": None, "high": 0.2})
+    'at most 20%'
+    """
+    value, low, high = number["value"], number["low"], number["high"]
+    if value is None:
+        return "withheld" if high is None else f"at most {_share(high)}"
+    if low is None or low == high:
+        return _share(value)
+    text, *ends = numerals.interval("{:%}", value, low, high)
+    return f"{text} (95%: {' to '.join(ends)})"
+
+
+def _share(value):
+    return numerals.bare("{:%}", value)
