@@ -54,10 +54,10 @@ def answer(content):
     status = BREAKS if not keeps else RESERVED if reserved else KEEPS
     verb, _, more = status.partition(" the policy")
     said = [f"The release {verb} the policy '{policy['title']}'{more}."]
-    of_all = f"It keeps {kept} of the policy's {len(caps)} caps on risks."
-    said.append("It keeps the policy's only cap on risks." if kept == len(caps) == 1 else of_all)
     if small:
         said.append(f"Its rarest combination of quasi-identifiers has fewer than {policy['floor']} rows: too few.")
+    of_all = f"It keeps {kept} of the policy's {len(caps)} caps on risks."
+    said.append("It keeps the policy's only cap on risks." if kept == len(caps) == 1 else of_all)
     said.append(f"The policy lets it go to {policy['recipient']}.")
     said += [*reserved, *worst, *_of_what_else(content)]
     return {"keeps": keeps, "status": status, "reservations": reserved, "worst": worst, "sentences": said}

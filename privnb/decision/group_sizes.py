@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privnb.evaluation.risks.groups import OTHERS, RARE, groups_of
+from privnb.evaluation.risks.groups import OTHERS, groups_of
 from privnb.microdata import expect, withholding
 
 
@@ -18,15 +18,16 @@ def sizes(dataset, names):
     Returns
     -------
     dict of str to int
-        Whoever is in no named group of an attribute is among its `OTHERS`. A group of fewer people than are shown is
-        left out.
+        All are of one partition of the table per attribute, so that no smaller group follows from two of them. A group
+        that is none of that partition is left out, and one of few people, or of all but few.
     """
     expect.these(dataset=dataset)
-    groups = groups_of(dataset)
-    found = {RARE: int(groups.rare.sum())}
-    for attribute, (number, labels) in groups.by_attribute.items():
-        counts = np.bincount(number, minlength=len(labels)).tolist()
-        whole = {f"{attribute}: {label}": count for label, count in zip(labels, counts, strict=True)}
-        own = {name: count for name, count in whole.items() if name in names}
-        found |= {**own, f"{attribute}: {OTHERS}": dataset.headcount - sum(own.values())}
-    return {name: found[name] for name in names if found.get(name, 0) >= withholding.LIMIT}
+    everybody, found = np.arange(dataset.headcount), {}
+    for partition in groups_of(dataset).among(everybody, withholding.LIMIT):
+        counts = {name: int(chosen.sum()) for name, chosen in partition.items()}
+        attribute = next(iter(counts)).partition(": ")[0]
+        if {name for name in names if name.startswith(f"{attribute}: ")} - {*counts}:
+            counts.pop(f"{attribute}: {OTHERS}", None)  # others than those of the risk
+        found |= counts
+    least, most = withholding.LIMIT, dataset.headcount - withholding.LIMIT
+    return {name: found[name] for name in names if least <= found.get(name, 0) <= most}

@@ -162,7 +162,7 @@ def _written(source, found, dataset, out, **given):
         signed = card.card(made, found.decision, found.results, dataset)
         answer = signed.content["answer"]
         if not answer["keeps"]:
-            raise FileRefused(" ".join(answer["sentences"]))
+            raise FileRefused(" ".join(answer["sentences"][:2]))
         texts, page = release_card.texts(signed), out.with_name(out.name + release_card.PAGE)
         facts = made.with_name(made.name + FACTS).read_text(encoding="utf-8")
         named = {out.name + ending: text for ending, text in {FACTS: facts, **texts}.items()}

@@ -294,8 +294,8 @@ def _alike(content):
     if release["k"] is not None:
         return f"At least {release['k']} rows share each combination of quasi-identifiers."
     if not release["quasi_identifiers"]:
-        return "Not counted, because the file has no quasi-identifiers."
-    said = "Not counted in the file, because its cells are not true of their records."
+        return "How many share a combination is not counted: the file has no quasi-identifiers."
+    said = "How many share each combination is not counted in the file: its cells are not true of their records."
     least = None if before is None else before["low"] if before["value"] is None else before["value"]
     return said + (f" When it was measured, at least {least:,.0f} people shared each combination." if least else "")
 

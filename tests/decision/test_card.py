@@ -13,7 +13,7 @@ from markupsafe import escape
 from naming import naming
 
 from privnb import cli, decision
-from privnb.decision import answer
+from privnb.decision import answer, group_sizes
 from privnb.decision import card as cards
 from privnb.decision.by_policy import LOSS, averaged
 from privnb.decision.card import Card, CardError
@@ -265,6 +265,19 @@ def test_groups_are_as_large_as_the_table_says(made):
             assert each["people"] == (number == labels.index(label)).sum() >= 10
 
 
+def test_no_small_group_follows_from_the_sizes_of_others(made):
+    dataset = load(CLINIC)
+    (attribute, (number, labels)), *_ = groups_of(dataset).by_attribute.items()
+    names = [f"{attribute}: {label}" for label in labels]
+    found = group_sizes.sizes(dataset, [*names, f"{attribute}: {OTHERS}"])
+    assert len(found) > 1
+    assert {name: (number == place).sum() for place, name in enumerate(names) if name in found}.items() <= found.items()
+    # Where a risk has groups of its own, how many the others are would tell how many one of them is.
+    fewer = group_sizes.sizes(dataset, [*names[1:], f"{attribute}: one more", f"{attribute}: {OTHERS}"])
+    assert fewer == {name: found[name] for name in names[1:] if name in found}
+    assert not {f"{attribute}: one more", f"{attribute}: {OTHERS}"} & {*fewer}
+
+
 def test_no_line_is_dropped_and_no_group_without_a_risk_is_the_worst(made):
     content = deepcopy(made[3].content)
     for risk in content["risks"]:
@@ -275,7 +288,7 @@ def test_no_line_is_dropped_and_no_group_without_a_risk_is_the_worst(made):
         risk["worst_group"] = None
     content["release"]["k"] = None
     page = release_card.page(Card(content))
-    assert "<dt>Alike</dt><dd>Not counted in the file, because its cells are not true of their records." in page
+    assert "<dt>Alike</dt><dd>How many share each combination is not counted in the file: its cells" in page
     assert page.count("For the worst-off person: ") == len(content["risks"])
     assert "Worst for these groups" not in page
     assert "is above 0" in page
