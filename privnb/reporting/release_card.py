@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision.answer import KEEPS, MEANS, RESERVED, lenient, listed, with_interval
+from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, listed, with_interval
 from privnb.decision.card import ENDING, check
 from privnb.decision.reasons import UNSAID
 from privnb.measures.base import facts
@@ -58,6 +58,7 @@ def page(card):
         colour=COLOURS.get(answer["status"], "breaks"),
         said=[each for each in answer["sentences"] if each not in {*answer["worst"], *answer["reservations"]}],
         means=MEANS,
+        even=_share(EVEN),
         worst=[_worst(risk) for risk in content["risks"]],
         risks=[_shown(risk, content) for risk in content["risks"]],
         beside=_beside(content["decision"]["beside"]),
