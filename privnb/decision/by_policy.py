@@ -461,7 +461,9 @@ def _broken(row):
     """Why a release does not keep a cap, in words."""
     if np.isnan(row.high):
         return f"{_subject(row)} is unknown: {row.reason}"
-    return f"{_subject(row)} is {in_words(row.value, row.low, row.high)}, above the cap of {_share(row.cap)}"
+    surely = row.value > row.cap and not same(row.value, row.cap)  # not only by its upper bound
+    said = f"{_subject(row)} is {in_words(row.value, row.low, row.high)}"
+    return f"{said}, {'above' if surely else 'which may be above'} the cap of {_share(row.cap)}"
 
 
 def _risk_said(row):
