@@ -1,10 +1,11 @@
 """What the environment says in each process that computes, be it a kernel or a worker, and how people start one."""
 
 import contextlib
-import multiprocessing
+import multiprocessing.util
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 # One thread: sums of floats come out the same for any number of jobs, and jobs do not fight for cores.
@@ -37,6 +38,7 @@ def served(*libraries):
     with the libraries that they name; an owner's modules are not among them, for one that is changed between two runs
     would stay in the server as it was.
     """
+    _find_room_for_sockets()
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)  # here, for the server has loaded numpy before any code of ours runs in it
     known = "forkserver" in multiprocessing.get_all_start_methods()
@@ -47,6 +49,18 @@ def served(*libraries):
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def _find_room_for_sockets():
+    """Paths of sockets have at most 103 bytes, of which multiprocessing's own names take 32: of a longer folder for
+    temporary files it takes another one, once per process.
+    """
+    asked = tempfile.gettempdir()
+    try:
+        tempfile.tempdir = asked if len(os.fsencode(asked)) <= 70 else "/tmp"
+        multiprocessing.util.get_temp_dir()
+    finally:
+        tempfile.tempdir = asked
 
 
 def runs_as():

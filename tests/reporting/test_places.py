@@ -126,7 +126,7 @@ def test_the_next_build_sweeps_what_a_killed_one_left(project):
         again.communicate(timeout=300)
     assert again.returncode == 0
     assert [path.name for path in (project / "reports").iterdir()] == ["small"]
-    assert list((project / "tmp").iterdir()) == []
+    assert [path for path in (project / "tmp").rglob("*") if path.is_file()] == [], "an empty folder of sockets may be"
 
 
 def test_a_build_at_work_is_not_swept(tmp_path):
