@@ -3,8 +3,12 @@
 All of it is derived from the content of the card, so that whoever has a card can derive it again.
 """
 
+import math
+
 from privnb.decision import policies
-from privnb.microdata import numerals
+from privnb.decision.by_policy import in_words
+from privnb.microdata.numerals import percent
+from privnb.microdata.sentences import listed
 
 KEEPS, RESERVED, BREAKS = "keeps the policy", "keeps the policy, with reservations", "breaks the policy"
 EVEN = 0.5  # a risk without a cap is a reservation from where it is more likely than not
@@ -70,7 +74,7 @@ def _of_risks(risks, people, groups):
         if not _capped(risk, "largest") and _likely(worst):
             yield people[risk["risk"]]
         if not risk["caps"] and _likely(mean):
-            yield f"On average {_share(mean['value'])} {risk['counts']}; the policy sets no cap."
+            yield f"On average {percent(mean['value'])} {risk['counts']}; the policy sets no cap."
         elif not risk["caps"] and _likely(risk["worst_group"]):
             yield groups[risk["risk"]]
         for cap in risk["caps"]:
@@ -85,15 +89,15 @@ def _of_a_cap(cap, risk):
     if not cap["kept"]:
         return
     if over := cap["exceeded_in"]:
-        named = [f"{each['row']['group']} {_share(each['value'])}" for each in over[:NAMED]]
+        named = [f"{each['row']['group']} {percent(each['value'])}" for each in over[:NAMED]]
         more = f" and {len(over) - NAMED} more" if over[NAMED:] else ""
         many = f"{len(over)} group{'s' if over[1:] else ''}"
         yield f"The cap on {risk['risk']} is kept on average, and exceeded in {many}: {', '.join(named)}{more}."
     if lenient(cap):
         read = f"read as one of {round(1 / cap['cap'])}"
         yield (
-            f"The cap on {risk['risk']} is kept by the lenient reading alone: {_share(cap['high'])} is above "
-            f"{_share(cap['written'])}, {read}."
+            f"The cap on {risk['risk']} is kept by the lenient reading alone: {percent(cap['high'])} is above "
+            f"{percent(cap['written'])}, {read}."
         )
 
 
@@ -124,7 +128,7 @@ def _of_what_else(content):
         yield f"Anti-utility: {MEANS['anti-utility']}."
     lost = content["uses"]["lost"]
     if lost["value"] is not None:
-        yield f"Its users lose {_share(lost['value'])} of what there is to lose."
+        yield f"Its users lose {percent(lost['value'])} of what there is to lose."
         yield "0% is the original, and 100% a file without quasi-identifiers."
     if content["decision"]["drawn"]:
         yield "The file is one of many draws. The numbers are means over draws."
@@ -140,8 +144,8 @@ def _of_a_person(risk):
     befalls = BEFALLS[risk["risk"]].format(target=worst["row"].get("target", "secret"))
     sure = worst["value"] is not None and share >= SURE
     who, how = ("One person's", " with certainty") if sure else ("The worst-off person's", "")
-    without = "" if worst["baseline"] is None else f" ({_share(worst['baseline'])} without the file)"
-    return f"{who} {befalls}{how}: {most}{_share(share)}{without}; {_cap_said(risk, 'largest')}."
+    without = "" if worst["baseline"] is None else f" ({percent(worst['baseline'])} without the file)"
+    return f"{who} {befalls}{how}: {most}{percent(share)}{without}; {_cap_said(risk, 'largest')}."
 
 
 def _of_a_group(risk):
@@ -163,7 +167,7 @@ def _cap_said(risk, statistic):
     cap = found[0]
     if not statistic and not cap["group"]:
         return "the cap is on the average"
-    return f"the cap of {_share(cap['cap'])} is {'kept' if cap['kept'] else 'not kept'}"
+    return f"the cap of {percent(cap['cap'])} is {'kept' if cap['kept'] else 'not kept'}"
 
 
 def _capped(risk, statistic):
@@ -182,25 +186,13 @@ def lenient(cap):
     return cap["kept"] and cap["high"] > cap["written"] + 1e-9
 
 
-def listed(words):
-    """Words as a sentence lists them."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 def with_interval(number):
     """A share with its 95% interval; of a withheld one the bound that is known.
 
     >>> with_interval({"value": None, "low": None, "high": 0.2})
     'at most 20%'
     """
-    value, low, high = number["value"], number["low"], number["high"]
+    value, low, high = (number[name] for name in ("value", "low", "high"))
     if value is None:
-        return "withheld" if high is None else f"at most {_share(high)}"
-    if low is None or low == high:
-        return _share(value)
-    text, *ends = numerals.interval("{:%}", value, low, high)
-    return f"{text} (95%: {' to '.join(ends)})"
-
-
-def _share(value):
-    return numerals.bare("{:%}", value)
+        return "withheld" if high is None else in_words(math.nan, math.nan, high)
+    return in_words(value, *((value, value) if low is None else (low, high)))

@@ -15,6 +15,7 @@ from privnb.evaluation.results import SETTING, measured, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.microdata import expect, numerals
+from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import B
 from privnb.sanitizers import Identity, Suppress
 from privnb.sanitizers.catalogue import title
@@ -413,8 +414,8 @@ def _losses(results, keys, policy):
         for need, each in zip(policy.needs, own, strict=True):
             if each["high"] > need.most_lost + 1e-9:
                 reasons.append(
-                    f"{facts(need.measure).phrase}: {_share(each['high'])} of what there is to lose is lost, of at "
-                    f"most {_share(need.most_lost)}"
+                    f"{facts(need.measure).phrase}: {percent(each['high'])} of what there is to lose is lost, of at "
+                    f"most {percent(need.most_lost)}"
                 )
         numbers = {end: float(np.dot(weights, [each[end] for each in own])) for end in ("value", "low", "high")}
         sums[key] = {**numbers, "baseline": 1.0, "seeds": own[0]["seeds"], "reason": "; ".join(reasons)}
@@ -463,15 +464,15 @@ def _broken(row):
         return f"{_subject(row)} is unknown: {row.reason}"
     surely = row.value > row.cap and not same(row.value, row.cap)  # not only by its upper bound
     said = f"{_subject(row)} is {in_words(row.value, row.low, row.high)}"
-    return f"{said}, {'above' if surely else 'which may be above'} the cap of {_share(row.cap)}"
+    return f"{said}, {'above' if surely else 'which may be above'} the cap of {percent(row.cap)}"
 
 
 def _risk_said(row):
     """A risk beside its cap, as a sentence."""
     if np.isnan(row.high):
         return f"{_subject(row)}: unknown, since {row.reason}."
-    without = "" if np.isnan(row.baseline) else f", {_share(row.baseline)} without the release"
-    return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {_share(row.cap)}{without}."
+    without = "" if np.isnan(row.baseline) else f", {percent(row.baseline)} without the release"
+    return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {percent(row.cap)}{without}."
 
 
 def _subject(row):
@@ -481,15 +482,11 @@ def _subject(row):
 def in_words(value, low, high):
     """A share with its interval, equal ends where it is exact; a withheld one, NaN, by its upper bound: str."""
     if np.isnan(value):
-        return f"at most {_share(high)}"
+        return f"at most {percent(high)}"
     if same(low, high):
-        return _share(value)
+        return percent(value)
     number, *ends = numerals.interval("{:%}", value, low, high)
     return f"{number} (95%: {' to '.join(ends)})"
-
-
-def _share(value):
-    return numerals.bare("{:%}", value)
 
 
 def _dominance(found, table):

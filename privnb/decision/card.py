@@ -365,7 +365,7 @@ def _no_person(risk, largest, unknown):
         return f"withheld, because it tells of fewer than {withholding.LIMIT} people" if bare else ""
     if unknown:
         return "not measured, because the risk is unknown"
-    return f"not measured, because {ONE_PERSON.get(risk, 'no attack told it')}"
+    return f"not measured, because {ONE_PERSON.get(risk, 'no attack measures it')}"
 
 
 def _cap(row, cap, groups):

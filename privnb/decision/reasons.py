@@ -8,6 +8,7 @@ from privnb.decision.points import AXES
 from privnb.decision.policy import ends
 from privnb.measures.base import facts
 from privnb.microdata import expect, numerals
+from privnb.microdata.numerals import percent
 
 UNSAID = "nats"  # a unit that tells people nothing: such losses are said as shares of the largest one
 ZERO = 1e-12
@@ -49,7 +50,7 @@ def _kept(releases, policy):
             of, both = facts(releases[f"{axis}_measure"].iloc[0]), NAMES[axis]
             near, far = ends(axis, releases)
             hidden = [name for name, loss in zip(both, (near, far), strict=True) if not np.isfinite(loss)]
-            share = numerals.bare("{:%}", getattr(policy, axis))
+            share = percent(getattr(policy, axis))
             if of.unit == UNSAID and not hidden and abs(near) <= ZERO:
                 said.append(f"{of.phrase} up to {share} of {both[1]}")
             else:

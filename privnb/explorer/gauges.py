@@ -13,7 +13,7 @@ from privnb.decision.policies import RISKS, Cap
 from privnb.explorer.controls import attribute, select, together
 from privnb.explorer.figures import note
 from privnb.measures.base import facts
-from privnb.microdata import numerals
+from privnb.microdata.numerals import percent
 
 POLICY, NONE = "ontario-2025", "none"
 WORKING = "working …"
@@ -145,9 +145,9 @@ def _beside(risk, row, interval):
     counts = ASKS[risk][2] if row.axis.startswith(f"{risk} in") or row.axis == risk else "for the worst-off person"
     said = [f"{', '.join(filter(None, [counts, row.group]))}{interval}."]
     if np.isfinite(row.cap):
-        said.append(f"Cap: at most {_share(row.cap)}.")
+        said.append(f"Cap: at most {percent(row.cap)}.")
     if np.isfinite(row.baseline):
-        said.append(f"Without the release: {_share(row.baseline)} ({facts(row.measure).baseline}).")
+        said.append(f"Without the release: {percent(row.baseline)} ({facts(row.measure).baseline}).")
     return " ".join(said)
 
 
@@ -168,7 +168,3 @@ def _tick(cap):
 
 def _place(share):
     return 100 * float(np.sqrt(np.clip(share, 0, 1)))
-
-
-def _share(share):
-    return numerals.bare("{:%}", share)

@@ -453,9 +453,9 @@ class _Known:
         else:
             # The first column may tell the number of the row; where there is no heading, names are the first row.
             numbered = any(node.names) and _all_numbers(node.names[:1])
-            told = [i for i, name in enumerate(node.names) if not (_counts_people(name) or (numbered and i == 0))]
+            shown = [i for i, name in enumerate(node.names) if not (_counts_people(name) or (numbered and i == 0))]
             for number, row in enumerate([node.names, *node.rows]):
-                yield from self._unnamed(number, [row[i] for i in told])
+                yield from self._unnamed(number, [row[i] for i in shown])
 
     def grid(self, table):
         """Columns of counts in a table of one attribute (rows) by another (columns), known by its values at the top."""
@@ -482,11 +482,11 @@ class _Known:
             if len(columns) < needed and not repeated:
                 continue
             for number, (row, values) in enumerate(zip(candidate.rows, shown, strict=True), 1):
-                told = {n: v for n, v in zip(columns, values, strict=True) if v in self.domain[n]}
-                leaves = {n: v for n, v in told.items() if v in self.original.domain[n]}
-                if (len(told) < needed and not (repeated and told)) or self._is_group(row, counts, leaves):
+                shown = {n: v for n, v in zip(columns, values, strict=True) if v in self.domain[n]}
+                leaves = {n: v for n, v in shown.items() if v in self.original.domain[n]}
+                if (len(shown) < needed and not (repeated and shown)) or self._is_group(row, counts, leaves):
                     continue
-                yield number, list(told), self._is_raw(leaves, needed) and not self._is_released(told)
+                yield number, list(shown), self._is_raw(leaves, needed) and not self._is_released(shown)
 
     def _is_raw(self, leaves, needed):
         return len(leaves) >= needed and 0 < self.original.count(leaves) < self.fewest
@@ -495,9 +495,9 @@ class _Known:
         stated = any(NUMBER.fullmatch(row[i]) and float(row[i]) >= self.fewest for i in counts)
         return stated and (not leaves or self.original.count(leaves) >= self.fewest)
 
-    def _is_released(self, told):
+    def _is_released(self, shown):
         """Whether a release has so many rows of these values that each may be anybody's."""
-        return any(columns.count(told) >= self.fewest for columns in self.released)
+        return any(columns.count(shown) >= self.fewest for columns in self.released)
 
     def _unnamed(self, number, cells):
         cells = [cell for cell in cells if cell in self.values]
@@ -506,13 +506,13 @@ class _Known:
         counter = Counter(cells)
         raw = self.original.best_match(counter)
         public = max((columns.best_match(counter) for columns in self.released), key=len, default={})
-        told = max(public, raw, key=len)
-        words = sum(value in self.words for value in told.values())
+        shown = max(public, raw, key=len)
+        words = sum(value in self.words for value in shown.values())
         # A list of an attribute's values, as in its description, holds more words than one record can.
         others = sum(cell in self.words for cell in cells) - words
-        if len(told) >= self.many and words > 1 and 2 * others < len(told):
+        if len(shown) >= self.many and words > 1 and 2 * others < len(shown):
             hidden = len(public) >= len(raw) and self._is_released(public)
-            yield number, list(told), self._is_raw(raw, self.many) and not hidden
+            yield number, list(shown), self._is_raw(raw, self.many) and not hidden
 
     def _in_text(self, text):
         lines, names, words = _read(text)

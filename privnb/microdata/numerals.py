@@ -67,6 +67,15 @@ def bare(format, value, decimals=None):
     return f"{text}{percent}"
 
 
+def percent(share):
+    """A share as people read it, without a unit.
+
+    >>> percent(0.52514)
+    '53%'
+    """
+    return bare("{:%}", share)
+
+
 def interval(format, value, low, high):
     """A number and the ends of its interval, bare and in the same digits, of which there are enough to tell the ends
     apart: three texts.

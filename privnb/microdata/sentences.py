@@ -17,6 +17,18 @@ MARKS = {B: ("strong", "**"), E: ("em", "*"), C: ("code", "`")}
 OPEN = '<div class="text mathjax_ignore">'  # without the second class JupyterLab draws what stands between two $
 
 
+def listed(names):
+    """Names as a person lists them, apart where they have commas themselves.
+
+    >>> listed(["a", "b", "c"]), listed(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
+    ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
+    """
+    *first, last = names
+    if first and any("," in name for name in names):
+        return "; ".join([*first, last])
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 class Sentences:
     """What a notebook shows of `parts`: a text is a paragraph, a list of texts a list. `data`: as plain text."""
 

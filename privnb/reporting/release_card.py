@@ -10,12 +10,12 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, listed, with_interval
+from privnb.decision.answer import EVEN, KEEPS, MEANS, RESERVED, lenient, with_interval
 from privnb.decision.card import ENDING, check
 from privnb.decision.reasons import UNSAID
 from privnb.measures.base import facts
-from privnb.microdata import numerals
-from privnb.microdata.sentences import Page, say
+from privnb.microdata.numerals import percent
+from privnb.microdata.sentences import Page, listed, say
 from privnb.microdata.withholding import LIMIT
 from privnb.reporting.rendering import templates
 
@@ -58,7 +58,7 @@ def page(card):
         colour=COLOURS.get(answer["status"], "breaks"),
         said=[each for each in answer["sentences"] if each not in {*answer["worst"], *answer["reservations"]}],
         means=MEANS,
-        even=_share(EVEN),
+        even=percent(EVEN),
         worst=[_worst(risk) for risk in content["risks"]],
         risks=[_shown(risk, content) for risk in content["risks"]],
         beside=_beside(content["decision"]["beside"]),
@@ -88,7 +88,7 @@ def measured(card):
     check(card)
     rows = [
         (risk["risk"], risk["asks"], _said(risk["mean"]), _said(risk["worst_person"]),
-         "; ".join(_share(cap["cap"]) for cap in risk["caps"]) or "none",
+         "; ".join(percent(cap["cap"]) for cap in risk["caps"]) or "none",
          _verdict(risk))
         for risk in card.content["risks"]
     ]  # fmt: skip
@@ -161,7 +161,7 @@ def _verdict(risk):
 def _worst(risk):
     """A risk as its line at the top: whose is the largest, and what the policy says."""
     person, group = risk["worst_person"], risk["worst_group"]
-    without = "" if person is None or person["baseline"] is None else f"{_share(person['baseline'])} without the file"
+    without = "" if person is None or person["baseline"] is None else f"{percent(person['baseline'])} without the file"
     caps = [f"{_written(cap)}{WHOSE[cap['statistic']] if not cap['group'] else ', each group'}"
             for cap in risk["caps"]]  # fmt: skip
     return {
@@ -177,8 +177,8 @@ def _worst(risk):
 
 def _written(cap):
     """A cap as the policy writes it, and as it is read."""
-    written = _share(cap["written"])
-    return written if cap["written"] == cap["cap"] else f"{written}, read as {_share(cap['cap'])}"
+    written = percent(cap["written"])
+    return written if cap["written"] == cap["cap"] else f"{written}, read as {percent(cap['cap'])}"
 
 
 WHOSE = {"mean": ", on average", "largest": ", worst-off person"}  # whom a cap is on
@@ -227,12 +227,12 @@ def _shown(risk, content):
         if mean["value"] is not None and mean["value"] < 0:
             said.append("Below 0 the file misleads more often than it helps.")
         if mean["baseline"]:
-            said.append(f"Without the file: {_share(mean['baseline'])} ({risk['baseline_is']}).")
+            said.append(f"Without the file: {percent(mean['baseline'])} ({risk['baseline_is']}).")
     worst = risk["worst_person"]
     if risk["no_person"]:
         said.append(f"For the worst-off person: {risk['no_person']}.")
     else:
-        without = "" if worst["baseline"] is None else f", and {_share(worst['baseline'])} without the file"
+        without = "" if worst["baseline"] is None else f", and {percent(worst['baseline'])} without the file"
         said.append(f"For the worst-off person: {_alone(worst)}{without}.")
     if ceiling := risk["ceiling"]:
         said.append(f"The same attack on the records themselves: {_alone(ceiling)}.")
@@ -252,7 +252,7 @@ def _shown(risk, content):
 def _cap(cap):
     who = f" ({cap['group']})" if cap["group"] else ""
     if cap["high"] is None:
-        return f"{cap['says']}{who}: unknown, so the cap of {_share(cap['cap'])} is not kept."
+        return f"{cap['says']}{who}: unknown, so the cap of {percent(cap['cap'])} is not kept."
     verb = "at most" if cap["high"] == cap["value"] or cap["value"] is None else "up to"
     kept = "is kept" if cap["kept"] else "is not kept"
     if cap["exceeded_in"]:
@@ -260,7 +260,7 @@ def _cap(cap):
             f"is kept on average, and exceeded in {len(cap['exceeded_in'])} group{'s' * (len(cap['exceeded_in']) > 1)}"
         )
     says = cap["says"][0].upper() + cap["says"][1:]
-    return f"{says}{who}: {verb} {_share(cap['high'])}. The cap of {_share(cap['cap'])} {kept}."
+    return f"{says}{who}: {verb} {percent(cap['high'])}. The cap of {percent(cap['cap'])} {kept}."
 
 
 def _gauge(risk, says, number, statistic):
@@ -269,7 +269,7 @@ def _gauge(risk, says, number, statistic):
         return None
     value = number["high"] if number["value"] is None else number["value"]
     most = next((cap["cap"] for cap in risk["caps"] if cap["statistic"] == statistic and not cap["group"]), None)
-    label = f"{risk['risk']}, {says}: {_share(value)}" + ("" if most is None else f"; cap {_share(most)}")
+    label = f"{risk['risk']}, {says}: {percent(value)}" + ("" if most is None else f"; cap {percent(most)}")
     baseline = number["baseline"] or None
     inside = [None if each is None else max(0.0, min(1.0, each)) for each in (value, number["low"], number["high"])]
     return Gauge(says, inside[0], inside[1] or 0.0, inside[2], baseline, most, label)
@@ -308,7 +308,7 @@ def _use(number):
     without = "" if number["baseline"] is None else f"{of.baseline}: {of.written(number['baseline'])}"
     value = "unknown" if number["value"] is None else of.written(number["value"])
     if of.unit == UNSAID and number["value"] is not None and number["baseline"]:
-        share = _share(number["value"] / number["baseline"])
+        share = percent(number["value"] / number["baseline"])
         value, without = f"{share} of that of the {of.baseline}", f"{of.baseline}: 100%"
     return {"title": of.title, "says": of.sentence, "value": value, "better": better, "without": without,
             "of": number["row"].get("target", "")}  # fmt: skip
@@ -326,8 +326,4 @@ def _alone(number):
     >>> _alone({"value": None, "low": None, "high": 0.2})
     'at most 20%'
     """
-    return with_interval(number) if number["value"] is None else _share(number["value"])
-
-
-def _share(value):
-    return numerals.bare("{:%}", value)
+    return with_interval(number) if number["value"] is None else percent(number["value"])

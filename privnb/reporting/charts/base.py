@@ -188,10 +188,6 @@ def distinguished(series, order):
     }
 
 
-def percent(share):
-    return numerals.bare("{:%}", share)
-
-
 def axis(format):
     """An axis with room between its labels and as many digits as tell them apart."""
     _, sign, kind, _ = numerals.parts(format)

@@ -6,6 +6,7 @@ import pandas as pd
 from privnb.measures import facts
 from privnb.microdata import expect
 from privnb.microdata.names import names_in
+from privnb.microdata.numerals import percent
 from privnb.reporting.charts.base import (
     COLOURS,
     GREY,
@@ -16,7 +17,6 @@ from privnb.reporting.charts.base import (
     finish,
     none,
     of_columns,
-    percent,
     settings,
 )
 from privnb.reporting.findings.channel import most_revealing

@@ -4,6 +4,8 @@ import numpy as np
 
 from privnb.evaluation.results import check_results, of_one_miner
 from privnb.microdata import expect
+from privnb.microdata.numerals import percent
+from privnb.microdata.sentences import listed
 from privnb.reporting.charts.base import (
     COLOURS,
     PALE,
@@ -14,10 +16,9 @@ from privnb.reporting.charts.base import (
     intervals,
     none,
     of_columns,
-    percent,
     settings,
 )
-from privnb.reporting.findings.rows import WORST, listed, most_often, named
+from privnb.reporting.findings.rows import WORST, most_often, named
 from privnb.sanitizers import catalogue
 
 PANEL = 260  # pixels: two panels beside each other

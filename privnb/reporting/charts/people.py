@@ -4,8 +4,9 @@ import numpy as np
 
 from privnb.microdata import expect, numerals, withholding
 from privnb.microdata.names import names_in
+from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import say
-from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns, percent
+from privnb.reporting.charts.base import COLOURS, Aggregate, alt, check_counts, finish, merge_small, of_columns
 
 
 def people(counts, fewest=withholding.LIMIT):

@@ -7,9 +7,9 @@ from privnb.decision import AXES
 from privnb.decision.points import check_loss
 from privnb.evaluation.results import check_results, whose
 from privnb.microdata import expect
-from privnb.microdata.sentences import B
+from privnb.microdata.sentences import B, listed
 from privnb.reporting.findings.base import Finding, of_results
-from privnb.reporting.findings.rows import capitalized, listed, of
+from privnb.reporting.findings.rows import capitalized, of
 from privnb.sanitizers.catalogue import title
 
 

@@ -10,9 +10,9 @@ from privnb.measures.information_loss import penalty_by_attribute
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.microdata.names import names_in
-from privnb.microdata.sentences import B
+from privnb.microdata.sentences import B, listed
 from privnb.reporting.findings.base import Finding, extremes, of_results
-from privnb.reporting.findings.rows import capitalized, check_steps, listed, of
+from privnb.reporting.findings.rows import capitalized, check_steps, of
 from privnb.sanitizers.catalogue import group, title
 
 NOBODY = (

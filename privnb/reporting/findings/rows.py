@@ -2,6 +2,7 @@
 
 from privnb.evaluation.results import SETTING, setting_name
 from privnb.microdata import expect
+from privnb.microdata.sentences import listed
 
 ENDS = ("Identity", "Suppress")  # the releases that all others lie between
 WORST = "worst miner"
@@ -36,18 +37,6 @@ def same_release(rows, row):
 def sanitized(rows):
     """The rows of releases between the ends."""
     return rows[~rows.sanitizer.isin(ENDS)]
-
-
-def listed(names):
-    """Names as a person lists them, apart where they have commas themselves.
-
-    >>> listed(["a", "b", "c"]), listed(["Mondrian, k = 2", "Mondrian, k = 9", "Anatomy"])
-    ('a, b and c', 'Mondrian, k = 2; Mondrian, k = 9; Anatomy')
-    """
-    *first, last = names
-    if first and any("," in name for name in names):
-        return "; ".join([*first, last])
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def settings(rows):

@@ -2,7 +2,7 @@
 
 from privnb.evaluation.results import of_one_miner, over_seeds, setting_name
 from privnb.measures.intervals import t_interval
-from privnb.microdata import numerals
+from privnb.microdata.numerals import percent
 from privnb.microdata.sentences import B
 from privnb.reporting.findings.base import Finding, extremes, of_results
 from privnb.reporting.findings.rows import of, same_release, sanitized
@@ -70,7 +70,7 @@ def _beside_absence(rows, single):
     apart = {_apart(pair) for _, pair in pairs.groupby(["sanitizer", "parameters", "miner"], sort=False)}
     if apart:
         gone = over_seeds(absent)
-        ends = " to ".join(numerals.bare("{:%}", end) for end in (gone.value.min(), gone.value.max()))
+        ends = " to ".join(percent(end) for end in (gone.value.min(), gone.value.max()))
         beside, note = {setting_name(gone.iloc[0]): ends}, NOISE[frozenset(apart - {"same"})]
         yield from extremes(over_seeds(noise), "Noise costs one miner at most", beside=beside, note=note)
 

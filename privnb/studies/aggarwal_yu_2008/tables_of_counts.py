@@ -30,7 +30,7 @@ state(
     kind="privacy",
     better="lower",
     bounds=(0, 1),
-    title="Small counts told",
+    title="Small counts disclosed",
     sentence="Share of the counts of 1 to k - 1 people whose bounds, by the tables of two attributes, differ by less "
     "than k.",
     source="Aggarwal and Yu 2008, section 12.5.2",
