@@ -142,7 +142,11 @@ def _served(root, command, answering, *, cwd, seconds=120):
         yield answer | {"pid": server.pid}
     finally:
         server.terminate()
-        server.wait(timeout=60)  # of a busy machine; its kernels end first
+        try:
+            server.wait(timeout=60)  # of a busy machine; its kernels end first
+        except subprocess.TimeoutExpired:  # that it ends is asked of `privnb lab` elsewhere
+            server.kill()
+            server.wait()
 
 
 def processes(ancestor, words):

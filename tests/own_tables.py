@@ -11,14 +11,11 @@ RECORDS = 50
 KINDS = {
     "no-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}},
     "numeric-sensitive": {"quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"visits": (0, 40)}},
-    "several-sensitive": {
-        "quasi-identifier": {"age": (20, 60), "region": 3}, "sensitive": {"ill": (0, 1), "visits": (0, 9), "plan": 2},
-    },
     "no-quasi-identifier": {"neutral": {"region": 3}, "sensitive": {"illness": 3}},
     "one-category": {"quasi-identifier": {"region": 1}, "sensitive": {"illness": 1}},
-    "many-columns": {
+    "many-columns": {  # several of them sensitive
         "quasi-identifier": {"age": (20, 60), "region": 3, "plan": 2},
-        "sensitive": {"illness": 4},
+        "sensitive": {"ill": (0, 1), "visits": (0, 9), "illness": 4},
         "neutral": {f"answer {i}": (0, 9) if i % 2 else 3 for i in range(56)},
     },
 }  # fmt: skip

@@ -119,7 +119,7 @@ def threshold(ratio, member):
     3.0
     """
     values, place = np.unique(ratio, return_inverse=True)
-    each = np.where(member, 1 / member.sum(), -1 / (~member).sum())
+    each = np.where(member, (~member).sum(), -member.sum())  # in whole numbers, so that ties are ties
     advantage = np.bincount(place, each)[::-1].cumsum()
     best = int(np.argmax(advantage))
     return float(values[::-1][best]) if advantage[best] > 0 else np.inf

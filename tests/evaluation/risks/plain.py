@@ -1,10 +1,14 @@
 """The risks again by a second path: loops over a small table, cell by cell, and nothing of the package that scores."""
 
+from collections import Counter
 from functools import cache
+from math import exp
 
 import pandas as pd
 
+from privnb.evaluation.risks.density import FAR, FEW, OTHER
 from privnb.microdata.hierarchy import flat
+from privnb.microdata.treatment import Unreadable
 
 
 def holds(release, name, cell, value):
@@ -126,3 +130,68 @@ def size(release, name, cell):
         low, high = hierarchy.bounds(cell if isinstance(cell, str) else f"{cell:g}")
         return high - low + 1
     return int(hierarchy.members([cell])[0].sum())
+
+
+def covers(release, name, row, value):
+    """How far a released row covers a value in one column, and how many values it stands for there: two numbers."""
+    kind, attribute, law = release.columns[name].kind, release.schema[name], release.columns[name].law
+    if kind == "bucketized":
+        held = release.buckets[(release.buckets.attribute == name) & (release.buckets.bucket == row["bucket"])]
+        return held["count"][held.value == value].sum() / held["count"].sum(), 1
+    if kind not in ("noisy", "perturbed", "synthetic"):
+        return float(holds(release, name, row[name], value)), size(release, name, row[name])
+    if attribute.numeric:
+        column = release.table[name].astype(float)
+        width = _said(lambda: law.variance**0.5) if law else None
+        width = 1.06 * column.std(ddof=0) * len(column) ** -0.2 if width is None else width
+        far = abs(float(value) - float(row[name])) / max(width, attribute.domain.step / 2)
+        return (exp(-(far**2) / 2) if far <= FAR else 0.0), 1
+    values = list(attribute.domain.values)
+    table = _said(lambda: law.transition(len(values))) if law and law.together is None else None
+    if table is None:
+        degrees = {each: 1.0 if each == row[name] else OTHER for each in values}
+    else:
+        column = table[:, values.index(row[name])]
+        degrees = dict(zip(values, column / column.max(), strict=True))
+    return degrees[value], sum(degrees.values())
+
+
+def _said(closed_form):
+    """What a law says, or None where it has no such form."""
+    try:
+        return closed_form()
+    except Unreadable:
+        return None
+
+
+def how_much_denser(release, records, others):
+    """How much more densely a release covers records than other people do who are not in it: a list of numbers.
+
+    Both are DataFrames of the columns that count.
+    """
+    rows, known = release.table.to_dict("records"), {}
+
+    def covered(row, record):
+        found = 1.0
+        for name in records.columns:
+            asked = name, row["bucket" if release.columns[name].kind == "bucketized" else name], record[name]
+            if asked not in known:
+                known[asked] = covers(release, name, row, record[name])
+            found *= known[asked][0]
+        return found
+
+    # Equal rows count others once: how many of them the row covers, and `FEW` that nobody has seen.
+    beside = others.to_dict("records")
+    times = Counter(tuple(row.items()) for row in rows)
+    seen = {own: sum(covered(dict(own), each) for each in beside) + FEW for own in times}
+    found = []
+    for record in records.to_dict("records"):
+        inside = outside = 0.0
+        for own, count in times.items():
+            degree = covered(dict(own), record)
+            for name in records.columns:
+                at = dict(own)["bucket" if release.columns[name].kind == "bucketized" else name]
+                degree /= known[name, at, record[name]][1]
+            inside, outside = inside + count * degree, outside + seen[own] * degree
+        found.append(inside / len(rows) / (outside / len(beside)) if outside else 0.0)
+    return found

@@ -1,6 +1,8 @@
 """Risks of every release of the family, recomputed by plain loops; anti-utility's stand with its other tests."""
 
 from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import plain
@@ -10,6 +12,7 @@ from privnb.evaluation.cases import Case
 from privnb.evaluation.risks.attribute import AttributeRisk
 from privnb.evaluation.risks.identity import IdentityRisk
 from privnb.evaluation.risks.linkability import LinkabilityRisk
+from privnb.evaluation.risks.membership import MembershipRisk, halves
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Rows, Unreadable
 from privnb.studies.every_sanitizer import family
@@ -31,11 +34,14 @@ def cases(adult):
 
 
 def refused(question, case):
-    """Whether a risk is unknown of a release; only one of nobody's rows, or of columns of its own, is."""
+    """Whether a risk is unknown of a release; only one of nobody's rows, or of columns of its own, is, and a membership
+    of which half of the people give no release."""
     try:
         question.scores(case)
-    except Unreadable:
+    except Unreadable as error:
         release = case.release
+        if "random half" in str(error):
+            return True
         assert release.provenance.rows is Rows.NOBODY or {*release.cells} - {*case.dataset.schema.published}
         return True
     return False
@@ -89,3 +95,39 @@ def test_attribute(adult, cases):
         else:
             assert scores.chance == pytest.approx(found.to_numpy()), case.sanitizer
     assert min(kinds[""], kinds["nearest rows"]) > 5
+
+
+def test_membership(adult, cases):
+    """Who is taken for a member: whose record is covered more densely than a cut that is best for the other half of the
+    people asked about."""
+    compared = 0
+    for case in cases:
+        if refused(MembershipRisk(), case):
+            continue
+        scores, members = MembershipRisk().scores(case), halves(adult, 1)[0]
+        part = replace(adult, table=adult.cells.iloc[members])
+        release = case.sanitizer.sanitize(part, rng=case.stream("sanitize members"))
+        names = [name for name in adult.schema.published if name in release.columns]
+        control = scores.people[~scores.member]
+        assert {*scores.people[scores.member]} == {*members}, case.sanitizer
+        beside = [each for each in range(len(adult)) if each not in {*members} | {*control}]
+        asked, others = (adult.table[names].iloc[each] for each in (scores.people, beside))
+        ratio = np.round(plain.how_much_denser(release, asked, others), 9)
+        halved = np.concatenate([np.arange(each) % 2 == 0 for each in (len(members), len(control))])
+        for used in (halved, ~halved):
+            cut = best_cut(ratio[~used].tolist(), scores.member[~used].tolist())
+            assert scores.chance[used].tolist() == (ratio[used] >= cut).astype(float).tolist(), case.sanitizer
+        compared += 1
+    assert compared > 25
+
+
+def best_cut(ratios, member):
+    """The largest ratio of those from which on guessing members gains most, infinite where none gains anything."""
+    best, most = np.inf, 0
+    for cut in sorted({*ratios}, reverse=True):
+        right = [ratio >= cut for ratio, own in zip(ratios, member, strict=True) if own]
+        wrong = [ratio >= cut for ratio, own in zip(ratios, member, strict=True) if not own]
+        gain = Fraction(sum(right), len(right)) - Fraction(sum(wrong), len(wrong))
+        if gain > most:
+            best, most = cut, gain
+    return best

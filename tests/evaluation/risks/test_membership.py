@@ -1,87 +1,26 @@
-"""Membership: densities by plain loops, copies that tell everything and releases that tell nothing, false alarms."""
+"""Membership: copies that tell everything, releases that tell nothing, false alarms; `test_every_release` has the
+densities."""
 
 from dataclasses import replace
 
 import keyed
 import numpy as np
 import pandas as pd
-import plain
 import pytest
 
 from privnb.evaluation.cases import Case
 from privnb.evaluation.risks import membership, risks
-from privnb.evaluation.risks.density import FAR, FEW, OTHER, Cover
 from privnb.evaluation.risks.membership import MembershipRisk, at_most, distinguished, halves, threshold
 from privnb.evaluation.risks.scores import Apart
 from privnb.microdata.dataset import load
 from privnb.microdata.treatment import Unreadable
 from privnb.privacy_models import KAnonymity
 from privnb.sanitizers import (
-    Anatomy,
-    DataSwapping,
     Identity,
     KMember,
-    LaplaceNoise,
-    LatinHypercube,
-    LocalSuppression,
     Mondrian,
-    RandomizedResponse,
-    Rounding,
     Suppress,
 )
-
-
-def degree(release, row, record, names):
-    """How far a released row covers a record, and its weight: by the definition, cell by cell."""
-    covered, weight = 1.0, 1.0
-    for name in names:
-        kind, value, attribute = release.columns[name].kind, record[name], release.schema[name]
-        law = release.columns[name].law
-        if kind == "bucketized":
-            held = release.buckets[(release.buckets.attribute == name) & (release.buckets.bucket == row.bucket)]
-            covered *= held["count"][held.value == value].sum() / held["count"].sum()
-        elif kind in ("noisy", "perturbed", "synthetic") and attribute.numeric:
-            column = release.table[name].astype(float)
-            width = np.sqrt(law.variance) if law else 1.06 * column.std(ddof=0) * len(column) ** -0.2
-            apart = abs(float(value) - float(row[name])) / max(width, 0.5)
-            covered *= np.exp(-(apart**2) / 2) if apart <= FAR else 0.0
-        elif kind in ("noisy", "perturbed", "synthetic"):
-            values = list(attribute.domain.values)
-            if law:
-                said = law.transition(len(values))[:, values.index(row[name])]
-                shares = dict(zip(values, said / said.max(), strict=True))
-            else:
-                shares = {each: 1.0 if each == row[name] else OTHER for each in values}
-            covered, weight = covered * shares[value], weight / sum(shares.values())
-        else:
-            covered *= plain.holds(release, name, row[name], value)
-            weight /= plain.size(release, name, row[name])
-    return covered, weight
-
-
-@pytest.mark.parametrize(
-    "sanitizer",
-    [
-        Identity(), KMember(4), LocalSuppression(3), Anatomy(2, "occupation"), LaplaceNoise(20.0), Rounding(),
-        RandomizedResponse(3.0), LatinHypercube(), DataSwapping(),
-    ],
-    ids=lambda each: type(each).__name__,
-)  # fmt: skip
-def test_densities_are_those_of_the_definition(sanitizer):
-    adult = load("adult", "li-li", records=45)
-    release, names = Case(adult, sanitizer, 1).release, adult.schema.published
-    asked, beside = adult.table.iloc[:8], adult.table.iloc[8:16]
-    found, there = Cover.of(release, names).densities(asked, beside)
-    distinct = release.table.drop_duplicates()
-    rows = [row for _, row in distinct.iterrows()]
-    times = [int((release.table == row).all(axis=1).sum()) for row in rows]
-    seen = [sum(degree(release, row, other, names)[0] for _, other in beside.iterrows()) for row in rows]
-    for place, (_, record) in enumerate(asked.iterrows()):
-        each = [degree(release, row, record, names) for row in rows]
-        own = sum(t * covered * weight for t, (covered, weight) in zip(times, each, strict=True))
-        others = sum((s + FEW) * covered * weight for s, (covered, weight) in zip(seen, each, strict=True))
-        assert found[place] == pytest.approx(own / len(release))
-        assert there[place] == pytest.approx(others / len(beside))
 
 
 def test_a_copy_of_different_records_tells_everything():
