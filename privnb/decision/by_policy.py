@@ -11,7 +11,7 @@ import pandas as pd
 
 from privnb.decision import policies
 from privnb.decision.points import IS_ORIGINAL, SEEDS, UNSURE, beats, refused, same
-from privnb.evaluation.results import SETTING, measured, setting_names
+from privnb.evaluation.results import SETTING, measured, places_alike, setting_names
 from privnb.measures.base import facts
 from privnb.measures.intervals import t_interval
 from privnb.microdata import expect, numerals
@@ -363,7 +363,11 @@ def at_cap(rows, cap):
     if known.empty:
         whys = [*there.reason, *rows.reason[rows.value.isna()]]  # a refusal is a row of the mean alone
         return {**axis, **_unknown(next(filter(None, whys), f"{facts(cap.measure).phrase} was not measured"))}
-    groups = {group: averaged(part, known.randomized.any()) for group, part in known.groupby("group", sort=False)}
+    columns, random, named = _numbers(known), known.randomized.any(), known.group.tolist()
+    groups = {
+        named[places[0]]: _averaged({name: column[places] for name, column in columns.items()}, random)
+        for places in places_alike(known, ["group"])
+    }
     shown = [group for group in groups if np.isfinite(groups[group]["high"])] or [*groups]
     worst = max(shown, key=lambda group: groups[group]["high"])
     return {**axis, "group": worst, **groups[worst]}
@@ -384,19 +388,29 @@ def averaged(rows, random):
     dict
         `value`, `low`, `high`, `baseline`; `seeds`, how many; `reason`, why it is unknown.
     """
-    values = rows.value.to_numpy()
-    low, high = (rows[end].fillna(rows.value) for end in ("low", "high"))
+    return _averaged(_numbers(rows), random)
+
+
+def _numbers(rows):
+    """The numbers of tidy results, by column: float arrays."""
+    return {name: rows[name].to_numpy(dtype=float) for name in ("value", "low", "high", "baseline")}
+
+
+def _averaged(columns, random):
+    """As `averaged`, of the columns of numbers: a frame per group would take longer than all the counting."""
+    values, seeds = columns["value"], len(columns["value"])
+    low, high = (np.where(np.isnan(columns[end]), values, columns[end]) for end in ("low", "high"))
     if np.isnan(values).any():
-        unknown = {"value": np.nan, "low": low.min(skipna=False), "high": high.max(skipna=False)}
+        unknown = {"value": np.nan, "low": low.min(), "high": high.max()}
         why = "" if np.isfinite(unknown["high"]) else "it counts too few people, and is withheld"
-        return {**unknown, "baseline": np.nan, "seeds": len(rows), "reason": why}
+        return {**unknown, "baseline": np.nan, "seeds": seeds, "reason": why}
     ends = low.mean(), high.mean()
-    if random and len(values) > 1 and not same(values, values[0]).all():
+    if random and seeds > 1 and not same(values, values[0]).all():
         spread = t_interval(values.tolist())
         ends = np.fmin(ends[0], spread[0]), np.fmax(ends[1], spread[1])
-    baseline = rows.baseline.mean()
+    known = columns["baseline"][~np.isnan(columns["baseline"])]
     numbers = {"value": values.mean(), "low": ends[0], "high": ends[1]}
-    return {**numbers, "baseline": baseline, "seeds": len(rows), "reason": ""}
+    return {**numbers, "baseline": known.mean() if len(known) else np.nan, "seeds": seeds, "reason": ""}
 
 
 def _unknown(why):

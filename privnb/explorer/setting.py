@@ -4,7 +4,7 @@ One module, for what may be asked, what is refused and what it is called follow 
 """
 
 from dataclasses import astuple, dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from numbers import Integral
 
 from privnb.evaluation.attributes import first_number, sensitive_name
@@ -78,7 +78,7 @@ class Setting:
         """Who may know what, and what they should not learn: releases with other roles are no alternatives."""
         return self.quasi_identifiers, self.sensitive
 
-    @property
+    @cached_property  # a key press asks for it a dozen times
     def kind(self):
         """The class of its sanitizer, with its facts."""
         return catalogue.kinds()[self.sanitizer]
