@@ -36,7 +36,7 @@ KEY = re.compile(
 )
 # Whose a record is, by the column's name: not what counts or numbers something, as number_of_visits does.
 OWNER = re.compile(
-    rf"(^|[\W_])(id|key|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(person|patient|subject|participant|respondent)$",
+    rf"(^|[\W_])(id|key|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(person|patient|subject|participant|resp(ondent)?)$",
     re.IGNORECASE,
 )
 GROUP = re.compile(

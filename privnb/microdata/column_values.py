@@ -53,7 +53,7 @@ class Values:
 
     @property
     def nearly_unique(self):
-        return self.different > self.records / 2
+        return self.different > 2 * self.records / 3
 
     @property
     def marks(self):
