@@ -11,6 +11,13 @@ from privnb.measures.base import facts, state
 from privnb.microdata import expect
 from privnb.sanitizers.catalogue import group
 
+state(
+    "reservations",
+    sentence="How many sentences of its card stand against a release although it keeps the policy.",
+    format="{:,}",
+    bounds=(0, np.inf),
+    axis=False,
+)
 NONE = "none"  # how results name the release where none is recommended
 
 state(
@@ -61,18 +68,21 @@ class Summary:
     reason : str
         Why, or what would have to be accepted.
     lines : tuple of Line
+    reserved : int
+        How many sentences of its card stand against it although it keeps the policy, from 0.
     """
 
     setting: str
     reason: str
     lines: tuple
+    reserved: int = 0
 
 
 # Risk or utility, what a person calls it, and the measures that say so, of which the first that is there counts.
 QUESTIONS = (
     ("risk", "singled out", ("alone",)),
     ("risk", "found by a neighbour", ("reidentification_rate",)),
-    ("risk", "sensitive value guessed", ("posterior_accuracy",)),
+    ("risk", "sensitive value guessed more often than without", ("attribute_risk",)),  # of releases without classes too
     ("risk", "sensitive value guessed, worst-off person", ("largest_posterior",)),
     ("risk", "worst miner nearer than what is published", ("anti_utility",)),
     ("risk", "two parts of a record linked", ("linkability_risk",)),
@@ -116,6 +126,28 @@ def recommendation(results, table, why, note=""):
     return tidy([row("recommended", 1, **of_it[MADE].drop("seed"), seed=np.nan, reason=why)])
 
 
+def reservations(card, results):
+    """How many sentences of a card stand against its release, as a row of results, so that a report knows.
+
+    Parameters
+    ----------
+    card : dict
+        The content of a card.
+    results : DataFrame
+        Tidy results of its release.
+
+    Returns
+    -------
+    DataFrame
+        One row `reservations`, with the sentences in `reason`.
+    """
+    expect.these(results=results)
+    expect.kind("card", card, dict, instead="Give the content of a card.")
+    said = card["answer"]["reservations"]
+    of_it = results.iloc[0][MADE].drop("seed")
+    return tidy([row("reservations", len(said), **of_it, seed=np.nan, reason=" ".join(said))])
+
+
 def summary(results):
     """The decision of a report in one look: a `Summary` of all its results, or None where no decision was made."""
     expect.these(results=results)
@@ -134,7 +166,9 @@ def summary(results):
     lines = tuple(_line(*question, sides) for question in QUESTIONS)
     if chosen.sanitizer == NONE:
         return Summary("", chosen.reason, lines)
-    return Summary(setting_name(chosen), chosen.reason, lines)
+    reserved = results[results.measure == "reservations"]
+    reserved = reserved[(reserved[SETTING] == chosen[SETTING]).all(axis=1)]
+    return Summary(setting_name(chosen), chosen.reason, lines, int(reserved.value.max()) if len(reserved) else 0)
 
 
 def _line(kind, title, measures, sides):

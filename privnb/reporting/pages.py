@@ -80,6 +80,7 @@ def make(chosen, executed, ledger, summary=None):
         reason=_sentence(summary.reason) if summary else decided and decided["undecided"],
         lines=_lines(summary),
         decided=decided,
+        carded=next((page for page in pages if page["name"].endswith("release_card")), None),
     )
     if compared:
         files["ledger.html"] = ledger_page.make(templates, ledger)

@@ -10,6 +10,7 @@ from privnb import decision
 from privnb.decision import by_policy, halving, policies
 from privnb.decision.card import check
 from privnb.decision.points import refused
+from privnb.decision.summary import reservations
 from privnb.evaluation import trade_off
 from privnb.evaluation.attributes import sensitive_name
 from privnb.evaluation.cases import answer
@@ -170,7 +171,8 @@ def of_the_card(card, found):
     check(card)
     expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
     wanted = [card.content["decision"][name] for name in SETTING]
-    return found.results[(found.results[SETTING] == wanted).all(axis=1)].reset_index(drop=True)
+    own = found.results[(found.results[SETTING] == wanted).all(axis=1)].reset_index(drop=True)
+    return join(own, reservations(card.content, own))
 
 
 def _measured(dataset, sanitizers, policy, profile, seeds, fewest, store):

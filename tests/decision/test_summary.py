@@ -6,7 +6,7 @@ import pytest
 from rows import made
 
 from privnb import decision
-from privnb.decision.summary import NONE, recommendation
+from privnb.decision.summary import NONE, recommendation, reservations
 from privnb.evaluation.results import COLUMNS, join, tidy
 from privnb.microdata import numerals
 
@@ -27,12 +27,12 @@ def exact(value, baseline=MISSING):
 
 
 ORIGINAL = {
-    "alone": exact(0.4, 0), "reidentification_rate": (0.5, 0.45, 0.55, 0.001), "posterior_accuracy": exact(0.8, 0.3),
+    "alone": exact(0.4, 0), "reidentification_rate": (0.5, 0.45, 0.55, 0.001), "attribute_risk": exact(0.5, 0),
     "largest_posterior": (MISSING, MISSING, MISSING, MISSING), "anti_utility_A worst": exact(0, 12),
     "certainty_penalty": exact(0), "utility_loss": exact(0, 0.07), "workload_utility tree": (0.4, 0.38, 0.42, 0.3),
 }  # fmt: skip
 CHOSEN = {
-    "alone": exact(0, 0), "reidentification_rate": (0.02, 0.01, 0.03, 0.001), "posterior_accuracy": exact(0.35, 0.3),
+    "alone": exact(0, 0), "reidentification_rate": (0.02, 0.01, 0.03, 0.001), "attribute_risk": exact(0.05, 0),
     "largest_posterior": exact(0.6, 0.3), "anti_utility_A worst": exact(90, 12),
     "anti_utility_A control: ZeroR": exact(70), "anti_utility_A control: permuted": exact(40),
     "anti_utility_A control: held-out": exact(88),
@@ -69,7 +69,8 @@ def test_the_lines_of_a_decision(results):
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
-        "singled out", "found by a neighbour", "sensitive value guessed", "sensitive value guessed, worst-off person",
+        "singled out", "found by a neighbour", "sensitive value guessed more often than without",
+        "sensitive value guessed, worst-off person",
         "worst miner nearer than what is published", "two parts of a record linked", "known for a member",
     ]  # fmt: skip
     found = said["found by a neighbour"]
@@ -94,9 +95,19 @@ def test_what_is_not_measured_is_none_and_what_is_withheld_is_no_number(results)
 
 
 def test_rows_of_other_studies_and_copies_change_nothing(results):
-    other = tidy(rows("Mondrian k=10", {"posterior_accuracy": exact(0.99, 0.75)}, dataset="town, other study"))
+    other = tidy(rows("Mondrian k=10", {"attribute_risk": exact(0.9, 0)}, dataset="town, other study"))
     # As text, since NaN is unequal to itself.
     assert str(decision.summary(join(results, other, results))) == str(decision.summary(results))
+
+
+def test_reservations_are_those_of_the_chosen_release(results):
+    assert decision.summary(results).reserved == 0
+    card = {"answer": {"reservations": ["It is kept on average.", "A digest was read."]}}
+    own, other = (results[results.sanitizer == name] for name in ("Mondrian", "Identity"))
+    assert decision.summary(join(results, reservations(card, other))).reserved == 0
+    row = reservations(card, own)
+    assert (row.value[0], row.reason[0]) == (2, "It is kept on average. A digest was read.")
+    assert decision.summary(join(results, row)).reserved == 2
 
 
 def test_without_a_decision_there_is_no_summary(results):
