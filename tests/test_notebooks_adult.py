@@ -13,7 +13,7 @@ from privnb.reporting import report
 @pytest.fixture(scope="module")
 def adult(tmp_path_factory, kernel):
     """The report of a sample of Adult."""
-    few = {"K": "10, 50", "EPSILON": "0.5", "L": "2", "T": "0.3", "DELTA": "2", "SEEDS": 2}  # what is tried is a page
+    few = {"K": "10, 50", "EPSILON": "0.5", "T": "0.4", "DELTA": "3", "SEEDS": 2}  # what is tried is a page
     asked = few | {"RECORDS": 800, "QUERIES": 100, "MADE_UP": 2000, "MINERS": "majority, decision stump"}
     return one_process.build(tmp_path_factory.mktemp("adult") / "report", parameters=asked)
 

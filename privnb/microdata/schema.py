@@ -116,6 +116,23 @@ class Role(StrEnum):
 PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
 
+def decimals(found, places=10):
+    """Numbers without the error of binary fractions: float array (n,).
+
+    Parameters
+    ----------
+    found : array-like (n,)
+    places : int
+        Decimal places at most; of large numbers fewer, for a float has 15 digits.
+
+    >>> decimals([0.1 + 0.2]).tolist(), decimals([533_189_000_000.0]).tolist()
+    ([0.3], [533189000000.0])
+    """
+    found = np.asarray(found, dtype=float)
+    digits = len(str(int(np.abs(found[np.isfinite(found)]).max(initial=0))))
+    return np.round(found, min(max(15 - digits, 0), places))
+
+
 @dataclass(frozen=True)
 class Numbers(_Domain):
     """The numbers from `low` to `high`, both included, in steps of `step`; and a missing one, if it has a mark.
@@ -270,7 +287,7 @@ class Numbers(_Domain):
             return read
         values = pd.to_numeric(read, errors="coerce").astype(float)
         inside = (self.low <= values) & (values <= self.high)
-        return read.where(~inside, np.round(self.low + np.rint((values - self.low) / self.step) * self.step, 10))
+        return read.where(~inside, decimals(self.low + np.rint((values - self.low) / self.step) * self.step))
 
     @staticmethod
     def _on_a_step(steps):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.schema import decimals
 from privnb.sanitizers.additive_laws import Gaussian, Uniform
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.local_noise import CellNoise, numeric
@@ -68,7 +69,7 @@ class AdditiveNoise(CellNoise):
         values, fine = attribute.domain.filled(values).astype(float), attribute.domain.step / FINE
         uniform = self.kind == "uniform"
         noise = source.uniform(-1, 1, len(values)) * law.half if uniform else source.normal(size=len(values))
-        return np.round(np.rint((values + (noise if uniform else noise * law.deviation)) / fine) * fine, 10)
+        return decimals(np.rint((values + (noise if uniform else noise * law.deviation)) / fine) * fine)
 
     def _law(self, attribute):
         deviation = (self.deviations or {}).get(attribute.name, self.deviation * attribute.domain.width)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from privnb.microdata.schema import decimals
 from privnb.sanitizers.local_noise import NumericNoise
 from privnb.sanitizers.mechanisms import geometric
 from privnb.sanitizers.noise_channel import Geometric
@@ -35,7 +34,7 @@ class GeometricNoise(NumericNoise):
         steps = geometric(domain.codes(domain.filled(values)), self.scale(attribute) / domain.step, rng=rng)
         if float(domain.low).is_integer() and float(domain.step).is_integer():
             return int(domain.low) + int(domain.step) * steps
-        return np.round(domain.low + domain.step * steps, 10)
+        return decimals(domain.low + domain.step * steps)
 
     def _law(self, attribute):
         return Geometric(self.scale(attribute), attribute.domain.step)

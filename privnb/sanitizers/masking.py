@@ -3,6 +3,7 @@
 import numpy as np
 
 from privnb.microdata.columns import plain
+from privnb.microdata.schema import decimals
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 
 
@@ -51,7 +52,7 @@ def numbers(attribute, found):
 
 def drawn(attribute, found):
     """As `numbers`, of what was drawn: to a thousandth of a step, for further digits depend on the processor."""
-    return np.round(numbers(attribute, np.round(found, 3)), 12)
+    return decimals(numbers(attribute, np.round(found, 3)), 12)
 
 
 def check_records(sanitizer, k, n):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import expect
+from privnb.microdata.schema import decimals
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.local_noise import CellNoise
 from privnb.sanitizers.matrix_laws import Diagonal
@@ -52,7 +53,7 @@ class RetentionReplacement(CellNoise):
             return np.array(domain.values, dtype=object)[codes]
         if float(domain.low).is_integer() and float(domain.step).is_integer():
             return int(domain.low) + int(domain.step) * codes
-        return np.round(domain.low + domain.step * codes, 10)
+        return decimals(domain.low + domain.step * codes)
 
     def _law(self, attribute):
         size = _size(attribute)

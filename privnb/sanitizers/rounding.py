@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from privnb.microdata import cuts, expect
+from privnb.microdata.schema import decimals
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.masking import NumberMasking, numbers
 
@@ -45,7 +46,7 @@ class Rounding(NumberMasking):
             base = self._base(attribute)
             # Rounded twice, so that what lies half way does not depend on a last digit.
             nearest = np.floor(np.round(numbers(attribute, found[:, a]) / base, 9) + 0.5)
-            table[attribute.name] = np.round(nearest.clip(*self._ends(attribute, base)) * base, 10)
+            table[attribute.name] = decimals(nearest.clip(*self._ends(attribute, base)) * base)
         return table, {"perturbed": names}
 
     def _base(self, attribute):

@@ -175,3 +175,10 @@ def test_numbers_are_rounded_to_a_step_of_their_domain_alone():
 
 def test_a_value_beyond_32_bits_is_that_of_its_code():
     assert Numbers(-5e8, 6.5e9, step=100).value(np.int32(70_000_000)) == 6_500_000_000
+
+
+def test_a_large_number_is_rounded_to_its_step_exactly():
+    """Ten decimal places of it are more digits than a float has."""
+    domain = Numbers(0, 60_000_000_000_000, step=1_000_000)
+    found = domain.rounded(pd.Series([533_189_000_001.4, 28_428_918_570_048.7]))
+    assert found.tolist() == [533_189_000_000.0, 28_428_919_000_000.0]
