@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from privnb.microdata import cuts, reading
+from privnb.microdata import cuts, reading, withholding
 from privnb.microdata.schema import Numbers
 
 STEPS = 10**8  # whole numbers are rounded so that a domain has at most so many
@@ -98,7 +98,15 @@ class Values:
         grain = cuts.round_number(max((most - least) / 20, step))
         low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
         high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
+        # An end that is the value of few is theirs.
+        if high == most and self._of_few(numbers == float(most)):
+            high += grain
+        if low == least and low != 0 and self._of_few(numbers == float(least)):
+            low -= grain
         return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
+
+    def _of_few(self, alike):
+        return withholding.few(int(self.counts[alike.to_numpy()].sum()), withholding.LIMIT)
 
     @cached_property
     def _places(self):

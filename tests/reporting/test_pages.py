@@ -60,7 +60,7 @@ def test_the_index_says_the_decision_with_its_numbers_beside_original_and_baseli
     html = made(chart, cell(ANSWER, "answer"), summary=SUMMARY)["index.html"]
     said = words(html)
     for part in (
-        "Recommended, with 2 reservations: Mondrian, k = 10. It loses least of <those> that keep all caps. How this was decided",
+        "Recommended, with 2 reservations: Mondrian, k = 10. It loses least of <those> that keep all caps. How this",
         "Found by a neighbour share of people 52% 50% to 54% 0% to 2% withheld 0% Membership not measured",
         "Utility Original Release Baseline Detail lost 0% 15% 100%",
     ):

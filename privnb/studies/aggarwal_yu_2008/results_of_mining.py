@@ -5,6 +5,7 @@ One module: each is a few lines on what the rooms above compute, and one page re
 Source: Aggarwal and Yu (eds.) 2008, chapters 5, 8, 10, 11 and 13.
 """
 
+import contextlib
 from collections import Counter
 
 import numpy as np
@@ -27,6 +28,7 @@ from privnb.sanitizers import FullDomain, GammaDiagonal, Mask, Mondrian, Randomi
 from privnb.studies.parameters import numbers
 
 RANDOM = "random labels"
+READ = 2_000  # itemsets: of more nobody reads all, and each way to block or hide looks at all
 
 state(
     "tree_accuracy",
@@ -76,7 +78,8 @@ def with_rules(dataset):
 
 def supports(text, dataset, k):
     """The supports that a parameter names. Those of fewer than k people are raised to k: nobody publishes an itemset
-    that tells of fewer by itself.
+    that tells of fewer by itself. Those of more than `READ` itemsets are doubled until there are fewer: of tables of
+    many columns that are nearly always the same there would be tens of thousands, which take hours.
 
     Parameters
     ----------
@@ -101,7 +104,16 @@ def supports(text, dataset, k):
         raise ValueError(
             f"SUPPORT must be one share above 0 and at most 1 or several separated by commas, got {expect.found(text)}."
         )
-    return sorted({max(each, min(1.0, least)) for each in found})
+    return sorted({_readable(Baskets.of_table(dataset), max(each, min(1.0, least))) for each in found})
+
+
+def _readable(baskets, support):
+    while support < 1:
+        with contextlib.suppress(NotForThisTable):  # of far too many
+            if len(itemsets(baskets, support)) <= READ:
+                break
+        support = min(1.0, 2 * support)
+    return support
 
 
 def tree_bounds(text):
