@@ -124,11 +124,25 @@ def test_roles_are_guessed_with_care_and_a_reason(here):
     assert reason["visits"].endswith("25 different and 3 missing, which count as the value '?'; " + CODES)
 
 
+def test_an_end_that_few_have_is_not_theirs(here):
+    """A drafted domain stands in a report: that one person has 19 must not."""
+    for rows, domain in [
+        ("0\n1\n" * 20 + "19\n", Numbers(0, 20)),
+        ("20\n30\n" * 20 + "12\n48\n", Numbers(10, 50)),
+        ("1\n2\n3\n" * 10, Numbers(1, 3)),
+        ("5\n" * 12 + "6\n" * 12 + "4\n" * 9, Numbers(3, 6)),
+        ("0\n" + "4\n5\n" * 10, Numbers(0, 5)),
+    ]:
+        path = drafted("x,y\n" + "".join(f"{x},1\n" for x in rows.split()))
+        assert confirmed(path).schema["x"].domain == domain
+        shutil.rmtree(path.parent)
+
+
 def test_domains_are_proposals_with_their_ends_rounded_outward(here):
     path = drafted()
     schema = confirmed(path).schema
-    assert schema["age"].domain == Numbers(20, 56)  # the records end at 20 and 56
-    assert schema["weight"].domain == Numbers(50, 58, 0.1)
+    assert schema["age"].domain == Numbers(18, 58)  # the records end at 20 and 56, and few are of that age
+    assert schema["weight"].domain == Numbers(49.5, 58, 0.1)
     for line in path.read_text().splitlines():
         if "domain = " in line:
             assert line.endswith("# PROPOSAL, read from the records: replace")
@@ -137,12 +151,12 @@ def test_domains_are_proposals_with_their_ends_rounded_outward(here):
 def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     """Counted from 0, and the same for other people with the same proposed domain."""
     text = drafted().read_text()
-    assert "{ low = 20, high = 56, cuts = 2 }" in text
-    assert "{ low = 50, high = 58, step = 0.1, cuts = 0.5 }" in text
+    assert "{ low = 18, high = 58, cuts = 2 }" in text
+    assert "{ low = 49.5, high = 58, step = 0.1, cuts = 0.5 }" in text
     assert 'domain = { low = 0, high = 75, cuts = 5, missing = "?" }' in text
     assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
     schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
-    assert schema["age"].domain.cuts == tuple(range(22, 56, 2)) == Numbers(20, 56).cuts
+    assert schema["age"].domain.cuts == tuple(range(20, 58, 2)) == Numbers(18, 58).cuts
 
 
 def test_numbers(here):
@@ -164,7 +178,7 @@ def test_numbers(here):
         ),
         (["70.0", "71.0", "72.0"], Numbers(70, 72), ["70"]),
     ]:
-        path = drafted("x\n" + "".join(f"{value}\n" * 3 for value in values))
+        path = drafted("x\n" + "".join(f"{value}\n" * 10 for value in values))
         dataset = confirmed(path)
         assert dataset.schema["x"].domain == domain
         own = dataset.hierarchies["x"]
@@ -295,7 +309,7 @@ def test_missing_text_is_a_value_of_its_own(here, mark):
 def test_few_whole_numbers_with_gaps_are_numbers_and_two_are_categories(here):
     rows = "".join(f"{'' if n % 9 == 0 else n % 12},{'' if n % 9 == 0 else n % 2},{n}\n" for n in range(40))
     schema = confirmed(drafted("children,married,n\n" + rows)).schema
-    assert (schema["children"].domain, schema["children"].domain.missing) == (Numbers(0, 11, missing="?"), "?")
+    assert (schema["children"].domain, schema["children"].domain.missing) == (Numbers(0, 12, missing="?"), "?")
     assert schema["married"].domain.values == ("0", "1", "?")
 
 
