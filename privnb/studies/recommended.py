@@ -11,7 +11,7 @@ from privnb.evaluation.releases import Costs
 from privnb.evaluation.results import join
 from privnb.microdata import expect
 from privnb.microdata.schema import Role
-from privnb.microdata.sentences import say
+from privnb.microdata.sentences import listed, say
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.policy_search import Searched
 from privnb.studies.profiles import evaluated, profile_of, together
@@ -59,7 +59,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
 
 
 def as_they_are(dataset):
-    """On neutral attributes, which every release publishes as they are: no risk here counts what they tell.
+    """On what every release publishes and no risk here counts: neutral attributes, and sensitive ones but the first.
 
     Parameters
     ----------
@@ -71,11 +71,17 @@ def as_they_are(dataset):
         None where there is none.
     """
     expect.these(dataset=dataset)
-    many = len(dataset.schema.names(Role.NEUTRAL))
-    if not many:
-        return None
-    what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"
-    return say(
-        f"{what} published exactly, and no risk here counts what they tell: whoever knows them may find a person. "
-        "Give what others may know the role quasi-identifier."
-    )
+    many, said = len(dataset.schema.names(Role.NEUTRAL)), []
+    if len(sensitive := dataset.schema.names(Role.SENSITIVE)) > 1:
+        first, *others = sensitive
+        said.append(
+            f"The risks are of the sensitive attribute {first}. What a release tells of {listed(others)} is not "
+            "measured here: decide for each, by a study of the description file that names it first."
+        )
+    if many:
+        what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"
+        said.append(
+            f"{what} published exactly, and no risk here counts what they tell: whoever knows them may find a person. "
+            "Give what others may know the role quasi-identifier."
+        )
+    return say(" ".join(said)) if said else None

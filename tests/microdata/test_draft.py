@@ -142,7 +142,7 @@ def test_domains_are_proposals_with_their_ends_rounded_outward(here):
     path = drafted()
     schema = confirmed(path).schema
     assert schema["age"].domain == Numbers(18, 58)  # the records end at 20 and 56, and few are of that age
-    assert schema["weight"].domain == Numbers(49.5, 58, 0.1)
+    assert schema["weight"].domain == Numbers(49.5, 58.5, 0.1)
     for line in path.read_text().splitlines():
         if "domain = " in line:
             assert line.endswith("# PROPOSAL, read from the records: replace")
@@ -152,7 +152,7 @@ def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     """Counted from 0, and the same for other people with the same proposed domain."""
     text = drafted().read_text()
     assert "{ low = 18, high = 58, cuts = 2 }" in text
-    assert "{ low = 49.5, high = 58, step = 0.1, cuts = 0.5 }" in text
+    assert "{ low = 49.5, high = 58.5, step = 0.1, cuts = 0.5 }" in text
     assert 'domain = { low = 0, high = 75, cuts = 5, missing = "?" }' in text
     assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
     schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema

@@ -101,7 +101,7 @@ def test_only_what_is_drawn_is_explained():
     for word in ("Grey", "Hollow", "Thin lines", "Dashed", "Not drawn"):
         assert word not in exact
     much = subtitle(charts.frontier(points(CASES["many"]), privacy_cap=0.5))
-    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95% intervals", "Dashed", "Black ring: the knee"):
+    for word in ("Grey: dominated", "Hollow: undecided", "Thin lines: 95% intervals", "Dashed", "Ring: the knee"):
         assert word in much
     assert "Not drawn, for want of a loss: 1." in subtitle(charts.frontier(points(CASES["an infinite loss"])))
 

@@ -118,7 +118,7 @@ def test_which_to_publish(results):
     assert "Without classes (Laplace noise) it is what the best of naive Bayes reaches" in text
     assert "exact for an adversary who knows the class" in text
     assert "nobody can guess better" not in text
-    assert "such a release dominates no other one and keeps no cap" in text
+    assert "such a release dominates no other one, and keeps no cap on this gain" in text
     assert "safe" not in text
 
 

@@ -336,6 +336,9 @@ def test_what_is_published_beside_the_quasi_identifiers_is_said(people):
     table = people.table[["age", "race", "sex"]]
     said = studies.as_they_are(Dataset("neutral", table, roles, {"age": people.hierarchies["age"]})).data
     assert said.startswith("2 neutral attributes are published exactly, and no risk here counts what they tell")
+    both = people.schema.with_roles({"age": Role.QUASI_IDENTIFIER, "race": Role.SENSITIVE, "sex": Role.SENSITIVE})
+    said = studies.as_they_are(Dataset("two", table, both, {"age": people.hierarchies["age"]})).data
+    assert said.startswith("The risks are of the sensitive attribute race. What a release tells of sex is not measured")
 
 
 def test_along_one_parameter(people, tmp_path):

@@ -89,7 +89,7 @@ def spans(results, scenario, title, unit):
         _nearer(title, rows, main, format).title,
         f"{unit[0].upper()}{unit[1:]}; bars: from the average to the worst miner. Ticks: what needs no attack, the "
         f"guess and the best of one answer for everybody and guesses permuted at random{whose}. "
-        f"Black lines: {intervals(results[feared & (results.miner == 'worst')])}.{withheld}",
+        f"Thin lines: {intervals(results[feared & (results.miner == 'worst')])}.{withheld}",
     )
 
 

@@ -294,7 +294,7 @@ def _explained(releases, drawn, corner, chosen, caps, least):
     said += ["Dashed: the owner's caps."] if any(cap is not None for cap in caps.values()) else []
     said += ["Orange ring: the choice within the caps."] if len(chosen) else []
     if corner is not None:
-        said.append("Black ring: the knee, farthest below the line between the frontier's ends.")
+        said.append("Ring: the knee, farthest below the line between the frontier's ends.")
     if len(drawn) < len(releases):
         said.append(f"Not drawn, for want of a loss: {len(releases) - len(drawn)}.")
     return " ".join(said)

@@ -31,10 +31,14 @@ def by_wishes(results, measure):
         y=alt.Y("value:Q", title=of.label, axis=axis(of.format)),
         **distinguished("variant", order),
     )
-    ends = rows[rows.variant == order[-1]].sort_values("bound").value
+    apart = rows.groupby("variant").value.agg(lambda values: values.max() - values.min())
+    moved = max(order, key=apart.get)  # a line that lies flat tells nothing of wishes
+    line = rows[rows.variant == moved].sort_values("bound")
+    first, last = line.iloc[0], line.iloc[-1]
     return finish(
         base.mark_line() + base.mark_point(filled=True, size=60, opacity=1),
-        f"{of.title}, {order[-1]}: {of.bare(ends.iloc[0])} if few have a wish, {of.bare(ends.iloc[-1])} if most have",
+        f"{of.title}, {moved}: {of.bare(first.value)} if {first.bound:.0%} of people have a wish, "
+        f"{of.bare(last.value)} if {last.bound:.0%} do",
         f"Lines: {of.label} by how many people have a wish; {of.better} is better. What is withheld or cannot be had "
         "has no point.",
     )

@@ -51,7 +51,7 @@ def _mined(gains, releases):
     return (
         "In classes and buckets the accuracy gain is exact for an adversary who knows the class. Without classes "
         f"({noisy}) it is what the best of {miners} reaches, or 0, since anybody can guess the commonest value. A "
-        "better attack may reach more, so such a release dominates no other one and keeps no cap."
+        "better attack may reach more, so such a release dominates no other one, and keeps no cap on this gain."
     )
 
 
