@@ -260,7 +260,7 @@ def _assemble(chosen, ended, work):
 
     from privnb import decision
     from privnb.reporting import pages
-    from privnb.studies import ledger
+    from privnb.studies import full_profile, ledger
 
     tables, done = [], [notebook for notebook in chosen if ended[notebook.name].done]
     for notebook in done:
@@ -287,7 +287,7 @@ def _assemble(chosen, ended, work):
     (work / "report" / "notebooks").mkdir(parents=True)
     _write(results, work / "report" / "results.csv")
     if with_ledger:
-        _write(compared, work / "report" / "ledger.csv")
+        _write(full_profile.beside(compared), work / "report" / "ledger.csv")
     for name, text in files.items():
         (work / "report" / name).write_text(text, encoding="utf-8")
     _close_as_the_data(chosen, work / "report")

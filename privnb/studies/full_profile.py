@@ -71,7 +71,8 @@ def write(reports, path=PATH):
         If they measured no printed number, and if the checkout has changes that no commit holds.
     """
     rows = pd.concat([_read(Path(report) / "ledger.csv") for report in reports])
-    rows = rows[rows["measured"].notna() | (rows["status"] == "withheld")].drop_duplicates(NAME)
+    own = rows.get("date", pd.Series("", rows.index)).fillna("") == ""  # what is dated was shipped with an earlier run
+    rows = rows[own & (rows["measured"].notna() | (rows["status"] == "withheld"))].drop_duplicates(NAME)
     if rows.empty:
         raise ValueError("these reports measured no printed number. Give reports of the notebooks that re-run papers.")
     names = pd.MultiIndex.from_frame(ledger.read_published()[NAME])

@@ -21,7 +21,7 @@ from privnb.microdata import dataset, progress
 from privnb.reporting import pages, places, report, running
 from privnb.reporting.notebooks import Notebook, Parameter, choose
 from privnb.reporting.report import ReportError, build, save
-from privnb.studies import ledger
+from privnb.studies import full_profile, ledger
 
 PARAMETERS = """\
 DATASET = "small"  # a folder under data/
@@ -205,9 +205,13 @@ def test_kernels_are_this_python_in_the_notebooks_folder_with_one_thread(built):
 
 def test_ledger_holds_every_printed_number(built):
     written = pd.read_csv(built / "ledger.csv", keep_default_na=False)
-    assert list(written.columns) == [*ledger.COLUMNS, "notebook"]
+    assert list(written.columns) == [*ledger.COLUMNS, "notebook", *full_profile.WHEN]
     assert len(written) == len(ledger.read_published())
-    assert ((written.notebook != "") == (written.measured != "")).all(), "each number says which notebook measured it"
+    own = written[written.date == ""]
+    assert ((own.notebook != "") == (own.measured != "")).all(), "each number says which notebook measured it"
+    shipped = written[written.date != ""]
+    assert len(shipped), "or that a longer run did, and when"
+    assert (shipped.notebook == "").all()
 
 
 def test_one_job_and_two_give_the_same_bytes(built, folder):

@@ -54,6 +54,16 @@ def test_reports_that_measured_nothing_are_refused(tmp_path, committed, compared
     assert not (tmp_path / "full.csv").exists()
 
 
+def test_what_was_shipped_before_is_not_measured_anew(tmp_path, committed, compared):
+    """A report's ledger holds the shipped numbers, too, with the day of their run."""
+    first = full_profile.write(reports(tmp_path, full=compared), tmp_path / "full.csv")
+    nothing = compared.assign(measured=np.nan, status="not run")
+    beside = full_profile.beside(nothing, first)
+    assert beside["measured"].notna().sum() == len(first)
+    with pytest.raises(ValueError, match="measured no printed number"):
+        full_profile.write(reports(tmp_path, again=beside), tmp_path / "full.csv")
+
+
 def test_files_that_no_commit_holds_are_refused(tmp_path, monkeypatch):
     git = ["git", "-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "One"]):

@@ -29,7 +29,8 @@ def caps(decision):
     named = rows.axis + rows.group.map(lambda group: f" ({group})" if group else "")
     rows = rows.assign(state=kept, said=named, place=rows.value.fillna(rows.high).fillna(rows.cap))
     rows = rows.assign(**{end: rows[end].fillna(rows.place) for end in ("low", "high")})
-    order = _nearest(decision.releases)
+    near = _nearest(decision)
+    order = list(dict.fromkeys([*near, *decision.releases.setting[decision.releases.sanitizer == ORIGINAL]]))
     rows = rows[rows.setting.isin(order)]
     colours = alt.Scale(domain=[KEPT, BROKEN, UNKNOWN], range=[COLOURS[0], COLOURS[1], INK])
     base = of_columns(rows, ["setting", "axis", "state", "said", "place", "low", "high", "cap"])
@@ -57,13 +58,15 @@ def caps(decision):
     first = f", {decision.setting} first" if decision.setting else ""
     below = int((decision.releases.status == "refused").sum())
     floor = f" {below} releases may not be chosen whatever their risks." if below else ""
-    floor += f" The {len(order)} nearest to the policy are drawn, and the original." if len(order) < all_of_them else ""
+    floor += f" The {len(near)} nearest to the policy are drawn, and the original." if len(order) < all_of_them else ""
     return finish(
         chart, title, f"Points: risk by release{first}, lower is better; lines: 95% intervals; dashed: the cap.{floor}"
     )
 
 
-def _nearest(releases):
-    """The settings that are drawn: what keeps the policy, then what breaks fewest caps, by loss; and the original."""
-    order = releases.assign(broken=releases.reasons.map(len)).sort_values(["broken", "loss"], kind="stable")
-    return list(dict.fromkeys([*order.setting[:MOST], *order.setting[order.sanitizer == ORIGINAL]]))
+def _nearest(decision):
+    """The settings that are drawn, but for the original: of those that keep the floor the nearest to the policy. Below
+    it no risk is measured, and there is nothing to draw.
+    """
+    able = decision.nearest_first
+    return able.setting[able.status != "refused"].tolist()[:MOST]

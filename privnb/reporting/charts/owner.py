@@ -170,4 +170,7 @@ def _picks(rows):
         return "Too few people are hit to choose by the worst miner"
     others = rows[(rows.criterion != WORST) & rows.scenario.isin(of_worst.index)]
     same = (others.setting == others.scenario.map(of_worst)).sum()
-    return f"By the worst miner the paper's rule chooses {picks}; {same} of {len(others)} cells of other criteria agree"
+    return (
+        f"The paper's rule, which is no recommendation, chooses {picks}; {same} of {len(others)} cells of other "
+        "criteria agree"
+    )
