@@ -6,7 +6,7 @@ from privnb.reporting.charts.base import COLOURS, INK, alt, finish, none, of_col
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels
-MOST = 24  # releases that are drawn
+MOST = 12  # releases that are drawn
 
 
 def caps(decision):
