@@ -200,7 +200,7 @@ MADE = {
     "classification_metric_of",
     "exact_match", "accept_false_positives", "good_utility", "anti_utility", "nearer", "combine", "weighted_sum",
     "lengths", "places_alike",
-    "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "text", "together",
+    "permute", "tidy", "people_interval", "row_builder", "gain_rows", "number", "numbers", "text", "together", "decimals",
     "check_price", "deals", "shares", "jensen_shannon", "relative_entropy",
     "CountQueries", "LargePopulations",
     "check_readable", "identity_rows", "attribute_rows", "class_rows", "original_rows", "people_rows",

@@ -117,13 +117,17 @@ PUBLISHED = (Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.NEUTRAL)
 
 
 def decimals(found, places=10):
-    """Numbers without the error of binary fractions: float array (n,).
+    """Numbers without the error of binary fractions.
 
     Parameters
     ----------
     found : array-like (n,)
     places : int
         Decimal places at most; of large numbers fewer, for a float has 15 digits.
+
+    Returns
+    -------
+    float array (n,)
 
     >>> decimals([0.1 + 0.2]).tolist(), decimals([533_189_000_000.0]).tolist()
     ([0.3], [533189000000.0])
