@@ -216,7 +216,7 @@ def attack(*, zero=300, chance=350, unseen=480, seed=1):
 def test_the_worst_miner_stands_beside_its_controls():
     said = findings.adversary_gains(join(attack(), LINKS))
     assert said.data.startswith(
-        "One miner comes nearer to the age of **500 people** (95% interval 480 to 520; guess: 200) under "
+        "One miner nears the age of **500 people** (95% interval 480 to 520; guess: 200) under "
         "k-member clustering, k = 2; a neighbour finds **30% of people** (95% interval 25% to 35%; chance: 0.1%) "
         "there."
     )
@@ -237,7 +237,7 @@ def test_the_longest_answer_has_forty_words():
 def test_the_answer_is_of_a_number_that_may_be_told():
     few = mined(("LaplaceNoise", "epsilon=0.5", "worst", NONE, 991, 999, NONE))
     text = findings.adversary_gains(join(pd.concat([few, attack()]), LINKS)).data
-    assert "comes nearer to the age of **500 people**" in text.split("\n\n")[0]
+    assert "nears the age of **500 people**" in text.split("\n\n")[0]
 
 
 def test_nothing_is_left_where_chance_gives_as_much():

@@ -68,7 +68,7 @@ def _answer(tops, links):
     for row in sorted(tops, key=lambda top: (pd.notna(top.value), top.value - np.nan_to_num(top.baseline)))[-1:]:
         found = Finding.of(row, guess="guess", beside={"guess": "withheld"} if pd.isna(row.baseline) else {})
         setting = found.setting
-        said.append(f"one miner comes nearer to the {row.target} of {found.text} under {setting}")
+        said.append(f"one miner nears the {row.target} of {found.text} under {setting}")
     for _, row in sanitized(links).dropna(subset="value").nlargest(1, "value").iterrows():
         found = Finding.of(row, guess="chance")
         there = "there" if found.setting == setting else f"under {found.setting}"
