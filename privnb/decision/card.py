@@ -191,7 +191,7 @@ def card(release_path, decision, results, dataset, of=None):
         "risks": [_risk(risk, own, axes, decision.policy, groups) for risk in policies.RISKS],
         "worst_groups": groups,
         "uses": _uses(own, axes, decision.policy),
-        "not_tried": [*_unmeasured(own), *NOT_TRIED],
+        "not_tried": [*_unmeasured(own, schema), *NOT_TRIED],
         "dictionary": [_entry(schema, hierarchies, name, how) for name, how in done["columns"].items()],
     }
     content |= {"answer": answer(content)}
@@ -454,13 +454,18 @@ def _changed(policy):
     return policy.name in policies.ready() and policies.read(policy.name).sha256 != policy.sha256
 
 
-def _unmeasured(own):
+def _unmeasured(own, schema):
+    """Which risks nobody measured, and of which sensitive attributes: sentences."""
     for risk in policies.RISKS:
         measure = _measure(risk)
         if not (own.measure == measure).any():
             yield f"The risk of {risk} was not measured."
         elif measured(own[own.measure == measure]).empty:
             yield f"The risk of {risk} cannot be measured of this release."
+    guessed = {*own.target[own.measure == _measure("attribute")]}
+    for name in schema.sensitive[1:]:
+        if name not in guessed:
+            yield f"Nobody measured what the file gives away of {name}, which is sensitive."
 
 
 def _entry(schema, hierarchies, name, how):

@@ -53,6 +53,7 @@ class Values:
 
     @property
     def nearly_unique(self):
+        """Whether there are more different values than two thirds of the records that have one."""
         return self.different > 2 * self.records / 3
 
     @property
@@ -98,15 +99,17 @@ class Values:
         grain = cuts.round_number(max((most - least) / 20, step))
         low = (least / grain).to_integral_value(ROUND_FLOOR) * grain
         high = max((most / grain).to_integral_value(ROUND_CEILING) * grain, low + grain)
-        # An end that is the value of few is theirs.
-        if high == most and self._of_few(numbers == float(most)):
-            high += grain
-        if low == least and low != 0 and self._of_few(numbers == float(least)):
-            low -= grain
+        # An end that few records have is theirs. One grain farther would say so as well: it hides in a fifth of all.
+        wide = cuts.round_number(max((most - least) / 5, step))
+        if high == most and self._few_have(numbers == float(most)):
+            high = ((most / wide).to_integral_value(ROUND_FLOOR) + 1) * wide
+        if low == least and low != 0 and self._few_have(numbers == float(least)):
+            low = ((least / wide).to_integral_value(ROUND_CEILING) - 1) * wide
         return Numbers(cuts.plain(low), cuts.plain(high), cuts.plain(step))
 
-    def _of_few(self, alike):
-        return withholding.few(int(self.counts[alike.to_numpy()].sum()), withholding.LIMIT)
+    def _few_have(self, alike):
+        """Whether few records have one of some texts. alike: boolean Series of these."""
+        return withholding.few(int(self.counts[alike.to_numpy()].sum()))
 
     @cached_property
     def _places(self):

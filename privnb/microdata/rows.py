@@ -159,8 +159,8 @@ def checked_times(times, rows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counted(Microdata):
-    """Distinct combinations of published values, and how many records have each: all that is asked of a table by who
-    works on counts.
+    """Distinct combinations of published values, and how many records have each: all that work on counts
+    reads of a table.
 
     Parameters
     ----------

@@ -78,11 +78,11 @@ class AnonymousTree:
         return guesses
 
     def _guess(self, node, codes, rows, last, guesses):
-        told = node if node.people else last
-        guesses[rows] = self.classes[int(told.counts.argmax())]
+        known = node if node.people else last
+        guesses[rows] = self.classes[int(known.counts.argmax())]
         for child in node.children:
             inside = np.isin(codes[node.attribute][rows], child.within[node.attribute])
-            self._guess(child, codes, rows[inside], told, guesses)
+            self._guess(child, codes, rows[inside], known, guesses)
 
     def described(self):
         """One row per leaf that holds somebody: the labels, by attribute, and how many people are of each class.

@@ -26,7 +26,7 @@ class Baskets:
     kinds : tuple, optional
         Of each item what no record has two of, such as the attribute that it is a value of; None: nothing of the kind.
     unknown : bool array (n, items), optional
-        The cells that are blocked: whether the record has that item is not told. `has` is False there.
+        The cells that are blocked: nobody sees whether the record has that item. `has` is False there.
     """
 
     items: tuple[str, ...]

@@ -196,7 +196,7 @@ def _no_group(risk):
     if risk["groups_withheld"] and not risk["groups"]:
         return f"withheld, because fewer than {LIMIT} people are right or wrong"
     if not risk["groups"]:
-        return "not measured, because no groups are told apart"
+        return "not measured, because there are no groups"
     return f"none of {risk['groups']} is above 0"
 
 

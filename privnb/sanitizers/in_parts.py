@@ -17,7 +17,7 @@ from privnb.microdata.dataset import Dataset
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Treatment
 from privnb.sanitizers import of_counts, own_cells
-from privnb.sanitizers.algorithms import told_of_compiling
+from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError
 from privnb.sanitizers.claims import broken
 
@@ -75,7 +75,7 @@ def released(chosen, table, names, sanitizer, path, sample=0):
     parts = progress.track(_parts(chosen, table, names, -(-total // number), total), "parts of the table", number)
     columns, buckets, records, last, begun = {}, [], 0, 0, time.monotonic()
     with ExitStack() as stack:
-        stack.enter_context(told_of_compiling())
+        stack.enter_context(announced_compiling())
         for data in parts:
             release = sanitizer.sanitize(data, rng=None)
             cells = release.cells

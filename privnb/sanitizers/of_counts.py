@@ -13,7 +13,7 @@ from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded
 from privnb.microdata.rows import Counted
 from privnb.microdata.schema import PUBLISHED, Role, SchemaError
-from privnb.sanitizers.algorithms import told_of_compiling
+from privnb.sanitizers.algorithms import announced_compiling
 from privnb.sanitizers.base import SanitizationError, Sanitizer
 from privnb.sanitizers.in_words import able, asked
 
@@ -150,7 +150,7 @@ def released(chosen, found, names, sanitizer):
     data, place = Counted.of(chosen.made(Counted, cells, names, times=times))
     row = np.full(len(found), -1)
     row[cells.index] = place
-    with told_of_compiling():
+    with announced_compiling():
         release = sanitizer.sanitize(data, rng=None)
     check_rows(release)
     return Counts(found, row), release

@@ -76,7 +76,7 @@ def as_they_are(dataset):
         first, *others = sensitive
         said.append(
             f"The risks are of the sensitive attribute {first}. What a release tells of {listed(others)} is not "
-            "measured here: decide for each, by a study of the description file that names it first."
+            "measured here: decide for each of them, by a study of the description file in which it alone is sensitive."
         )
     if many:
         what = f"{many} neutral attributes are" if many > 1 else "1 neutral attribute is"

@@ -141,8 +141,8 @@ def test_an_end_that_few_have_is_not_theirs(here):
 def test_domains_are_proposals_with_their_ends_rounded_outward(here):
     path = drafted()
     schema = confirmed(path).schema
-    assert schema["age"].domain == Numbers(18, 58)  # the records end at 20 and 56, and few are of that age
-    assert schema["weight"].domain == Numbers(49.5, 58.5, 0.1)
+    assert schema["age"].domain == Numbers(10, 60)  # the records end at 20 and 56, and few are of that age
+    assert schema["weight"].domain == Numbers(48, 60, 0.1)
     for line in path.read_text().splitlines():
         if "domain = " in line:
             assert line.endswith("# PROPOSAL, read from the records: replace")
@@ -151,12 +151,12 @@ def test_domains_are_proposals_with_their_ends_rounded_outward(here):
 def test_cuts_are_drafted_as_round_numbers_of_the_domain(here):
     """Counted from 0, and the same for other people with the same proposed domain."""
     text = drafted().read_text()
-    assert "{ low = 18, high = 58, cuts = 2 }" in text
-    assert "{ low = 49.5, high = 58.5, step = 0.1, cuts = 0.5 }" in text
+    assert "{ low = 10, high = 60, cuts = 5 }" in text
+    assert "{ low = 48, high = 60, step = 0.1, cuts = 1 }" in text
     assert 'domain = { low = 0, high = 75, cuts = 5, missing = "?" }' in text
     assert "cuts are where public intervals begin: 10 means every 10 from 0" in text
     schema = confirmed(Path("data/patients-2020/patients-2020.toml")).schema
-    assert schema["age"].domain.cuts == tuple(range(20, 58, 2)) == Numbers(18, 58).cuts
+    assert schema["age"].domain.cuts == tuple(range(15, 60, 5)) == Numbers(10, 60).cuts
 
 
 def test_numbers(here):
@@ -309,7 +309,7 @@ def test_missing_text_is_a_value_of_its_own(here, mark):
 def test_few_whole_numbers_with_gaps_are_numbers_and_two_are_categories(here):
     rows = "".join(f"{'' if n % 9 == 0 else n % 12},{'' if n % 9 == 0 else n % 2},{n}\n" for n in range(40))
     schema = confirmed(drafted("children,married,n\n" + rows)).schema
-    assert (schema["children"].domain, schema["children"].domain.missing) == (Numbers(0, 12, missing="?"), "?")
+    assert (schema["children"].domain, schema["children"].domain.missing) == (Numbers(0, 15, missing="?"), "?")
     assert schema["married"].domain.values == ("0", "1", "?")
 
 

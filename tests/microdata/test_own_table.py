@@ -49,7 +49,7 @@ def test_what_is_shown_is_no_persons(table):
     ]  # fmt: skip
     assert seen["name"].examples == "Aaaaa A999"
     assert set(seen["city"].examples.split(", ")) == {"Berlin", "Hamburg", "Munich"}
-    assert seen["age"].examples == "15 to 70"
+    assert seen["age"].examples == "10 to 70"
     assert seen["name"].reason == "200 values in 200 records: nearly the name of a person"
     for each in seen.values():
         assert "Zelda" not in str(each), "a name, as an example"
@@ -167,7 +167,7 @@ def test_nothing_is_sensitive_until_it_is_said_and_each_choice_is_said_at_once(t
 def test_only_lines_of_roles_and_the_draft_line_change(table):
     before = table.path.read_text().replace('description = ""', 'description = "mine"  # own words')
     before = (
-        before.replace("low = 15, high = 70, cuts = 5", "low = 15, high = 70, cuts = [30, 65]") + "\n# my last words\n"
+        before.replace("low = 10, high = 70, cuts = 5", "low = 10, high = 70, cuts = [30, 65]") + "\n# my last words\n"
     )
     assert "cuts = [30, 65]" in before
     table.path.write_text(before)

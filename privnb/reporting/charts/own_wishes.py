@@ -39,6 +39,6 @@ def by_wishes(results, measure):
         base.mark_line() + base.mark_point(filled=True, size=60, opacity=1),
         f"{of.title}, {moved}: {of.bare(first.value)} if {first.bound:.0%} of people have a wish, "
         f"{of.bare(last.value)} if {last.bound:.0%} do",
-        f"Lines: {of.label} by how many people have a wish; {of.better} is better. What is withheld or cannot be had "
-        "has no point.",
+        f"Lines: {of.label} by how many people have a wish; {of.better} is better. What is withheld or "
+        "impossible has no point.",
     )

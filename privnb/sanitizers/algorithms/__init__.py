@@ -6,16 +6,16 @@ from privnb.microdata import progress
 
 
 @contextlib.contextmanager
-def told_of_compiling():
-    """People are told if numba compiles a kernel inside, as the first use on a machine does."""
+def announced_compiling():
+    """Say so if numba compiles a kernel inside, as it does at the first use on a machine."""
     from numba.core import event
 
-    class Told(event.Listener):
+    class Compiling(event.Listener):
         def on_start(self, event):
             progress.say("Compiling: the first time on a machine takes some seconds more.")
 
         def on_end(self, event):
             pass
 
-    with event.install_listener("numba:compile", Told()):
+    with event.install_listener("numba:compile", Compiling()):
         yield

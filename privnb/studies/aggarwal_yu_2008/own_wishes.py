@@ -228,8 +228,8 @@ def guards(dataset, shares, most, k, *, fewest=withholding.LIMIT, seed=1):
     for share in shares:
         wishes = np.where(draws < share, values, "")
         add = partial(_added, dataset, share, seed, target=secret)
-        told = breaches(tree, release.classes, values, wishes)
-        before = ((told > most + 1e-12).sum(), (wishes != "").sum())
+        sure = breaches(tree, release.classes, values, wishes)
+        before = ((sure > most + 1e-12).sum(), (wishes != "").sum())
         found.append(_share("wishes_breached", *before, fewest, partial(add, variant=BEFORE)))
         found.append(add("value_loss", 0.0, variant=BEFORE))
         try:

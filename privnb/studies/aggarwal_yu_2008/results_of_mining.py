@@ -79,7 +79,7 @@ def with_rules(dataset):
 def supports(text, dataset, k):
     """The supports that a parameter names. Those of fewer than k people are raised to k: nobody publishes an itemset
     that tells of fewer by itself. Those of more than `READ` itemsets are doubled until there are fewer: of tables of
-    many columns that are nearly always the same there would be tens of thousands, which take hours.
+    many columns that are nearly always the same there would be tens of thousands, of which no page ends.
 
     Parameters
     ----------
@@ -104,10 +104,12 @@ def supports(text, dataset, k):
         raise ValueError(
             f"SUPPORT must be one share above 0 and at most 1 or several separated by commas, got {expect.found(text)}."
         )
-    return sorted({_readable(Baskets.of_table(dataset), max(each, min(1.0, least))) for each in found})
+    baskets = Baskets.of_table(dataset)
+    return sorted({_readable(baskets, max(each, min(1.0, least))) for each in found})
 
 
 def _readable(baskets, support):
+    """The least of a support, its double, and so on, that leaves at most `READ` itemsets: 1 if no other one does."""
     while support < 1:
         with contextlib.suppress(NotForThisTable):  # of far too many
             if len(itemsets(baskets, support)) <= READ:
