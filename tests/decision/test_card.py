@@ -5,6 +5,7 @@ import re
 import shutil
 from copy import deepcopy
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -113,6 +114,16 @@ def test_the_five_risks_stand_in_it_and_what_is_unknown_is_said(made):
     assert len(content["not_tried"]) >= len(cards.NOT_TRIED)
     assert content["release"]["k"] >= 11
     assert content["answer"]["keeps"]
+
+
+def test_sensitive_attributes_that_nobody_measured_are_named(made):
+    """Of several the risks are of the first; without this sentence a second one would look as if it were safe."""
+    content, own = made[3].content, made[2]
+    assert not any("which is sensitive" in sentence for sentence in content["not_tried"])
+    two = SimpleNamespace(sensitive=["illness", "income"])
+    rows = own.assign(target=own.target.where(own.measure != "attribute_risk", "illness"))
+    said = [each for each in cards._unmeasured(rows, two) if "sensitive" in each]
+    assert said == ["Nobody measured what the file gives away of income, which is sensitive."]
 
 
 def test_a_file_below_the_floor_breaks_the_policy_though_all_caps_are_kept(made):
