@@ -8,6 +8,7 @@ from privnb import decision
 from privnb.decision import by_policy
 from privnb.decision.policies import Cap, Need, RiskPolicy
 from privnb.evaluation.results import tidy
+from privnb.reporting import charts
 
 MISSING = float("nan")
 POLICY = RiskPolicy(
@@ -182,3 +183,18 @@ def test_vectors_between_the_ends():
     identity, attribute, loss = found["Mondrian", "k=20"]
     assert (identity, attribute, loss) == pytest.approx((0.049 / 0.999, 0.03 / 0.4, 0.5))
     assert np.isnan(found["KMember", "k=30"][1])
+
+
+def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest_cap():
+    chart = charts.within_caps(decided()).to_dict()
+    assert chart["title"]["text"] == ["Mondrian, k = 11 loses least of the 2 releases that keep the policy"]
+    assert "is unknown: 1." in " ".join(chart["title"]["subtitle"]), "k-member's attribute risk"
+    data = chart["datasets"][chart["layer"][1]["data"]["name"]]
+    found = {row["setting"]: (row["state"], row["place"], row["loss"]) for row in data}
+    assert found["the original"] == ("ruled out", 2, 0), "it is at 1,100% of the cap: drawn at the edge"
+    assert found["Mondrian, k = 11"] == ("chosen", pytest.approx(1), pytest.approx(0.25))
+    assert found["Mondrian, k = 20"] == ("keeps the policy", pytest.approx(0.6), pytest.approx(0.5))
+    assert found["Mondrian, k = 25"] == ("ruled out", pytest.approx(1.2), pytest.approx(0.125))
+    assert found["Full-domain recoding, k = 40"][0] == "ruled out", "of both caps nothing, but too much is lost"
+    none = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=10")}
+    assert charts.within_caps(decided(none)).to_dict()["title"]["text"] == ["No release keeps the policy"]

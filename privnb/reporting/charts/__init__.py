@@ -2,7 +2,7 @@
 
 from privnb.reporting.charts.adversary import hit, spans
 from privnb.reporting.charts.base import COLOURS, V5, WIDTH, Aggregate, merge_small, setup
-from privnb.reporting.charts.caps import caps
+from privnb.reporting.charts.caps import caps, within_caps
 from privnb.reporting.charts.card_risks import card_risks
 from privnb.reporting.charts.channel import known_attributes, leaks
 from privnb.reporting.charts.decision import efficient, summary, which
@@ -29,4 +29,5 @@ __all__ = [
     "every_setting", "frontier", "gains", "hidden_rules", "hit", "inside", "known_attributes", "lattice", "leaks",
     "lines", "merge_small", "people", "plane", "printed", "published_models", "recovery", "risk_utility", "setup",
     "spans", "statements", "summary", "table", "trade_off", "two_critiques", "uniqueness", "which",
+    "within_caps",
 ]  # fmt: skip

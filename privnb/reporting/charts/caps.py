@@ -1,12 +1,85 @@
-"""Which cap of a policy rules which release out: a panel for each cap, a point for each release."""
+"""A decision as charts: what each release loses and how near it comes to the caps, and a panel for each cap."""
+
+import numpy as np
 
 from privnb.decision.by_policy import LOSS, ORIGINAL, Decision
 from privnb.microdata import expect
-from privnb.reporting.charts.base import COLOURS, INK, alt, finish, none, of_columns
+from privnb.reporting.charts.base import COLOURS, INK, PALE, alt, finish, none, of_columns
 
 KEPT, BROKEN, UNKNOWN = "keeps the cap", "breaks it", "unknown: keeps no cap"
 PANEL = 190  # pixels
 MOST = 12  # releases that are drawn
+CHOSEN, POSSIBLE, RULED_OUT = "chosen", "keeps the policy", "ruled out"
+EDGE = 2.0  # of a cap: what uses more of it is drawn here
+PLANE = 320, 190  # pixels of what stands on the index beside a table
+LETTER = 7
+
+
+def within_caps(decision):
+    """What users lose by each release, and how much of its tightest cap it uses: those below the line keep every cap.
+
+    Parameters
+    ----------
+    decision : Decision
+
+    Returns
+    -------
+    Altair chart or Sentences
+        A sentence where there is nothing to draw.
+    """
+    expect.kind("decision", decision, Decision, instead="`decision.decide` gives one.")
+    releases = decision.releases
+    rows = releases.assign(used=releases.setting.map(_used(decision.vectors)), state=RULED_OUT)
+    rows.loc[rows.kept, "state"] = POSSIBLE
+    rows.loc[rows.setting == decision.setting, "state"] = CHOSEN
+    rows = rows[np.isfinite(rows.loss) & rows.used.notna()].assign(place=rows.used.clip(upper=EDGE))
+    if rows.empty:
+        return none("cap")
+    order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
+    rows = rows.sort_values("state", key=lambda state: state.map(order.index), kind="stable")
+    x = alt.X("loss:Q", title="lost for users, % of what there is", axis=alt.Axis(format="~%", tickCount=6))
+    ends = alt.Scale(domain=[0, EDGE])
+    y = alt.Y("place:Q", title="used of the tightest cap", scale=ends, axis=alt.Axis(format="~%", tickCount=4))
+    colours = alt.Scale(domain=order, range=[PALE, COLOURS[0], COLOURS[1]])
+    shapes = alt.Scale(domain=order, range=["cross", "circle", "diamond"])
+    points = of_columns(rows, ["setting", "state", "place", "loss"]).mark_point(filled=True, size=60, opacity=1)
+    layers = [
+        alt.Chart(alt.Data(values=[{"cap": 1}])).mark_rule(color=INK, strokeDash=[4, 3]).encode(y="cap:Q"),
+        points.encode(
+            x=x,
+            y=y,
+            color=alt.Color("state:N", title=None, scale=colours),
+            shape=alt.Shape("state:N", title=None, scale=shapes),
+            tooltip=["setting:N", "state:N", alt.Tooltip("loss:Q", format=".2%"), alt.Tooltip("place:Q", format=".0%")],
+        ),
+    ]
+    named = rows[(rows.state == CHOSEN) | (rows.sanitizer == ORIGINAL)]
+    # What loses less than the chosen one lies above the line: below it, to the left, is room for a name.
+    far = (named.loss - rows.loss.min()) * PLANE[0] > named.setting.str.len() * LETTER * (
+        rows.loss.max() - rows.loss.min()
+    )
+    for align, away, some in (("left", 9, named[~far]), ("right", -9, named[far])):
+        if len(some):
+            names = of_columns(some, ["setting", "place", "loss"])
+            text = names.mark_text(align=align, dx=away, dy=12, color=INK, fontSize=12)
+            layers.append(text.encode(x=x, y=y, text="setting:N"))
+    kept = int(releases.kept.sum())
+    title = (
+        f"{decision.setting} loses least of the {kept} releases that keep the policy" if kept > 1
+        else f"{decision.setting} alone keeps the policy" if kept else "No release keeps the policy"
+    )  # fmt: skip
+    said = f"Points: releases. Below the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
+    rest = len(releases) - len(rows)
+    said += f" Not drawn, as a risk or the loss is unknown: {rest}." if rest else ""
+    return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])
+
+
+def _used(vectors):
+    """How much of the tightest of its caps each release uses, by its setting: from 0, NaN where a risk is unknown."""
+    capped = vectors[vectors.axis != LOSS]
+    of_nothing = (capped.high > 0).map({True: np.inf, False: 0.0})
+    used = (capped.high / capped.cap).where(capped.cap > 0, of_nothing)
+    return used.where(capped.high.notna()).groupby(capped.setting).agg(lambda each: each.max(skipna=False))
 
 
 def caps(decision):
@@ -53,12 +126,13 @@ def caps(decision):
     ).properties(width=PANEL)
     chart = panel.facet(alt.Facet("axis:N", title=None, sort=list(dict.fromkeys(rows.axis))), columns=3)
     chart = chart.resolve_scale(x="independent")
-    many, all_of_them = int(decision.releases.kept.sum()), len(decision.releases)
-    title = f"{many} of {all_of_them} releases keep{'s' * (many == 1)} every cap of {decision.policy.title}"
+    many = int(decision.releases.kept.sum())
+    title = f"{many} of {len(decision.releases)} releases keep{'s' * (many == 1)} every cap of {decision.policy.title}"
     first = f", {decision.setting} first" if decision.setting else ""
     below = int((decision.releases.status == "refused").sum())
     floor = f" {below} releases may not be chosen whatever their risks." if below else ""
-    floor += f" The {len(near)} nearest to the policy are drawn, and the original." if len(order) < all_of_them else ""
+    if len(order) < len(decision.releases):
+        floor += f" The {len(near)} nearest to the policy are drawn, and the original."
     return finish(
         chart, title, f"Points: risk by release{first}, lower is better; lines: 95% intervals; dashed: the cap.{floor}"
     )
