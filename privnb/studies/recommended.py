@@ -44,7 +44,10 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     profile_of(profile)
     expect.kind("found", found, Searched, instead="`studies.searched` gives it.")
     note, floor = as_they_are(dataset), found.decision.policy.floor
-    row = recommendation(found.results, found.decision.choice, found.decision.why, note.data if note else "")
+    many = len(dataset.schema.quasi_identifiers)
+    of_table = f"It has {len(dataset):,} records and {many} quasi-identifier{'s' * (many > 1)}."
+    said = f"{of_table} {note.data if note else ''}".strip()
+    row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
     questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]
     if not dataset.schema[target].numeric:  # a number is seldom predicted exactly
