@@ -339,11 +339,11 @@ def test_the_page_of_a_table_is_opened_for_a_file_or_a_described_table(project, 
             [str(project / "notebooks/your_table.ipynb"), "--no-browser"],
         ]
         opened.clear()
-    Path("other.csv").write_text("age,age\n1,2\n")
+    Path("other.csv").write_text("age,sex\n1\n")
     Path("picture.csv").write_bytes(b"PAR1 and more")
     path.write_text(path.read_text().replace("\nrole", "\nrule", 1))
     for arguments, said in (
-        (["--new", "other.csv"], "more than one column ['age']"),
+        (["--new", "other.csv"], "line 2 has fewer than 2 cells"),
         (["--new", "picture.csv"], "is a Parquet file, and by its name text"),
         (["--new", "other.csv", "--name", "people"], "columns.age has no role"),
         (["--describe", "people"], "columns.age has no role"),

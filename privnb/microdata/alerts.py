@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 
 from privnb.microdata import numerals
+from privnb.microdata.names import first_of
 from privnb.microdata.schema import PUBLISHED, Role
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
@@ -40,6 +41,9 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
     """
     shown = {name for name, role in roles.items() if role in PUBLISHED}
     found = {name: [*_alone(values[name], roles[name], name in numeric)] if name in shown else [] for name in roles}
+    for name, said in found.items():
+        if (first := first_of(name)) in values:
+            said.insert(0, f"a further column '{first}' of the file. If its first line is a record, put names above it")
     pairs = {(one, other): shares for one, other, *shares in pairs if {one, other} <= shown}
     for (one, other), (share, guess) in pairs.items():
         percent = numerals.written("{:%} of records", share)
@@ -66,6 +70,11 @@ def _alone(values, role, numeric):
         yield "constant: one value, which tells nobody apart"
     if values.missing > GAPS * people:
         yield f"many missing: {numerals.written('{:%} of records', values.missing / people)}"
+    if not numeric and (others := values.no_numbers):
+        yield (
+            f"mixed: {others:,} of {values.records:,} values are no numbers. If they say that one is missing, leave "
+            "their cells empty: numbers are published in ranges, and texts are not"
+        )
     if numeric and role is not Role.NEUTRAL:
         return  # which is published in ranges or bands
     if values.different > max(UNIQUE * values.records, 1):

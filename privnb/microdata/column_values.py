@@ -75,6 +75,15 @@ class Values:
         points = self.texts.str.replace(",", ".")
         return replace(self, texts=points) if points.str.fullmatch(reading.NUMBER).all() else self
 
+    @property
+    def no_numbers(self):
+        """How many records have no number in a column of numbers: at least ten different ones, in most records. 0 in a
+        column of another kind.
+        """
+        numbers = self.texts.str.fullmatch(reading.NUMBER).to_numpy(dtype=bool)
+        few = numbers.sum() < FIRST or 2 * self.counts[numbers].sum() <= self.records
+        return 0 if few else int(self.counts[~numbers].sum())
+
     def match(self, pattern):
         """Whether all texts match a pattern as a whole."""
         return all(bool(texts.str.fullmatch(pattern).all()) for texts in (self.texts[:FIRST], self.texts))

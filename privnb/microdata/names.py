@@ -1,6 +1,7 @@
 """Names of columns, studies, datasets and files: which may be used, and how one text lists several."""
 
 import difflib
+import itertools
 import re
 import unicodedata
 
@@ -31,6 +32,29 @@ def offered(name):
     ('illness b', 'unnamed')
     """
     return " ".join("".join(" " if refused(each) else each for each in name).split()) or "unnamed"
+
+
+def apart(names):
+    """Names of the columns of a file, of which a second and third one of a name have numbers.
+
+    >>> apart(["age", "sex", "age", "age"])
+    ['age', 'sex', 'age (2)', 'age (3)']
+    """
+    found = []
+    for name in names:
+        numbered = (f"{name} ({number})" for number in itertools.count(2))
+        again = name in found and name.strip()
+        found.append(next(each for each in numbered if each not in {*found, *names}) if again else name)
+    return found
+
+
+def first_of(name):
+    """The name that `apart` gave a number, if it did.
+
+    >>> first_of("age (2)"), first_of("age")
+    ('age', '')
+    """
+    return next(iter(re.findall(r"(.+) \(\d+\)", name)), "")
 
 
 def name_list(names):

@@ -18,6 +18,7 @@ import pandas as pd
 
 from privnb.microdata import engine, expect, text_files
 from privnb.microdata.columns import of_codes
+from privnb.microdata.names import apart
 from privnb.microdata.schema import SchemaError, text
 from privnb.microdata.text_files import guessed
 
@@ -218,7 +219,7 @@ def _excel(path):
     sheet = pd.read_excel(path, header=None, dtype=object)  # with a header, pandas would rename double names
     if sheet.empty:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
-    return [_cell(name) for name in sheet.iloc[0]], [_written(sheet[name][1:]) for name in sheet]
+    return apart([_cell(name) for name in sheet.iloc[0]]), [_written(sheet[name][1:]) for name in sheet]
 
 
 def _statistics(function):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privnb.microdata import engine, unfinished
+from privnb.microdata.names import apart
 from privnb.microdata.schema import SchemaError
 
 SEPARATORS = ",;\t|"
@@ -143,7 +144,7 @@ def _names(path, file, encoding, layout):
         names, lines = _first(path, lines, layout)
     if not names:
         raise SchemaError(f"{path.name} is empty. There is nothing to do.")
-    return names, lines
+    return apart(names), lines
 
 
 def guessed(path):

@@ -92,6 +92,20 @@ def test_alerts_are_of_what_a_release_may_hold(table):
     assert found["pay"] == ["nearly unique: 200 values in 200 records"], "published exactly"
 
 
+def test_a_second_column_of_a_name_and_words_among_numbers_are_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i % 12},{'many' if i % 4 == 3 else i % 30},{'abcdefghijklmno'[i % 15]}\n" for i in range(240)]
+    Path("twice.csv").write_text("n,n,letter\n" + "".join(rows))
+    table = OwnTable.open(str(draft("twice.csv")))
+    found = {each.name: each.alerts for each in table.seen(table.roles)}
+    assert found.pop("n (2)") == [
+        "a further column 'n' of the file. If its first line is a record, put names above it",
+        "mixed: 60 of 240 values are no numbers. If they say that one is missing, leave their cells empty: numbers are "
+        "published in ranges, and texts are not",
+    ]
+    assert not any("mixed" in alert or "further" in alert for alerts in found.values() for alert in alerts)
+
+
 def test_one_column_determines_another_as_counted_record_by_record():
     """A value that one record has tells nothing; a fault in a hundred is not one in fifty."""
     random = Random(5)
