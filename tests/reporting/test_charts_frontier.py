@@ -216,11 +216,14 @@ def test_no_two_kinds_share_a_shape():
     assert all(catalogue.group(name) in drawn for name in many)
 
 
-def test_the_map_has_a_panel_for_each_kind_of_release():
+def test_the_map_has_a_line_for_each_release_kind_by_kind():
     drawn = points(CASES["many"]).assign(privacy_measure="reidentification_rate", utility_measure="utility_loss")
     chart = charts.risk_utility(drawn).to_dict()
-    titles = [panel["title"]["text"] for row in chart["vconcat"] for panel in row["hconcat"]]
-    assert titles == ["the ends", "generalization", "noise"]
+    privacy, utility = chart["hconcat"]
+    assert privacy["encoding"]["color"]["scale"]["domain"] == ["the ends", "generalization", "noise"]
+    assert privacy["encoding"]["y"]["sort"] == utility["encoding"]["y"]["sort"]
+    kinds = [catalogue.group(drawn.set_index("setting").sanitizer[name]) for name in privacy["encoding"]["y"]["sort"]]
+    assert list(dict.fromkeys(kinds)) == ["the ends", "generalization", "noise"], "those of a kind stand together"
     assert "of those that may be chosen" in str(chart["title"])
     nothing = charts.risk_utility(drawn.assign(privacy=MISSING))
     assert "None of these settings has a release with both numbers" in str(nothing)

@@ -94,7 +94,11 @@ def revealing(results, secret="identity"):
 def test_the_worst_pair_by_secret():
     who = revealing(sets())
     assert (who.subject, who.value, who.setting) == ("Age and town tell most of a person's row", 0.05, "the original")
-    assert who.beside == {"without it": 0.0005, "all 3 attributes": "50% of people", "at most, Mondrian, k = 10": 0.025}
+    assert who.beside == {
+        "without it": 0.0005,
+        "all 3 attributes": "50% of people",
+        "by the same at most, Mondrian, k = 10": 0.025,
+    }
     what = revealing(sets(), "sensitive")
     assert (what.subject, what.value) == ("Age and sex tell most of a person's job", 0.4)
     assert what.beside["without it"] == 0.25
@@ -119,7 +123,7 @@ def test_what_misses_few_stands_at_its_bound():
         "Age and town tell most of a person's row",
         "97% to 99.9% of people (withheld)",
     )
-    assert found.beside["at most, Mondrian, k = 10"] == 0.9987
+    assert found.beside["by the same at most, Mondrian, k = 10"] == 0.9987
 
 
 def test_the_answer_guesses_the_table_and_then_each_row(small):

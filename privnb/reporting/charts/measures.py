@@ -160,7 +160,7 @@ def ranges(rows, series, unit, *, zero=True, format="{:,}", order=None, labels=T
     here = list(dict.fromkeys(rows[series]))
     order = order or here
     base = of_columns(rows, ["setting", series, "value", "low", "high", "baseline"]).encode(
-        y=alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labels=labels, ticks=labels)),
+        y=alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labels=labels, ticks=labels, labelLimit=320)),
         yOffset=alt.YOffset(f"{series}:N", sort=here),
     )
     x = alt.X("value:Q", title=unit, axis=axis(format), scale=alt.Scale(zero=zero))
