@@ -169,7 +169,7 @@ def test_the_gallery_shows_it(strangers, clinic):
     described = gallery.described(family).table
     expected = "Sort the records, and publish the smallest labels of each k that stand side by side."
     assert described.loc["Neighbours", "what it does"] == expected
-    assert "Neighbours" in gallery.side_by_side(clinic, family).table
+    assert "Neighbours" in gallery.side_by_side(clinic, family).table.index
     assert set(gallery.losses(clinic, k="5").sanitizer) > {"Neighbours"}
 
 

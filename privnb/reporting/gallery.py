@@ -98,7 +98,7 @@ def _in_public(dataset, name):
     return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
 
 
-def side_by_side(dataset, sanitizers, *, people=3, rng=0):
+def side_by_side(dataset, sanitizers, *, people=1, rng=0):
     """What each kind of sanitizer publishes for the same made-up people.
 
     The people are added to the table, so that each stands in a class with real ones.
@@ -113,8 +113,8 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
     Returns
     -------
     Page or Sentences
-        One row per attribute, one column per kind. A sanitizer that cannot do what was asked says so in its column.
-        Where nobody can be made up: a sentence.
+        Per person (if several) one row per kind, one column per attribute. A sanitizer that cannot do what was asked
+        says so in its row. Where nobody can be made up: a sentence.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
     try:
@@ -124,26 +124,26 @@ def side_by_side(dataset, sanitizers, *, people=3, rng=0):
     together = pd.concat([dataset.table, persons], ignore_index=True)
     joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
     names = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    index = pd.MultiIndex.from_product([[f"person {i + 1}" for i in range(people)], names])
-    columns = {"made up": np.column_stack([_written(dataset.schema[name], persons[name]) for name in names]).ravel()}
+    found = {"made up": pd.DataFrame({name: _written(dataset.schema[name], persons[name]) for name in names})}
     for sanitizer in track(sanitizers, "side by side"):
         called = title(type(sanitizer).__name__)
         try:
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
-            columns[called] = np.full(len(index), "not possible", dtype=object)
-            columns[called][0] = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
+            found[called] = pd.DataFrame("not possible", index=range(people), columns=names)
+            why = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
+            found[called].iloc[:, 0] = f"not possible: {why}"
             continue
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
         rows = dataset.schema.marked(known.widened(known.labelled).table.tail(people))
-        shown = [
-            _cell(rows[name].iloc[i]) if name in rows else f"bucket {rows['bucket'].iloc[i]}"
-            for i in range(people)
-            for name in names
-        ]
-        columns[called] = np.array(shown, dtype=object)
-    return Page(pd.DataFrame(columns, index=index), f"{people} made-up people under {len(sanitizers)} sanitizers")
+        found[called] = pd.DataFrame({
+            name: rows[name].map(_cell) if name in rows else "bucket " + rows["bucket"].astype(str) for name in names
+        }).reset_index(drop=True)  # fmt: skip
+    table = pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False)
+    table = table.rename(lambda i: f"person {i + 1}", level=0) if people > 1 else table.droplevel(0)
+    who = f"{people} made-up people" if people > 1 else "A made-up person"
+    return Page(table, f"{who} under {len(sanitizers)} sanitizers")
 
 
 def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter

@@ -80,7 +80,7 @@ def test_what_users_keep_and_adversaries_gain(clinic, made):
     check(anti_utility(clinic, made, miners="decision tree", target="age"))
     check(evaluate(clinic, [made], measures=[Costs(), Gains("diagnosis")], attacks=[Linkage()]))
     check(leakage(clinic, [made]))
-    assert len(gallery.side_by_side(clinic, [made]).table.columns) == 2
+    assert len(gallery.side_by_side(clinic, [made]).table) == 2
 
 
 def test_the_frontier_measures_them_or_says_why_not(clinic):

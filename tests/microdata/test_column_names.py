@@ -77,7 +77,7 @@ def test_any_names_go_through_everything_that_reads_a_table(names):
     for target in names[:2]:
         assert len(nearer_predictions.anti_utility(data, KMember(3), miners="naive Bayes", target=target, fewest=2))
     assert len(predicted_gains.gains_with_predictions(data, KMember(3), miners="naive Bayes", target=names[1]))
-    assert len(gallery.side_by_side(data, [*of, Anatomy(2, names[4])]).table) == 12
+    assert gallery.side_by_side(data, [*of, Anatomy(2, names[4])]).table.shape == (6, 4)
 
 
 @pytest.mark.parametrize("sanitizer", [Bucketize(KMember(2)), Anatomy(2, "secret")], ids=repr)

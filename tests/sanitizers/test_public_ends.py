@@ -296,7 +296,7 @@ def test_planted_values_are_in_no_gallery(people):
         for seed in range(8):
             table = gallery.side_by_side(data, catalogue.generalizing(data, KAnonymity(2)), people=5, rng=seed).table
             for name in PLANTED:
-                cells = table.xs(name, level=1).to_numpy().ravel()
+                cells = table[name].to_numpy()
                 assert len(cells) == 5 * 6
                 assert not any(tells_planted(cell, name) for cell in cells)
 
