@@ -131,6 +131,27 @@ class Original:
             yield _Rare(self.table[self.quasi_identifiers], (), fewest, self.people)
 
 
+def persons_own(rows, original, fewest=LIMIT):
+    """Which of some rows would be taken for a single person's, were they shown alone.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Its columns are attributes.
+    original : Original
+    fewest : int
+        What so many people share is nobody's.
+
+    Returns
+    -------
+    bool array (n,)
+    """
+    expect.these(fewest=fewest)
+    known, names = [*original.known(fewest)], tuple(map(str, rows))
+    nodes = [Table(names, (tuple(map(cell_of, row)),)) for row in rows.itertuples(index=False)]
+    return np.array([any(raw for each in known for *_, raw in each.records(node)) for node in nodes], dtype=bool)
+
+
 def records_in(path, originals, names, fewest=LIMIT):
     """Original records, rare combinations, names and identifiers in a file or in every file below a folder.
 
@@ -350,6 +371,7 @@ def _small_counts(node, known, fewest):
 
 COUNT = re.compile(r"^(?:people|counts?|n|size|__count)$|people|persons|records")
 NO_COUNT = re.compile(r"\b(?:shares?|rates?|ratio|fraction|per|percent|proportion|probability|mean|average|median)\b|%")
+ASIDE = 3  # columns that may hold the names of attributes
 MEASURE = re.compile(
     NO_COUNT.pattern
     + r"|value|measure|printed|published|baseline|worst|difference|tolerance|score|accuracy|gain|loss|risk"
@@ -448,7 +470,7 @@ class _Known:
             yield from _blunt(node) if isinstance(node, Table) else ()
         elif not isinstance(node, Table):
             yield from self._in_text(node)
-        elif any(name.casefold() in self.attributes for name in chain(node.names, (row[0] for row in node.rows))):
+        elif any(name.casefold() in self.attributes for name in chain(node.names, *(row[:ASIDE] for row in node.rows))):
             yield from self._named(node)
         else:
             # The first column may tell the number of the row; where there is no heading, names are the first row.
@@ -468,7 +490,7 @@ class _Known:
         return inner if fits and all(re.fullmatch(r"\d*", row[i]) for row in table.rows for i in inner) else []
 
     def _named(self, table):
-        for candidate in (table, _turned(table)):
+        for candidate in chain([table], _turned(table, self.attributes)):
             names = [name.casefold() for name in candidate.names]
             columns = {name: i for i, name in enumerate(names) if name in self.attributes}
             if not columns:
@@ -589,10 +611,21 @@ def _blunt(table):
             yield number, [], False
 
 
-def _turned(table):
-    """The table with rows and columns exchanged: a record set out from top to bottom."""
-    names = (table.names[0], *(row[0] for row in table.rows)) if table.names else ()
-    return Table(names, tuple(zip(table.names, *table.rows, strict=True))[1:], table.listed)
+def _turned(table, attributes):
+    """The table with rows and columns exchanged: records set out from top to bottom, or several one below the other.
+    The names of `attributes` stand in one of the first columns.
+    """
+    for place in range(min(ASIDE, len(table.names))):
+        parts, names = [[]], set()
+        for row in table.rows:
+            name = row[place].casefold()
+            if name in names:
+                parts, names = [*parts, []], set()
+            parts[-1].append(row)
+            names |= {name} & attributes
+        for part in parts:
+            heads = (table.names[place], *(row[place] for row in part))
+            yield Table(heads, tuple(zip(table.names, *part, strict=True))[place + 1 :], table.listed)
 
 
 def _alone(value):

@@ -14,10 +14,12 @@ from privnb.microdata import expect
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.family import sentence
+from privnb.microdata.leaks import Original, persons_own
 from privnb.microdata.progress import track
 from privnb.microdata.release import by_content
 from privnb.microdata.schema import Role
 from privnb.microdata.sentences import Page, say
+from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
 from privnb.reporting.findings import steep_hierarchy
@@ -98,15 +100,18 @@ def _in_public(dataset, name):
     return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
 
 
-def side_by_side(dataset, sanitizers, *, people=1, rng=0):
+def side_by_side(dataset, sanitizers, *, whole=None, people=1, rng=0):
     """What each kind of sanitizer publishes for the same made-up people.
 
-    The people are added to the table, so that each stands in a class with real ones.
+    The people are added to the table, so that each stands in a class with real ones. What a release publishes of them
+    may be what few real people have, by chance: it is not shown.
 
     Parameters
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
+    whole : Dataset, optional
+        What the dataset is a sample of: nobody in it is shown. None: the dataset itself.
     people, rng
         As of `made_up`.
 
@@ -118,32 +123,46 @@ def side_by_side(dataset, sanitizers, *, people=1, rng=0):
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
     try:
-        persons = made_up(dataset, people, rng=rng)
+        persons = made_up(whole or dataset, people, rng=rng)
     except NobodyLeft as error:
         return say(f"Nobody is shown side by side: {error}")
     together = pd.concat([dataset.table, persons], ignore_index=True)
     joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
-    names = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    found = {"made up": pd.DataFrame({name: _written(dataset.schema[name], persons[name]) for name in names})}
+    names, of_them = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE), range(len(dataset), len(joined))
+    written = {name: _written(dataset.schema[name], persons[name]) for name in names}
+    found = {"made up": pd.DataFrame(written).set_axis(of_them)}
     for sanitizer in track(sanitizers, "side by side"):
         called = title(type(sanitizer).__name__)
         try:
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
-            found[called] = pd.DataFrame("not possible", index=range(people), columns=names)
             why = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
-            found[called].iloc[:, 0] = f"not possible: {why}"
+            found[called] = pd.DataFrame({names[0]: f"not possible: {why}"}, index=of_them, columns=names)
             continue
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
-        rows = dataset.schema.marked(known.widened(known.labelled).table.tail(people))
-        found[called] = pd.DataFrame({
+        rows = dataset.schema.marked(known.widened(known.labelled).table)
+        cells = pd.DataFrame({
             name: rows[name].map(_cell) if name in rows else "bucket " + rows["bucket"].astype(str) for name in names
-        }).reset_index(drop=True)  # fmt: skip
+        })  # fmt: skip
+        if release.provenance.rows is Rows.NOBODY:
+            cells = pd.DataFrame({names[0]: "its rows are nobody's"}, index=of_them, columns=names)
+        elif release.records is not None:
+            cells = cells.set_axis(release.records)
+        found[called] = cells.reindex(of_them)
     table = pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False)
-    table = table.rename(lambda i: f"person {i + 1}", level=0) if people > 1 else table.droplevel(0)
+    table[table.isna().all(axis=1)] = "no row"
+    table[persons_own(table, _protected(whole or dataset))] = "not shown"
+    table = table.fillna("").rename(lambda i: f"person {i - len(dataset) + 1}", level=0)
+    table = table if people > 1 else table.droplevel(0)
     who = f"{people} made-up people" if people > 1 else "A made-up person"
     return Page(table, f"{who} under {len(sanitizers)} sanitizers")
+
+
+def _protected(dataset):
+    """The records of a dataset as `leaks.Original`."""
+    schema = dataset.schema
+    return Original(dataset.table[schema.published], schema.quasi_identifiers, dataset.people)
 
 
 def losses(dataset, *, k="2", l="", t=""):  # noqa: E741 - the field's letter

@@ -276,6 +276,7 @@ RECORD_PLACES = {
     "to_html": ("a.ipynb", mime("text/html", ROWS.to_html())),
     "to_html without index": ("a.html", page(ROWS.to_html(index=False))),
     "to_html turned": ("a.html", page(ROWS.T.to_html())),
+    "to_html stacked": ("a.html", page(ROWS.stack().to_frame("made up").assign(other="*").to_html())),
     "to_html renamed": ("a.html", page(RENAMED.to_html())),
     "style": ("a.ipynb", mime("text/html", ROWS.style.to_html())),
     "to_string": ("a.ipynb", mime("text/plain", ROWS.to_string())),
