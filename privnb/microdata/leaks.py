@@ -131,14 +131,14 @@ class Original:
             yield _Rare(self.table[self.quasi_identifiers], (), fewest, self.people)
 
 
-def persons_own(rows, original, fewest=LIMIT):
+def persons_own(rows, originals, fewest=LIMIT):
     """Which of some rows would be taken for a single person's, were they shown alone.
 
     Parameters
     ----------
     rows : DataFrame
         Its columns are attributes.
-    original : Original
+    originals : sequence of Original
     fewest : int
         What so many people share is nobody's.
 
@@ -147,7 +147,7 @@ def persons_own(rows, original, fewest=LIMIT):
     bool array (n,)
     """
     expect.these(fewest=fewest)
-    known, names = [*original.known(fewest)], tuple(map(str, rows))
+    known, names = [each for original in originals for each in original.known(fewest)], tuple(map(str, rows))
     nodes = [Table(names, (tuple(map(cell_of, row)),)) for row in rows.itertuples(index=False)]
     return np.array([any(raw for each in known for *_, raw in each.records(node)) for node in nodes], dtype=bool)
 

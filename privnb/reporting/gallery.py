@@ -12,7 +12,7 @@ from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import row_builder, tidy
 from privnb.microdata import expect
 from privnb.microdata.counts import combinations
-from privnb.microdata.dataset import Dataset
+from privnb.microdata.dataset import Dataset, find
 from privnb.microdata.family import sentence
 from privnb.microdata.leaks import Original, persons_own
 from privnb.microdata.progress import track
@@ -22,6 +22,7 @@ from privnb.microdata.sentences import Page, say
 from privnb.microdata.treatment import Rows
 from privnb.microdata.withholding import LIMIT
 from privnb.privacy_models import EntropyDiversity, KAnonymity, TCloseness
+from privnb.reporting import leak_scan
 from privnb.reporting.findings import steep_hierarchy
 from privnb.sanitizers import Mondrian, SanitizationError
 from privnb.sanitizers.catalogue import generalizing, title
@@ -43,19 +44,23 @@ def described(sanitizers):
 
 
 MOST = 100  # people who are made up
+ROUNDS = 100  # of ten draws; in the first half only of categories that many share
 
 
-def made_up(dataset, people=3, *, rng=0):
+def made_up(dataset, people=3, *, originals=(), rng=0):
     """Records of persons who do not exist.
 
     Each value is drawn by itself from its attribute's, sorted, until nobody has the same quasi-identifiers: the seed
-    alone does not say whose a value was. A number that few people have is shown as the first of its public interval.
+    alone does not say whose a value was. Those whose categories many people share come first. A number that few people
+    have is shown as the first of its public interval.
 
     Parameters
     ----------
     dataset : Dataset
     people : int
         How many, 1 to 100.
+    originals : sequence of leaks.Original
+        Further records, of which nobody is shown.
     rng : int or Generator
 
     Returns
@@ -72,13 +77,17 @@ def made_up(dataset, people=3, *, rng=0):
     if not (expect.is_whole(people) and 1 <= people <= MOST):
         raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
     names = dataset.schema.quasi_identifiers
-    generator = np.random.default_rng(rng)
+    generator, kinds = np.random.default_rng(rng), [name for name in names if not dataset.schema[name].numeric]
     values = {name: _in_public(dataset, name) for name in dataset.table}
     found = dataset.table.iloc[:0]
-    for _ in range(100):
+    for turn in range(ROUNDS):
         drawn = pd.DataFrame({name: held[generator.integers(len(dataset), size=10)] for name, held in values.items()})
         index = combinations(pd.concat([dataset.table[names], drawn[names]])).index
         nobody = ~np.isin(index[len(dataset) :], index[: len(dataset)])
+        if kinds and turn < ROUNDS / 2:
+            alike = combinations(pd.concat([dataset.table[kinds], drawn[kinds]])).index
+            nobody &= np.bincount(alike[: len(dataset)], minlength=alike.max() + 1)[alike[len(dataset) :]] >= LIMIT
+        nobody[nobody] = ~persons_own(drawn[nobody], originals)
         found = pd.concat([found, drawn[nobody]]).drop_duplicates(names)
         if len(found) >= people:
             found = found.head(people).reset_index(drop=True)
@@ -100,7 +109,7 @@ def _in_public(dataset, name):
     return np.array([domain.value(code) if code <= domain.steps else np.nan for code in shown])[index]
 
 
-def side_by_side(dataset, sanitizers, *, whole=None, people=1, rng=0):
+def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     """What each kind of sanitizer publishes for the same made-up people.
 
     The people are added to the table, so that each stands in a class with real ones. What a release publishes of them
@@ -110,8 +119,9 @@ def side_by_side(dataset, sanitizers, *, whole=None, people=1, rng=0):
     ----------
     dataset : Dataset
     sanitizers : list of Sanitizer
-    whole : Dataset, optional
-        What the dataset is a sample of: nobody in it is shown. None: the dataset itself.
+    of : str
+        What `load` was given, whose people may be more than the dataset's, and their attributes others: nobody of them
+        is shown. Empty: the dataset's own.
     people, rng
         As of `made_up`.
 
@@ -122,8 +132,10 @@ def side_by_side(dataset, sanitizers, *, whole=None, people=1, rng=0):
         says so in its row. Where nobody can be made up: a sentence.
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
+    expect.strings(of=of)
+    originals = leak_scan.protected(find(of))[0] if of else [_protected(dataset)]
     try:
-        persons = made_up(whole or dataset, people, rng=rng)
+        persons = made_up(dataset, people, originals=originals, rng=rng)
     except NobodyLeft as error:
         return say(f"Nobody is shown side by side: {error}")
     together = pd.concat([dataset.table, persons], ignore_index=True)
@@ -151,8 +163,9 @@ def side_by_side(dataset, sanitizers, *, whole=None, people=1, rng=0):
             cells = cells.set_axis(release.records)
         found[called] = cells.reindex(of_them)
     table = pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False)
-    table[table.isna().all(axis=1)] = "no row"
-    table[persons_own(table, _protected(whole or dataset))] = "not shown"
+    lacking, own = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
+    table[own] = ""
+    table.loc[lacking | own, names[0]] = np.where(own, "not shown: few have this", "not in the sample")[lacking | own]
     table = table.fillna("").rename(lambda i: f"person {i - len(dataset) + 1}", level=0)
     table = table if people > 1 else table.droplevel(0)
     who = f"{people} made-up people" if people > 1 else "A made-up person"
