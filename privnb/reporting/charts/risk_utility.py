@@ -42,7 +42,7 @@ def risk_utility(releases):
     for side, of in {"privacy": risk, "utility": loss}.items():
         lines = alt.Axis(grid=True, labels=side == "privacy", ticks=side == "privacy", labelLimit=300)
         ticks = axis(of.format)
-        ticks.tickCount = 5
+        ticks.tickCount, ticks.grid = 5, False
         panels.append(
             base.mark_point(filled=True, size=55)
             .encode(
