@@ -1,6 +1,6 @@
 """The family of sanitizers side by side: one release of each kind, what each publishes for the same people, and loss.
 
-The people are made up: nobody of the table may be shown.
+The people are made up: nobody of the table may be shown. One module, since who may be shown is asked of each table.
 """
 
 from dataclasses import replace
