@@ -74,6 +74,7 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
         Where too few combinations are nobody's.
     """
     expect.these(dataset=dataset, rng=rng)
+    expect.all_of("originals", originals, Original)
     if not (expect.is_whole(people) and 1 <= people <= MOST):
         raise ValueError(f"people must be a number of made-up people, 1 to {MOST}, got {expect.found(people)}.")
     names = dataset.schema.quasi_identifiers
