@@ -49,6 +49,13 @@ def test_facets_stand_below_one_another_too():
     assert vl_convert.vegalite_to_svg(narrow(wide)).count(">Mondrian<") == 3
 
 
+def test_the_words_of_a_legend_stand_below_one_another():
+    rows = pd.DataFrame({"share": range(4), "attack": [f"an attack with a long name, {n}" for n in range(4)]})
+    colour = alt.Color("attack:N", legend=alt.Legend(columns=4, orient="bottom", labelLimit=300))
+    wide = alt.Chart(rows).mark_point().encode(x="share:Q", color=colour).properties(width=190).to_dict()
+    assert width(narrow(wide)) < 360 < width(wide)
+
+
 def test_titles_of_axes_wrap():
     rates = frame([("KMember", "k=2", "reidentification_rate", "", "", 0.2, 0.18, 0.22, 0.01)], seed=1)
     slim = narrow(untitled(charts.bars(rates, "reidentification_rate")))

@@ -39,6 +39,8 @@ def _narrowed(part, *, stacked):
             found[name] = ACROSS if stacked else min(value, ACROSS)
         elif name == "columns" and ("symbolSize" in part or "facet" in part):
             found[name] = 1
+        elif name == "legend" and isinstance(value, dict):
+            found[name] = value | {"columns": 1}
         elif name == "axis" and isinstance(value, dict):
             # Beside one another only the first panel has labels; below one another each needs them.
             found[name] = {key: each for key, each in value.items() if not (stacked and key == "labels" and not each)}
