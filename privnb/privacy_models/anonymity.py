@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from privnb.microdata import expect
 from privnb.privacy_models.base import PrivacyModel
+from privnb.privacy_models.grading import Graded
 
 PEOPLE = (expect.whole, "k", 2, "1 protects nobody")
 
@@ -28,6 +29,10 @@ class KAnonymity(PrivacyModel):
     of_members = True
     limits = (PEOPLE,)
     grows = True
+    graded = (Graded(
+        "k achieved", "people", "people", "Nobody can be linked to fewer people than this. Higher is safer.",
+        {"k": 2},
+    ),)  # fmt: skip
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1)
@@ -57,6 +62,11 @@ class AlphaKAnonymity(PrivacyModel):
     better = "lower"
     of_members = True
     limits = ((expect.share, "alpha"), PEOPLE)
+    # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
+    graded = (Graded(
+        "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
+        {"alpha": 1, "k": 2},
+    ),)  # fmt: skip
 
     def level(self, counts, whole=None):
         return counts.max(axis=1) / counts.sum(axis=1)

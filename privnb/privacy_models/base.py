@@ -42,6 +42,7 @@ class PrivacyModel(ABC):
     limits = ()  # of each bound what refuses others: (function of `expect`, name, what else that takes)
     grows = False
     most = None  # the largest level, where that of a class is at most the mean of its parts'
+    graded = ()  # how `privnb check` grades it: of `Graded`
     kind = ""  # what tells it from another model with the same letters, in a word
 
     def __post_init__(self):

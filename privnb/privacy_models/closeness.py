@@ -8,6 +8,7 @@ import numpy as np
 from privnb.microdata import expect
 from privnb.microdata.hierarchy import Taxonomy
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.privacy_models.grading import Graded
 
 
 def shares(counts, whole):
@@ -45,6 +46,17 @@ class TCloseness(PrivacyModel):
     better = "lower"
     most = 1
     limits = ((expect.between, "t", 0, 1 - ROUNDING, "every class lies within 1"),)
+    graded = (
+        Graded(
+            "t, equal distance", "shares", "share",
+            "So many of a class would need another value to be like the table. Lower is safer.", {"t": 0.5},
+        ),
+        Graded(
+            "t, ordered distance", "order", "share",
+            "The same, a value near by counting for less than one far off. Lower is safer.",
+            {"t": 0.5, "distance": "ordered"},
+        ),
+    )  # fmt: skip
 
     def __post_init__(self):
         super().__post_init__()
@@ -111,6 +123,10 @@ class JensenShannonCloseness(PrivacyModel):
     kind = "Jensen-Shannon"
     most = math.log(2)
     limits = ((expect.between, "t", 0, math.log(2) - ROUNDING, "every class lies within ln 2"),)
+    graded = (Graded(
+        "Jensen-Shannon", "shares", "nats",
+        "How far a class's values are from the table's, 0 to ln 2 = 0.693. Lower is safer.", {"t": 0.5},
+    ),)  # fmt: skip
 
     def level(self, counts, whole):
         return jensen_shannon(*shares(counts, whole))
@@ -147,6 +163,11 @@ class DeltaDisclosure(PrivacyModel):
     sensitive: str
     better = "lower"
     limits = ((expect.positive, "delta"),)
+    graded = (Graded(
+        "delta", "shares", "nats",
+        "ln of the times that a value is commoner or rarer in a class; inf: absent from it. Lower is safer.",
+        {"delta": 1},
+    ),)  # fmt: skip
 
     def level(self, counts, whole):
         occurs = whole > 0
@@ -177,6 +198,10 @@ class BasicBetaLikeness(PrivacyModel):
     sensitive: str
     better = "lower"
     limits = ((expect.positive, "beta"),)
+    graded = (Graded(
+        "beta, basic", "shares", "times",
+        "A value's share of a class is so many times the table's above it; 1: twice. Lower is safer.", {"beta": 1},
+    ),)  # fmt: skip
 
     def level(self, counts, whole):
         return np.maximum(_gain(counts, whole)[0], 0).max(axis=1)
@@ -203,6 +228,10 @@ class EnhancedBetaLikeness(PrivacyModel):
     better = "lower"
     kind = "enhanced"
     limits = ((expect.positive, "beta"),)
+    graded = (Graded(
+        "beta, enhanced", "shares", "times",
+        "The same; inf: a value gains more than -ln of its share of the table. Lower is safer.", {"beta": 1},
+    ),)  # fmt: skip
 
     def level(self, counts, whole):
         gain, q = _gain(counts, whole)

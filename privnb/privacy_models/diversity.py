@@ -6,6 +6,7 @@ import numpy as np
 
 from privnb.microdata import expect
 from privnb.privacy_models.base import ROUNDING, PrivacyModel
+from privnb.privacy_models.grading import Graded
 
 NOTHING = "every class keeps 1"
 OTHERWISE = f"{NOTHING} where c is above 1, and FrequencyDiversity is the model where it is not"
@@ -33,6 +34,10 @@ class DistinctDiversity(PrivacyModel):
     kind = "distinct"
     grows = True
     limits = ((expect.whole, "l", 2, NOTHING),)
+    graded = (Graded(
+        "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
+        {"l": 2},
+    ),)  # fmt: skip
 
     def level(self, counts, whole=None):
         return (counts > 0).sum(axis=1)
@@ -59,6 +64,10 @@ class EntropyDiversity(PrivacyModel):
     better = "higher"
     kind = "entropy"
     limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
+    graded = (Graded(
+        "l, entropy", "values", "values",
+        "Every class is as open as so many equally likely values. Higher is safer.", {"l": 2},
+    ),)  # fmt: skip
 
     def level(self, counts, whole=None):
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -123,6 +132,10 @@ class FrequencyDiversity(PrivacyModel):
     of_members = True
     kind = "frequency"
     limits = ((expect.above, "l", 1 + 2 * ROUNDING, NOTHING),)
+    graded = (Graded(
+        "l, frequency", "values", "values",
+        "No value belongs to more than one in so many of a class. Higher is safer.", {"l": 2},
+    ),)  # fmt: skip
 
     def level(self, counts, whole=None):
         return counts.sum(axis=1) / counts.max(axis=1)

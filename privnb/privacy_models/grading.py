@@ -1,14 +1,14 @@
 """Grade a table by its equivalence classes: how alike its records are, and which level of each model it reaches.
 
-One module: which models are graded, and how a level is found that depends on none of their bounds.
+A model states how it is graded (`Graded`). One module: how a level is found that depends on no bound.
 """
 
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from privnb import privacy_models as family
 from privnb.microdata import expect
 from privnb.microdata.columns import by_value
 from privnb.microdata.counts import coded, combinations, people_among, people_in, tabulated_in_parts
@@ -17,7 +17,7 @@ from privnb.microdata.names import meant
 from privnb.microdata.reading import NUMBER
 from privnb.microdata.rows import checked_times
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models.base import counted_once, whole_of
+from privnb.privacy_models.base import PrivacyModel, counted_once, whole_of
 
 FEW = (2, 5, 10)  # class sizes below which people are counted
 ANY = "any attribute"  # a model names one; its level reads the counts alone
@@ -25,65 +25,38 @@ MANY = 100  # different sensitive values; with more, nearly every class lacks ne
 
 
 class Graded(NamedTuple):
-    """A model that is graded: its name, what it reads, the unit of its level, what that means, and the model itself.
+    """How a model is graded: by which name, what it reads, the unit of its level, what that means, and bounds that make
+    such a model.
 
     A level depends on neither the bound nor the name of the sensitive column, so any that a model takes will do.
     """
 
     name: str
-    reads: str  # people; values of a class; shares: values of a class beside the table's; order: the same on a line
+    reads: str  # one of `READS`
     unit: str
     meaning: str  # of the level of the worst class
-    model: family.PrivacyModel
+    bounds: dict
 
 
-MODELS = (
-    Graded(
-        "k achieved", "people", "people", "Nobody can be linked to fewer people than this. Higher is safer.",
-        family.KAnonymity(2),
-    ),
-    Graded(
-        "l, distinct", "values", "values", "Every class holds so many different values, or more. Higher is safer.",
-        family.DistinctDiversity(2, ANY),
-    ),
-    Graded(
-        "l, entropy", "values", "values", "Every class is as open as so many equally likely values. Higher is safer.",
-        family.EntropyDiversity(2, ANY),
-    ),
-    Graded(
-        "l, frequency", "values", "values", "No value belongs to more than one in so many of a class. Higher is safer.",
-        family.FrequencyDiversity(2, ANY),
-    ),
-    # Recursive (c, 2)-diversity would say no more than this: c = alpha / (1 - alpha).
-    Graded(
-        "alpha", "values", "share", "So many of a class share one value: 1 / (l, frequency). Lower is safer.",
-        family.AlphaKAnonymity(1, 2, ANY),
-    ),
-    Graded(
-        "t, equal distance", "shares", "share", "So many of a class would need another value to be like the table. "
-        "Lower is safer.", family.TCloseness(0.5, ANY),
-    ),
-    Graded(
-        "t, ordered distance", "order", "share", "The same, a value near by counting for less than one far off. "
-        "Lower is safer.", family.TCloseness(0.5, ANY, "ordered"),
-    ),
-    Graded(
-        "Jensen-Shannon", "shares", "nats", "How far a class's values are from the table's, 0 to ln 2 = 0.693. "
-        "Lower is safer.", family.JensenShannonCloseness(0.5, ANY),
-    ),
-    Graded(
-        "delta", "shares", "nats", "ln of the times that a value is commoner or rarer in a class; inf: absent from it. "
-        "Lower is safer.", family.DeltaDisclosure(1, ANY),
-    ),
-    Graded(
-        "beta, basic", "shares", "times", "A value's share of a class is so many times the table's above it; 1: twice. "
-        "Lower is safer.", family.BasicBetaLikeness(1, ANY),
-    ),
-    Graded(
-        "beta, enhanced", "shares", "times", "The same; inf: a value gains more than -ln of its share of the table. "
-        "Lower is safer.", family.EnhancedBetaLikeness(1, ANY),
-    ),
-)  # fmt: skip
+# What a level is read from: sizes; values of a class; values of a class beside the table's; the same on a line.
+READS = ("people", "values", "shares", "order")
+
+
+def models():
+    """The models that are graded, of every class that is imported, by what they read: a list of (Graded, model)."""
+    found = [(each, kind) for kind in _kinds(PrivacyModel) for each in kind.graded]
+    found.sort(key=lambda each: READS.index(each[0].reads))
+    return [(each, kind(**each.bounds, **_about(kind))) for each, kind in found]
+
+
+def _kinds(of):
+    for kind in of.__subclasses__():
+        yield from (kind, *_kinds(kind))
+
+
+def _about(kind):
+    """The attribute of a model of sensitive values: any, since a level reads the counts alone."""
+    return {"sensitive": ANY} if "sensitive" in (field.name for field in fields(kind)) else {}
 
 
 def grade(table, quasi_identifiers=None, sensitive=None, person=None, times=None):
@@ -239,21 +212,19 @@ def _of_sensitive(index, column, people, times):
 
 def _levels(reads, classes, codes, people, times):
     """One row a model that reads one of `reads`: the level of its worst class. `classes`, `codes`: int arrays (n,)."""
-    graded = [each for each in MODELS if each.reads in reads]
+    graded = [(each, model) for each, model in models() if each.reads in reads]
     # Models count alike, but for people with several values.
-    alike = [
-        [each.model for each in graded if people is None or each.model.of_members is kind] for kind in (True, False)
-    ]
+    alike = [[model for _, model in graded if people is None or model.of_members is kind] for kind in (True, False)]
     levels = {}
-    for models in filter(None, alike if people is not None else alike[:1]):
+    for some in filter(None, alike if people is not None else alike[:1]):
         places, columns, weights, wide = counted_once(
-            models[0], codes, int(codes.max()) + 1, people, classes, times=times
+            some[0], codes, int(codes.max()) + 1, people, classes, times=times
         )
-        whole = whole_of(counted_once(models[0], codes, int(codes.max()) + 1, people, times=times))
+        whole = whole_of(counted_once(some[0], codes, int(codes.max()) + 1, people, times=times))
         parts = tabulated_in_parts(classes[places], columns, (int(classes.max()) + 1, wide), weights)
-        worst = [[model.worst(model.level(counts, whole)) for model in models] for counts in parts]
+        worst = [[model.worst(model.level(counts, whole)) for model in some] for counts in parts]
         levels |= {
-            model: model.worst(np.array(found)) for model, found in zip(models, zip(*worst, strict=True), strict=True)
+            model: model.worst(np.array(found)) for model, found in zip(some, zip(*worst, strict=True), strict=True)
         }
-    for each in graded:
-        yield each.name, levels[each.model], each.unit, each.meaning
+    for each, model in graded:
+        yield each.name, levels[model], each.unit, each.meaning
