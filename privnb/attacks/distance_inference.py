@@ -6,7 +6,7 @@ import numpy as np
 
 from privnb.attacks.algorithms.distances import images
 from privnb.attacks.algorithms.unmixing import turned_back
-from privnb.attacks.knowledge import Records
+from privnb.attacks.recovery_knowledge import Records
 from privnb.attacks.unmixing import Unmixing
 from privnb.microdata import expect
 

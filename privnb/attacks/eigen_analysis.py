@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from privnb.attacks.algorithms.unmixing import eigen_matched
-from privnb.attacks.knowledge import Sample
+from privnb.attacks.recovery_knowledge import Sample
 from privnb.attacks.unmixing import Unmapping
 from privnb.microdata import expect
 

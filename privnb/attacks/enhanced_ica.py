@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from privnb.attacks.algorithms.independent import by_distributions
 from privnb.attacks.ica import unmixed
-from privnb.attacks.knowledge import Marginals
+from privnb.attacks.recovery_knowledge import Marginals
 from privnb.attacks.unmixing import Unmapping
 from privnb.microdata import expect
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from privnb.attacks.algorithms.unmixing import likeliest
-from privnb.attacks.knowledge import Pairs
+from privnb.attacks.recovery_knowledge import Pairs
 from privnb.attacks.unmixing import Unmixing
 from privnb.microdata import expect
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from privnb.attacks.algorithms.unmixing import regressed
-from privnb.attacks.knowledge import Pairs
+from privnb.attacks.recovery_knowledge import Pairs
 from privnb.attacks.unmixing import Unmapping
 from privnb.microdata import expect
 from privnb.microdata.treatment import Unreadable

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.attacks.algorithms.unmixing import breach_probability, shifted, spanned, turned_back
-from privnb.attacks.knowledge import Pairs
+from privnb.attacks.recovery_knowledge import Pairs
 from privnb.attacks.unmixing import Unmixing
 from privnb.microdata import expect
 

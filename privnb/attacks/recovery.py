@@ -9,8 +9,8 @@ import pandas as pd
 
 from privnb.attacks.algorithms.noise_filters import moments
 from privnb.attacks.base import Attack
-from privnb.attacks.knowledge import numbers
 from privnb.attacks.noise_knowledge import NoiseKnowledge, PublishedLaw
+from privnb.attacks.recovery_knowledge import numbers
 from privnb.microdata import expect
 from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from privnb.attacks.algorithms.independent import by_sample
 from privnb.attacks.ica import unmixed
-from privnb.attacks.knowledge import Sample
+from privnb.attacks.recovery_knowledge import Sample
 from privnb.attacks.unmixing import Unmapping
 from privnb.microdata import expect
 

@@ -4,8 +4,8 @@ from abc import abstractmethod
 
 import numpy as np
 
-from privnb.attacks.knowledge import Pairs, numbers
 from privnb.attacks.recovery import Recovery, hidden
+from privnb.attacks.recovery_knowledge import Pairs, numbers
 from privnb.microdata.names import name_list
 from privnb.microdata.schema import SchemaError
 from privnb.microdata.treatment import Unreadable

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import privnb.attacks as family
-from privnb.attacks.knowledge import Pairs
 from privnb.attacks.recovery import Recovery
+from privnb.attacks.recovery_knowledge import Pairs
 from privnb.microdata.dataset import load, schema_of
 from privnb.microdata.family import members
 from privnb.microdata.schema import Attribute, Numbers, Role, SchemaError

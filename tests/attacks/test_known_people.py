@@ -15,7 +15,7 @@ from privnb.attacks import (
     KnownRotation,
     NaiveEstimate,
 )
-from privnb.attacks.knowledge import Marginals, Pairs, Records, Sample
+from privnb.attacks.recovery_knowledge import Marginals, Pairs, Records, Sample
 from privnb.evaluation import evaluate
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat

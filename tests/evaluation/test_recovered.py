@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from privnb.attacks import GaussianMap, PcaRemoval, SpectralFiltering, SvdFiltering
-from privnb.attacks.knowledge import Pairs
 from privnb.attacks.recovery import Recovery
+from privnb.attacks.recovery_knowledge import Pairs
 from privnb.evaluation import Recovered, evaluate
 from privnb.evaluation.cases import Case
 from privnb.microdata.dataset import Dataset
