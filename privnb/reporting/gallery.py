@@ -44,6 +44,7 @@ def described(sanitizers):
 
 
 MOST = 100  # people who are made up
+SAME = "="  # a cell as the person has it
 ROUNDS = 100  # of ten draws; in the first half only of categories that many share
 
 
@@ -113,8 +114,8 @@ def _in_public(dataset, name):
 def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     """What each kind of sanitizer publishes for the same made-up people.
 
-    The people are added to the table, so that each stands in a class with real ones. What a release publishes of them
-    may be what few real people have, by chance: it is not shown.
+    The people are added to the table, so that each stands in a class with real ones. Cells that are as made up say "=".
+    What is left of a row may be what few real people have, by chance: it is not shown.
 
     Parameters
     ----------
@@ -134,7 +135,7 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     """
     expect.these(dataset=dataset, sanitizers=sanitizers, rng=rng)
     expect.strings(of=of)
-    originals = leak_scan.protected(find(of))[0] if of else [_protected(dataset)]
+    originals = [_protected(dataset), *(leak_scan.protected(find(of))[0] if of else ())]
     try:
         persons = made_up(dataset, people, originals=originals, rng=rng)
     except NobodyLeft as error:
@@ -162,7 +163,8 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
             cells = pd.DataFrame({names[0]: "its rows are nobody's"}, index=of_them, columns=names)
         elif release.records is not None:
             cells = cells.set_axis(release.records)
-        found[called] = cells.reindex(of_them)
+        cells = cells.reindex(of_them)
+        found[called] = cells.mask(cells == found["made up"], SAME)
     table = pd.concat(found).swaplevel().sort_index(level=0, sort_remaining=False)
     lacking, own = table.isna().all(axis=1), persons_own(table.fillna(""), originals)
     table[own] = ""

@@ -153,6 +153,7 @@ ASKED = {  # every function that takes the limit
     "guards": lambda limit: studies.guards(CLINIC, [0.1], 0.5, 5, fewest=limit),
     "searched": lambda limit: studies.searched(CLINIC, policies.read("k-5"), fewest=limit),
     "suppress": lambda limit: cell_suppression.suppress(TableOfCounts({"a": ("x", "y")}, np.array([20, 30])), limit),
+    "persons_own": lambda limit: leaks.persons_own(pd.DataFrame({"age": [1]}), [], limit),
     "records_in": lambda limit: leaks.records_in("tests", [], None, limit),
     "check": lambda limit: leak_scan.check("tests", [], fewest=limit),
     "worth": lambda limit: leakage.worth(CLINIC, [Identity()], pd.DataFrame(), fewest=limit),

@@ -29,9 +29,9 @@ def within_caps(decision):
     """
     expect.kind("decision", decision, Decision, instead="`decision.decide` gives one.")
     releases = decision.releases
-    rows = releases.assign(used=releases.setting.map(_used(decision.vectors)), state=RULED_OUT)
-    rows.loc[rows.kept, "state"] = POSSIBLE
-    rows.loc[rows.setting == decision.setting, "state"] = CHOSEN
+    state = np.where(releases.kept.astype(bool), POSSIBLE, RULED_OUT)
+    state = np.where(releases.setting == decision.setting, CHOSEN, state)
+    rows = releases.assign(used=releases.setting.map(_used(decision.vectors)), state=state)
     rows = rows[np.isfinite(rows.loss) & rows.used.notna()].assign(place=rows.used.clip(upper=EDGE))
     if rows.empty:
         return none("cap")
