@@ -198,3 +198,5 @@ def test_the_chart_of_a_decision_shows_each_release_by_its_loss_and_its_tightest
     assert found["Full-domain recoding, k = 40"][0] == "ruled out", "of both caps nothing, but too much is lost"
     none = {name: RELEASES[name] for name in ("Identity", "Suppress", "Mondrian k=10")}
     assert charts.within_caps(decided(none)).to_dict()["title"]["text"] == ["No release keeps the policy"]
+    unknown = {name: found | {"attribute": "nobody knows"} for name, found in RELEASES.items()}
+    assert charts.within_caps(decided(unknown)).data == "None of these settings has a cap."

@@ -31,8 +31,9 @@ def within_caps(decision):
     releases = decision.releases
     state = np.where(releases.kept.astype(bool), POSSIBLE, RULED_OUT)
     state = np.where(releases.setting == decision.setting, CHOSEN, state)
-    rows = releases.assign(used=releases.setting.map(_used(decision.vectors)), state=state)
-    rows = rows[np.isfinite(rows.loss) & rows.used.notna()].assign(place=rows.used.clip(upper=EDGE))
+    used = releases.setting.map(_used(decision.vectors))
+    rows = releases.assign(place=used.clip(upper=EDGE), state=state)
+    rows = rows[np.isfinite(rows.loss) & used.notna()]
     if rows.empty:
         return none("cap")
     order = [RULED_OUT, POSSIBLE, CHOSEN]  # the last is drawn on top
