@@ -125,10 +125,13 @@ class Original:
     people: np.ndarray | None = None
 
     def known(self, fewest):
-        """What is known of them: as records, and as combinations of quasi-identifiers."""
-        yield _Known(self.table, (), fewest, self.people)
-        if len(self.quasi_identifiers) > 2:
-            yield _Rare(self.table[self.quasi_identifiers], (), fewest, self.people)
+        """What is known of them: as records, and as combinations of quasi-identifiers. It is kept."""
+        kept = self.__dict__.setdefault("_kept", {})
+        if fewest not in kept:
+            kept[fewest] = [_Known(self.table, (), fewest, self.people)]
+            if len(self.quasi_identifiers) > 2:
+                kept[fewest].append(_Rare(self.table[self.quasi_identifiers], (), fewest, self.people))
+        return kept[fewest]
 
 
 def persons_own(rows, originals, fewest=LIMIT):

@@ -185,15 +185,18 @@ class Sanitizer(ABC):
         table, facts = self._sanitize(dataset.lent(), table[dataset.schema.published].copy(deep=False), source)
         drawn = source is not None and str(source.bit_generator.state) != unused
         release = self._released(dataset, table, dict(facts), rng, drawn)
-        self._refuse_unlike(dataset, release)
-        public = with_public_ends(release)
-        if public is not release:
-            self._refuse_unlike(dataset, public)  # its classes are others
-        return public
-
-    def _refuse_unlike(self, dataset, release):
-        if reason := refusal(dataset, release):
+        try:
+            public = with_public_ends(release)
+            reason = refusal(dataset, public)
+        except Exception:  # of a table that cannot be read
+            reason = refusal(dataset, release)
+            if not reason:
+                raise
+        else:  # it is said of the labels as the sanitizer wrote them, if those are wrong too
+            reason = reason and (refusal(dataset, release) or reason)
+        if reason:
             raise SanitizationError(f"{self!r}: {reason}.")
+        return public
 
     def _released(self, dataset, table, facts, rng, drawn):
         """The Release, not checked yet. `facts`: as `_sanitize` gives them; `drawn`: whether it drew with a seed."""
