@@ -35,6 +35,14 @@ function tell(slider) {
   slider.closest("[data-control]").querySelector("output").textContent = text;
 }
 
+// That something was asked for is seen in the next frame; what Python says of it takes the mark away.
+function heard(el) {
+  const state = el.closest(".privnb-board")?.querySelector(".privnb-state");
+  if (!state) return;
+  state.dataset.asked = "";
+  setTimeout(() => delete state.dataset.asked, 1000); // it changed nothing
+}
+
 function render({ model, el }) {
   el.classList.add("privnb-live");
   el.addEventListener("focusin", ({ target }) => target.setAttribute(KEYS, "")); // JupyterLab looks at it alone
@@ -52,6 +60,7 @@ function render({ model, el }) {
     const together = el.querySelectorAll(`input[type=checkbox][name="${target.name}"]:checked`);
     const steps = target.dataset.values && JSON.parse(target.dataset.values);
     const value = target.type === "checkbox" ? [...together].map((box) => box.value) : target.value;
+    if (target.closest(".privnb-form")) heard(el);
     model.send({ name: target.name, value: steps ? steps[value] : value });
   });
   el.addEventListener("click", ({ target }) => {

@@ -37,8 +37,9 @@ WATCH = """() => {
             for (;;) {
                 await frame();
                 const now = performance.now() - start, { dataset } = document.querySelector(".privnb-state");
+                const asked = "asked" in dataset;
                 const changed = mark().dataset.setting !== from;
-                if (busy === null && (dataset.busy === "true" || changed)) busy = now;
+                if (busy === null && (asked || dataset.busy === "true" || changed)) busy = now;
                 if (told === null && changed && dataset.busy === "false") told = now;
                 if (told !== null && drawings() > chart) return { busy, told, drawn: now };
                 if (now > (told === null ? 60_000 : told + 1_000)) return { busy, told, drawn: null };

@@ -153,6 +153,21 @@ def test_a_slider_moves_by_keyboard_to_the_number_of_python(letter, steps, chang
     assert agrees(page, adult, **{letter: getattr(setting, letter)})[0] == setting
 
 
+def test_that_something_was_asked_for_is_seen_at_once_until_python_answers(in_lab, adult):
+    page, before = in_lab.page, told(in_lab.page)[0]
+    said = page.evaluate("""() => {
+        const slider = document.querySelector("[name=k]"), { dataset } = document.querySelector(".privnb-state");
+        slider.value = Number(slider.value) + 1;
+        slider.dispatchEvent(new Event("change", { bubbles: true }));
+        return "asked" in dataset && dataset.busy;
+    }""")
+    assert said == "false", "asked, and nothing of it is known yet"
+    agrees(page, adult, k=STEPS["k"][STEPS["k"].index(before.k) + 1])
+    page.wait_for_function("""() => !("asked" in document.querySelector(".privnb-state").dataset)""")
+    press(page, "undo", "Enter")
+    agrees(page, adult, k=before.k)
+
+
 def test_what_an_adversary_knows_is_chosen_by_keyboard(in_lab, adult):
     page = in_lab.page
     page.locator("select[name=sanitizer]").select_option("Mondrian")
