@@ -92,8 +92,9 @@ def adversary_and_researcher(compared):
     if kept:
         best = max(kept, key=lambda found: found.value)
         answer = (
-            f"Held to half of what the original gives the adversary, the best release, {best.setting}, keeps "
-            f"{replace(best, beside={}).text} of the researcher's gain."
+            f"Held to half of what the original gives the adversary, {best.setting} keeps "
+            f"{replace(best, beside={}).text} of the researcher's gain"
+            f"{f', in the best of {len(originals)} workloads' if originals[1:] else ''}."
         )
     yield f"{answer} The adversary gains more in {B}{ahead(sides).number}{B}."
     yield originals
