@@ -150,7 +150,7 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
         try:
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
-            why = str(error).removeprefix(f"{sanitizer!r} cannot be reached: ").split(". ")[0]
+            why = str(error).removeprefix(repr(sanitizer)).removeprefix(" cannot be reached").split(". ")[0].lstrip(": ")
             found[called] = pd.DataFrame({names[0]: f"not possible: {why}"}, index=of_them, columns=names)
             continue
         # Who is made up makes no value common.

@@ -11,7 +11,7 @@ from privnb.microdata.dataset import Dataset, find, load
 from privnb.microdata.numerals import bare
 from privnb.reporting import charts, gallery, leak_scan
 from privnb.reporting.findings import release_costs
-from privnb.sanitizers import Anatomy, Identity, KMember, Mondrian, catalogue
+from privnb.sanitizers import Anatomy, Identity, KMember, Mondrian, Rotation, catalogue
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +77,8 @@ def test_a_missing_number_is_shown_by_its_mark(tmp_path):
     assert 0 < (weights == "NA").sum() < 15
     missing = table.xs("k-member clustering", level=1)["weight"][weights == "NA"]
     assert set(missing) <= {gallery.SAME, "*", "not shown: few have this", ""}, "NA is in no range"
+    why = gallery.side_by_side(gaps, [Rotation()]).table.loc["Rotation", "score"]
+    assert why == "not possible: 'score' has 7 missing numbers, which lie nowhere"
 
 
 def test_what_is_not_possible_says_why(adult):
