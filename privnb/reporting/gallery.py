@@ -151,7 +151,8 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
             release = sanitizer.sanitize(joined, rng=1)
         except SanitizationError as error:
             why = str(error).removeprefix(repr(sanitizer)).removeprefix(" cannot be reached").lstrip(": ")
-            found[called] = pd.DataFrame({names[0]: f"not possible: {why.split('. ')[0]}"}, index=of_them, columns=names)
+            why = f"not possible: {why.split('. ')[0]}"
+            found[called] = pd.DataFrame({names[0]: why}, index=of_them, columns=names)
             continue
         # Who is made up makes no value common.
         known = replace(release, shared=dataset.shared)
