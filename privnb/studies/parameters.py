@@ -56,9 +56,21 @@ def default_k(k, dataset):
     Returns
     -------
     str or int
+
+    Raises
+    ------
+    ValueError
+        For a k above the number of people.
     """
     _check_k(k, dataset)
-    return k if str(k).strip() else ", ".join(str(value) for value in K if value <= dataset.headcount)
+    if not str(k).strip():
+        return ", ".join(str(value) for value in K if value <= dataset.headcount)
+    if more := [str(value) for value in numbers("K", k, int) if value > dataset.headcount]:
+        raise ValueError(
+            f"K asks for {', '.join(more)}, and {dataset.name} has {dataset.headcount} {_who(dataset)}: nobody could "
+            "hide among so many. Ask for less, leave K empty, or take more RECORDS."
+        )
+    return k
 
 
 def _check_k(k, dataset):
@@ -84,10 +96,14 @@ def too_large_k(k, dataset):
     more = [str(value) for value in K if value > dataset.headcount]
     if str(k).strip() or not more:
         return None
-    who = "records" if dataset.people is None else "people"
     return say(
-        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {dataset.headcount} {who}."
+        f"K is empty, so that its defaults are taken but {', '.join(more)}: the table has {dataset.headcount} "
+        f"{_who(dataset)}."
     )
+
+
+def _who(dataset):
+    return "records" if dataset.people is None else "people"
 
 
 def possible_epsilon(epsilon, dataset):
