@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from privnb import evaluation, studies
+from privnb.decision import policies
 from privnb.microdata.dataset import Dataset
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.numerals import bare
-from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
+from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.privacy_models import EntropyDiversity, FrequencyDiversity, KAnonymity, RecursiveDiversity
 from privnb.reporting import charts, findings, gallery
 from privnb.sanitizers import Anatomy, KMember, LaplaceNoise, Mondrian, SanitizationError, catalogue
@@ -157,3 +158,8 @@ def test_without_a_researcher_there_is_nothing_to_compare(here, records):
     assert not (compared.measure == "workload_gain").any()
     assert "a researcher's gain" in charts.compared(compared).data
     assert "nothing to compare" in findings.adversary_and_researcher(compared).data
+
+
+def test_of_fewer_people_than_may_be_shown_nothing_is_decided():
+    with pytest.raises(NotForThisTable, match="'few' has 9 people, and what is of fewer than 10 is withheld"):
+        studies.searched(dataset(9), policies.read("k-5"), seeds=1)

@@ -17,6 +17,7 @@ from privnb.evaluation.cases import answer
 from privnb.evaluation.results import SETTING, join, setting
 from privnb.evaluation.risks import questions
 from privnb.microdata import expect, withholding
+from privnb.microdata.schema import NotForThisTable
 from privnb.sanitizers import in_parts
 from privnb.sanitizers.catalogue import ends
 from privnb.studies.every_sanitizer import MEASURES, appraised, family
@@ -120,10 +121,17 @@ def searched(dataset, policy, *, profile="quick", seeds=0, fewest=withholding.LI
     ------
     ValueError
         For a measure of the policy that nothing here measures.
+    NotForThisTable
+        For fewer than `fewest` people.
     """
     policies.check(policy)
     expect.these(dataset=dataset, profile=profile, seeds=seeds, fewest=fewest, store=store)
     expect.whole("records", records, 0)
+    if withholding.few(people := dataset.headcount, fewest):
+        raise NotForThisTable(
+            f"'{dataset.name}' has {people} people, and what is of fewer than {fewest} is withheld: nothing can be "
+            "decided. Take more RECORDS, or a larger table."
+        )
     policy = _possible(dataset, policy)
     known = [each for each in family(dataset, k=_sizes(profile, policy), profile=profile) if not each.reference]
     settings = [each for each in known if in_parts.fits(each, max(records, len(dataset)))]
