@@ -24,7 +24,7 @@ from privnb.measures.mining import exact_match
 from privnb.microdata import counts, expect, withholding
 from privnb.microdata.counts import class_value_counts, people_among
 from privnb.microdata.hierarchy import SUPPRESSED
-from privnb.microdata.names import name_list, names_in
+from privnb.microdata.names import name_list, names_in, some_of
 from privnb.microdata.schema import Role
 from privnb.microdata.treatment import Unreadable
 from privnb.miners import able, weka
@@ -308,7 +308,7 @@ def _check_known(dataset, release):
     release.originals(dataset)
     if made := [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]:
         raise Unreadable(
-            f"a miner guesses for people by their quasi-identifiers, and {name_list(made)} are columns that "
+            f"a miner guesses for people by their quasi-identifiers, and {some_of(made)} are columns that "
             f"{release.provenance.sanitizer} made, which nobody has. Attack it by what undoes it."
         )
 

@@ -509,9 +509,15 @@ class _Known:
             for number, (row, values) in enumerate(zip(candidate.rows, shown, strict=True), 1):
                 shown = {n: v for n, v in zip(columns, values, strict=True) if v in self.domain[n]}
                 leaves = {n: v for n, v in shown.items() if v in self.original.domain[n]}
+                if len(shown) < self.needed and self._counts(dict(zip(columns, values, strict=True))):
+                    continue
                 if (len(shown) < needed and not (repeated and shown)) or self._is_group(row, counts, leaves):
                     continue
                 yield number, list(shown), self._is_raw(leaves, needed) and not self._is_released(shown)
+
+    def _counts(self, cells):
+        """Whether cells are no record's: numbers where all values of an attribute are words."""
+        return any(NUMBER.fullmatch(cell) and self.domain[name] <= self.words for name, cell in cells.items())
 
     def _is_raw(self, leaves, needed):
         return len(leaves) >= needed and 0 < self.original.count(leaves) < self.fewest

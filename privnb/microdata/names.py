@@ -57,6 +57,16 @@ def first_of(name):
     return next(iter(re.findall(r"(.+) \(\d+\)", name)), "")
 
 
+def some_of(names, most=3):
+    """Names for a sentence that needs not all of them.
+
+    >>> some_of(["a", "b", "c", "d"]), some_of(["a"])
+    ('a, b, c and 1 more', 'a')
+    """
+    more = len(names) - most
+    return name_list(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def name_list(names):
     """Names as one text, commas between them; a name that has a comma itself stands in quotes.
 

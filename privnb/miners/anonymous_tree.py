@@ -26,8 +26,8 @@ class Node:
 
     Parameters
     ----------
-    within : dict of str to integer array
-        Positions by attribute.
+    within : dict of str to integer array or range
+        Positions by attribute; of numbers that generalize to ranges a range, for there may be billions.
     counts : integer array (classes,)
         How many people are of each class.
     attribute : str
@@ -81,7 +81,7 @@ class AnonymousTree:
         known = node if node.people else last
         guesses[rows] = self.classes[int(known.counts.argmax())]
         for child in node.children:
-            inside = np.isin(codes[node.attribute][rows], child.within[node.attribute])
+            inside = _among(codes[node.attribute][rows], child.within[node.attribute])
             self._guess(child, codes, rows[inside], known, guesses)
 
     def described(self):
@@ -96,8 +96,7 @@ class AnonymousTree:
         for leaf in self.root.leaves:
             labels = {}
             for name, positions in leaf.within.items():
-                hierarchy = self.hierarchies[name]
-                labels[name] = str(hierarchy.labels(positions, np.zeros(len(positions), dtype=np.int64))[0])
+                labels[name] = _label(self.hierarchies[name], positions)
             if leaf.people:
                 found.append((labels, tuple(leaf.counts.tolist())))
         return found
@@ -150,7 +149,7 @@ def anonymous_tree(dataset, target, k, *, attributes=None):
     values = attribute.domain.values
     classes = attribute.domain.codes(dataset.cells[target])
     hierarchies = {name: dataset.hierarchies[name] for name in names}
-    everything = {name: np.arange(hierarchy.size) for name, hierarchy in hierarchies.items()}
+    everything = {name: (range if _is_line(each) else np.arange)(each.size) for name, each in hierarchies.items()}
     grown = _Grown(dataset.codes, classes, len(values), hierarchies, k)
     return AnonymousTree(grown.node(everything, np.arange(len(dataset))), tuple(values), hierarchies)
 
@@ -162,25 +161,19 @@ class _Grown:
     def node(self, within, rows):
         """The node of these people, with all that can be split off."""
         counts = np.bincount(self.classes[rows], minlength=self.number)
-        best = (1e-9, None, None)  # what tells nothing is no split
+        best = (1e-9, None, None, None)  # what tells nothing is no split
         for name, hierarchy in self.hierarchies.items():
-            for parts in _splits(hierarchy, within[name], self.codes[name][rows]):
-                part = np.full(hierarchy.size, -1)
-                part[within[name]] = parts
-                table = np.zeros((parts.max() + 1, self.number), dtype=np.int64)
-                np.add.at(table, (part[self.codes[name][rows]], self.classes[rows]), 1)
+            for of, parts in _splits(hierarchy, within[name], self.codes[name][rows]):
+                table = np.zeros((len(parts), self.number), dtype=np.int64)
+                np.add.at(table, (of, self.classes[rows]), 1)
                 people = table.sum(axis=1)
                 gain = round(_entropy(counts) - sum(map(_entropy, table)), 9)
                 if ((people >= self.k) | (people == 0)).all() and gain > best[0]:
-                    best = gain, name, part
-        _, name, part = best
+                    best = gain, name, of, parts
+        _, name, of, parts = best
         if name is None:
             return Node(within, counts)
-        of = part[self.codes[name][rows]]
-        children = [
-            self.node(within | {name: np.flatnonzero(part == number)}, rows[of == number])
-            for number in range(part.max() + 1)
-        ]
+        children = [self.node(within | {name: part}, rows[of == number]) for number, part in enumerate(parts)]
         return Node(within, counts, name, children)
 
 
@@ -190,18 +183,36 @@ def _entropy(counts):
     return float((occurring * np.log2(occurring.sum() / occurring)).sum()) if len(occurring) else 0.0
 
 
+def _is_line(hierarchy):
+    """Whether labels are ranges, which may be cut anywhere."""
+    return getattr(hierarchy, "groups", None) is None and getattr(hierarchy, "leaves", None) is None
+
+
+def _among(codes, positions):
+    if isinstance(positions, range):
+        return (codes >= positions.start) & (codes < positions.stop)
+    return np.isin(codes, positions)
+
+
+def _label(hierarchy, positions):
+    if isinstance(positions, range):
+        return str(hierarchy.label(positions[0], positions[-1]))
+    return str(hierarchy.labels(positions, np.zeros(len(positions), dtype=np.int64))[0])
+
+
 def _splits(hierarchy, positions, codes):
-    """Ways to split a label: of each the part of each of its `positions`, integer array from 0."""
+    """Ways to split a label: of each the part of each person, integer array (n,) from 0, and each part's positions."""
     if len(positions) < 2:
         return
-    if (groups := getattr(hierarchy, "groups", None)) is not None:
-        for level in range(len(groups) - 1, -1, -1):
-            parts = np.unique(groups[level][positions], return_inverse=True)[1].ravel()
-            if parts.max():
-                yield parts
-                return
-    elif getattr(hierarchy, "leaves", None) is not None:
-        yield np.arange(len(positions))
-    else:  # numbers: two ranges
-        for cut in np.unique(codes)[:-1]:
-            yield (positions > cut).astype(np.int64)
+    if _is_line(hierarchy):
+        for cut in np.unique(codes)[:-1].tolist():
+            yield (codes > cut).astype(np.int64), [range(positions.start, cut + 1), range(cut + 1, positions.stop)]
+        return
+    groups = getattr(hierarchy, "groups", None)
+    for level in [np.arange(hierarchy.size)] if groups is None else reversed([*groups]):
+        parts = np.unique(level[positions], return_inverse=True)[1].ravel()
+        if parts.max():
+            place = np.full(hierarchy.size, -1)
+            place[positions] = parts
+            yield place[codes], [positions[parts == number] for number in range(parts.max() + 1)]
+            return

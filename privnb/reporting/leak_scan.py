@@ -13,6 +13,7 @@ from privnb.microdata.dataset import Chosen
 from privnb.microdata.leaks import WORD, Names, Original, records_in
 from privnb.microdata.schema import PUBLISHED, Role
 from privnb.microdata.withholding import LIMIT
+from privnb.reporting import rendering
 from privnb.reporting.notebooks import ReportError
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -102,5 +103,6 @@ def _ours(path, text, naming):
 @functools.cache
 def _words():
     files = [*PACKAGE.rglob("*"), *(dataset.PROJECT / "notebooks").glob("[0-9][0-9]_*.ipynb")]
-    texts = (file.read_text(encoding="utf-8") for file in files if file.suffix in TEXTS)
+    texts = [file.read_text(encoding="utf-8") for file in files if file.suffix in TEXTS]
+    texts.append(rendering.vega_script())  # which stands in pages, and names countries and fonts
     return frozenset(word for text in texts for word in WORD.findall(text.casefold()))

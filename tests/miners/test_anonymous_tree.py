@@ -1,11 +1,13 @@
 """Trees of which no node tells of few people."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_up import CLINIC
 
-from privnb.microdata.dataset import load
-from privnb.microdata.schema import NotForThisTable
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.hierarchy import Ranges
+from privnb.microdata.schema import Attribute, Categories, NotForThisTable, Numbers, Role, Schema
 from privnb.miners.anonymous_tree import anonymous_tree
 
 
@@ -84,3 +86,20 @@ def test_a_table_of_people_with_several_records_has_no_tree(tmp_path):
     dataset = load(keyed.drafted(tmp_path, 60))
     with pytest.raises(NotForThisTable, match="several records"):
         anonymous_tree(dataset, dataset.schema.sensitive[0], 2)
+
+
+def test_a_number_of_a_hundred_million_steps_is_cut_like_one_of_few():
+    """A label of numbers is a range of positions, of which there may be billions."""
+    draw = np.random.default_rng(3)
+    number, noise, trees = draw.integers(0, 40, 300), draw.normal(0, 6, 300), []
+    for times, high in ((1, 40), (25_000_000, 10**9)):
+        domain = Numbers(0, high, 1)
+        table = pd.DataFrame({"n": number * times, "ill": np.where(number + noise > 20, "yes", "no")})
+        known = Attribute("n", Role.QUASI_IDENTIFIER, domain)
+        secret = Attribute("ill", Role.SENSITIVE, Categories(("no", "yes")))
+        data = Dataset("wide", table, Schema("wide", (known, secret)), {"n": Ranges(domain)})
+        trees.append(anonymous_tree(data, "ill", 10))
+        assert np.mean(trees[-1].predict(data) == table.ill) > 0.8
+    few, many = ([leaf.counts.tolist() for leaf in tree.root.leaves] for tree in trees)
+    assert few == many
+    assert len(few) > 2

@@ -15,7 +15,7 @@ from privnb.measures.individual_risk import individual_risk
 from privnb.measures.linkage import found_by_person
 from privnb.microdata import withholding
 from privnb.microdata.counts import distinct_codes, most_of_people, people_in
-from privnb.microdata.names import name_list
+from privnb.microdata.names import name_list, some_of
 from privnb.microdata.treatment import UNTRUE, Rows, Unreadable
 
 state(
@@ -184,7 +184,7 @@ def check_known(dataset, release):
     made = [name for name in release.schema.quasi_identifiers if name not in dataset.schema.published]
     if made and release.provenance.rows is not Rows.NOBODY:
         raise Unreadable(
-            f"an adversary knows the attributes of people, and {name_list(made)} are columns that "
+            f"an adversary knows the attributes of people, and {some_of(made)} are columns that "
             f"{release.provenance.sanitizer} made, which nobody has. Attack it by what undoes it."
         )
     if not dataset.schema.quasi_identifiers:
