@@ -155,7 +155,7 @@ def persons_own(rows, originals, fewest=LIMIT):
     return np.array([any(raw for each in known for *_, raw in each.records(node)) for node in nodes], dtype=bool)
 
 
-def records_in(path, originals, names, fewest=LIMIT):
+def records_in(path, originals, names, fewest=LIMIT, public=()):
     """Original records, rare combinations, names and identifiers in a file or in every file below a folder.
 
     Parameters
@@ -165,6 +165,9 @@ def records_in(path, originals, names, fewest=LIMIT):
     names : Names
     fewest : int
         What so many people share is nobody's.
+    public : sequence of str
+        Texts that everybody knows, such as a library's script, in which one letter may be a country's name: they are
+        not looked at.
 
     Returns
     -------
@@ -182,10 +185,10 @@ def records_in(path, originals, names, fewest=LIMIT):
         found = chain.from_iterable(_raw(each.records(node), each.what) for each in known)
         return list(names.found(node)), list(dict.fromkeys(found))
 
-    return _scanned(path, asked, names.found, names.masked)
+    return _scanned(path, asked, names.found, names.masked, public)
 
 
-def _scanned(path, asked, bare, masked):
+def _scanned(path, asked, bare, masked, public=()):
     """All that is found in the files at `path`.
 
     `asked`: two lists, of which the first is what `bare` finds in a text. `masked`: a place without what was found.
@@ -198,7 +201,7 @@ def _scanned(path, asked, bare, masked):
     leaks = {}
     for file in files:
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        for place, what, evidence in _scan_file(file, name, asked, bare):
+        for place, what, evidence in _scan_file(file, name, asked, bare, public):
             leaks.setdefault((name, place, what), Leak(masked(name), masked(place), what, evidence))
     return list(leaks.values())
 
@@ -213,8 +216,10 @@ def scan_report(report, **known):
     return [str(leak) for leak in scan(report, **known)]
 
 
-def _scan_file(file, name, asked, bare):
+def _scan_file(file, name, asked, bare, public=()):
     content = file.read_bytes()
+    for text in public:
+        content = content.replace(text.encode(), b"")
     text = content.decode("utf-8", errors="replace")
     seen = False
     for place, node in chain([("file name", name)], opened(file.suffix.lower(), text)):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from privnb.microdata import leaks
 from privnb.microdata.leaks import Leak, scan
 
 CANARY = "CANARY-0042"
@@ -644,3 +645,17 @@ def test_missing_and_mixed_cells_in_the_original_do_no_harm(found):
     original = ORIGINAL.astype(object).assign(region=ORIGINAL.region.replace("north", None))
     original.index = [7] * len(original)
     assert RAW in kinds(found("a.html", page(original.head(3).to_html(index=False)), original=original))
+
+
+def test_counts_by_attribute_are_no_record_although_their_numbers_are_ones(tmp_path):
+    """One person has (3, 4, 2, 5). A column of these beside names is theirs only if no word of theirs is a number."""
+    draw, words = np.random.default_rng(2), [f"word {n}" for n in range(6)]
+    table = pd.DataFrame(draw.integers(1, 7, (200, 4)), columns=[*"abcd"])
+    table = table[(table != [3, 4, 2, 5]).any(axis=1)]
+    table.loc[0] = [3, 4, 2, 5]
+    table = table.assign(**{name: draw.choice(["f", "m"], len(table)) for name in words})
+    original = leaks.Original(table, [*"abcd"])
+    for said, expected in (([2] * 6, []), (table.loc[0, words].tolist(), ["raw record"])):
+        shown = pd.Series([3, 4, 2, 5, *said], [*"abcd", *words], name="different values").to_frame()
+        (tmp_path / "a.html").write_text(page(shown.to_html()))
+        assert [leak.what for leak in leaks.records_in(tmp_path, [original], leaks.Names({}))] == expected

@@ -10,9 +10,10 @@ from made_up import CLINIC, IDENTIFIER
 from naming import naming
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from privnb.microdata import leaks
 from privnb.microdata.dataset import load
 from privnb.microdata.leaks import Names
-from privnb.reporting import leak_scan, report
+from privnb.reporting import leak_scan, rendering, report
 
 NAME = f"{IDENTIFIER}0058"
 RARE = {"age": 97, "weight": 187.5, "postcode": "04977", "region": "west"}
@@ -145,3 +146,14 @@ def test_a_report_that_holds_a_record_is_kept_elsewhere(tmp_path, monkeypatch):
                 report._refuse_leaks([Ran], out, work, [])
                 assert not kept.exists()
     assert (out / "index.html").read_text(encoding="utf-8") == "older"
+
+
+def test_a_librarys_script_names_nobody(tmp_path):
+    """In Vega's script stand letters that are a country's name to who writes U.K."""
+    script = str(rendering.vega_script())
+    (tmp_path / "page.html").write_text(f"<script>{script}</script><p>No country.</p>", encoding="utf-8")
+    names = leaks.Names({"country": ["U.K.", "U.S.A."]})
+    assert [leak.what for leak in leaks.records_in(tmp_path, [], names)] != []
+    assert leaks.records_in(tmp_path, [], names, public=(script,)) == []
+    (tmp_path / "page.html").write_text(f"<script>{script}</script><p>The U.K.</p>", encoding="utf-8")
+    assert {leak.what for leak in leaks.records_in(tmp_path, [], names, public=(script,))} == {"name or identifier"}
