@@ -43,8 +43,10 @@ READS = ("people", "values", "shares", "order")
 
 
 def models():
-    """The models that are graded, of every class that is imported, by what they read: a list of (Graded, model)."""
-    found = [(each, kind) for kind in _kinds(PrivacyModel) for each in kind.graded]
+    """The models that are graded, of every class that is imported, by what they read: a list of (Graded, model). A
+    class states its own; one that is made of another is not graded twice.
+    """
+    found = [(each, kind) for kind in _kinds(PrivacyModel) for each in vars(kind).get("graded", ())]
     found.sort(key=lambda each: READS.index(each[0].reads))
     return [(each, kind(**each.bounds, **_about(kind))) for each, kind in found]
 

@@ -11,10 +11,11 @@ from made_up import CLINIC
 from plain_models import level
 
 from privnb import cli
+from privnb.measures import tradeoff
 from privnb.microdata.dataset import load
 from privnb.microdata.reading import read_unknown
 from privnb.microdata.schema import SchemaError
-from privnb.privacy_models import KAnonymity, achieved
+from privnb.privacy_models import JensenShannonCloseness, KAnonymity, achieved
 from privnb.privacy_models.grading import grade, models
 from privnb.sanitizers import Identity, Suppress
 
@@ -315,3 +316,9 @@ def test_check_says_what_it_did_not_find(file, capsys):
     assert "the table has no column ['zip']" in capsys.readouterr().err
     assert cli.main(["check", "none.csv"]) == 2
     assert "there is no file 'none.csv'" in capsys.readouterr().err
+
+
+def test_a_model_that_is_made_of_another_is_not_graded_twice():
+    """As the relative entropy, which measures a loss and is no model to ask for."""
+    assert issubclass(tradeoff._KullbackLeibler, JensenShannonCloseness)
+    assert [each.name for each, _ in models()].count("Jensen-Shannon") == 1
