@@ -33,20 +33,20 @@ def risk_utility(releases):
     drawn = drawn.sort_values("privacy").sort_values("kind", key=lambda kind: kind.map(kinds.index), kind="stable")
     risk, loss = (facts(releases[f"{each}_measure"].iloc[0]) for each in ("privacy", "utility"))
     low = float(drawn.privacy[drawn.privacy > 0].min()) / 2
-    scales = {
-        "privacy": alt.Scale(type="log", domain=[low, 1.5], clamp=True, nice=False),
-        "utility": alt.Scale(type="sqrt", nice=False),
-    }
+    logarithmic = alt.Scale(type="log", domain=[low, 1.5], clamp=True, nice=False)
     base = of_columns(drawn, ["privacy", "utility", "setting", "kind", "seen"])
     panels = []
-    for side, of in {"privacy": risk, "utility": loss}.items():
+    for side, of, title, scale in (
+        ("privacy", risk, f"{risk.label}, logarithmic", logarithmic),
+        ("utility", loss, loss.label, alt.Scale(nice=False)),
+    ):
         lines = alt.Axis(grid=True, labels=side == "privacy", ticks=side == "privacy", labelLimit=300)
         ticks = axis(of.format)
         ticks.tickCount, ticks.grid = 5, False
         panels.append(
             base.mark_point(filled=True, size=55)
             .encode(
-                x=alt.X(f"{side}:Q", title=of.label, scale=scales[side], axis=ticks),
+                x=alt.X(f"{side}:Q", title=title, scale=scale, axis=ticks),
                 y=alt.Y("setting:N", sort=drawn.setting.tolist(), title=None, axis=lines),
                 opacity=alt.Opacity("seen:Q", scale=None, legend=None),
                 tooltip=["setting"],
@@ -62,6 +62,5 @@ def risk_utility(releases):
     return finish(
         alt.hconcat(*panels),
         said,
-        f"Points: {risk.phrase}, logarithmic, and {loss.phrase} of each release, lower is better. Pale: it may not be "
-        "chosen.",
+        f"Points: {risk.phrase} and {loss.phrase} of each release, lower is better. Pale: it may not be chosen.",
     )
