@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from privnb.microdata import numerals
-from privnb.microdata.names import first_of
+from privnb.microdata.names import first_of, has_none
 from privnb.microdata.schema import PUBLISHED, Role
 
 MANY = 50  # categories: more need a tree, or hardly two people are alike
@@ -44,6 +44,10 @@ def alerts(values, roles, numeric, pairs=(), copies=()):
     for name, said in found.items():
         if (first := first_of(name)) in values:
             said.insert(0, f"a further column '{first}' of the file. If its first line is a record, put names above it")
+    for name in has_none([*values]):
+        found[name].insert(
+            0, "has no name in the file: this is its place. Name it there if it is more than a row number"
+        )
     pairs = {(one, other): shares for one, other, *shares in pairs if {one, other} <= shown}
     for (one, other), (share, guess) in pairs.items():
         percent = numerals.written("{:%} of records", share)

@@ -35,16 +35,18 @@ def offered(name):
 
 
 def apart(names):
-    """Names of the columns of a file, of which a second and third one of a name have numbers.
+    """Names of the columns of a file, of which a second and third one of a name have numbers, and one without a name
+    that of its place.
 
-    >>> apart(["age", "sex", "age", "age"])
-    ['age', 'sex', 'age (2)', 'age (3)']
+    >>> apart(["", "sex", "age", "age"])
+    ['column 1', 'sex', 'age', 'age (2)']
     """
     found = []
-    for name in names:
-        numbered = (f"{name} ({number})" for number in itertools.count(2))
-        again = name in found and name.strip()
-        found.append(next(each for each in numbered if each not in {*found, *names}) if again else name)
+    for place, name in enumerate(names, 1):
+        own = name if name.strip() else f"column {place}"
+        numbered = (f"{own} ({number})" for number in itertools.count(2))
+        again = own in found or (own != name and own in names)
+        found.append(next(each for each in numbered if each not in {*found, *names}) if again else own)
     return found
 
 
@@ -55,6 +57,15 @@ def first_of(name):
     ('age', '')
     """
     return next(iter(re.findall(r"(.+) \(\d+\)", name)), "")
+
+
+def has_none(names):
+    """Which columns have the name that `apart` gives one without a name.
+
+    >>> has_none(["column 1", "sex", "column 2"])
+    ['column 1']
+    """
+    return [name for place, name in enumerate(names, 1) if name == f"column {place}"]
 
 
 def some_of(names, most=3):

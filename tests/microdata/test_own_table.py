@@ -92,10 +92,10 @@ def test_alerts_are_of_what_a_release_may_hold(table):
     assert found["pay"] == ["nearly unique: 200 values in 200 records"], "published exactly"
 
 
-def test_a_second_column_of_a_name_and_words_among_numbers_are_said(tmp_path, monkeypatch):
+def test_second_names_none_and_words_among_numbers_are_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [f"{i % 12},{'many' if i % 4 == 3 else i % 30},{'abcdefghijklmno'[i % 15]}\n" for i in range(240)]
-    Path("twice.csv").write_text("n,n,letter\n" + "".join(rows))
+    rows = [f"{i % 12},{'many' if i % 4 == 3 else i % 30},{'abcdefghijklmno'[i % 15]},{i % 9}\n" for i in range(240)]
+    Path("twice.csv").write_text("n,n,letter,\n" + "".join(rows))
     table = OwnTable.open(str(draft("twice.csv")))
     found = {each.name: each.alerts for each in table.seen(table.roles)}
     assert found.pop("n (2)") == [
@@ -103,7 +103,12 @@ def test_a_second_column_of_a_name_and_words_among_numbers_are_said(tmp_path, mo
         "mixed: 60 of 240 values are no numbers. If they say that one is missing, leave their cells empty: numbers are "
         "published in ranges, and texts are not",
     ]
-    assert not any("mixed" in alert or "further" in alert for alerts in found.values() for alert in alerts)
+    assert found.pop("column 4") == [
+        "has no name in the file: this is its place. Name it there if it is more than a row number"
+    ]
+    assert not any(
+        "mixed" in alert or "further" in alert or "no name" in alert for alerts in found.values() for alert in alerts
+    )
 
 
 def test_one_column_determines_another_as_counted_record_by_record():
