@@ -19,7 +19,7 @@ from privnb.measures import channel
 from privnb.measures.base import state
 from privnb.measures.disclosed import right_by_group
 from privnb.measures.vulnerability import by_subset, record_channel, register_vulnerability
-from privnb.microdata import counts, expect, withholding
+from privnb.microdata import expect, withholding
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import name_list
 from privnb.microdata.treatment import Rows, Unreadable
@@ -389,14 +389,8 @@ def _channel(dataset, release, sensitive):
 
 
 @lru_cache(maxsize=8)
-def _alike(dataset):
-    """Who is alike in all quasi-identifiers: array (n,)."""
-    return counts.combinations(dataset.cells[dataset.schema.quasi_identifiers]).index
-
-
-@lru_cache(maxsize=8)
 def _of_original(dataset, sensitive):
-    return record_channel(_alike(dataset), dataset.cells[sensitive])
+    return record_channel(dataset.alike[1], dataset.cells[sensitive])
 
 
 @lru_cache(maxsize=64)
@@ -412,7 +406,7 @@ def identity_rows(case, release, fewest):
         rng = np.random.default_rng(case.stream("identify"))
         right = noise_channel.identification(case.dataset, release, rng=rng)
     else:
-        right = register_vulnerability(release.equivalence_classes, _alike(case.dataset))
+        right = register_vulnerability(release.equivalence_classes, case.dataset.alike[1])
         right = withholding.found(right * n, n, fewest)
     return _pair(case.row, "identity", right, 1 / n, "identity")
 

@@ -60,14 +60,14 @@ class Boxes:
         """As published. `lines`: the questions', whatever hierarchies the release has; `values`: the sensitive values
         of the original, sorted.
         """
-        absent = [name for name in lines if name not in release.cells or name not in release.hierarchies]
+        absent = [name for name in lines if name not in release.labels_alike or name not in release.hierarchies]
         if absent:
             raise ValueError(f"{release!r} has no quasi-identifier {absent}. Ask it about those of its own dataset.")
         spread = {name: _spread(release, name, line) for name, line in lines.items()}
         shares = {name: each for name, (_, each) in spread.items()}
         first, index = distinct_codes([codes for codes, _ in spread.values()], [len(each) for each in shares.values()])
         labels = {name: codes[first] for name, (codes, _) in spread.items()}
-        return cls(labels, shares, _sensitive_counts(release, sensitive, values, index))
+        return cls(labels, shares, _sensitive_counts(release, sensitive, values, index[release.equivalence_classes]))
 
     def chances(self, sets):
         """How likely a person under each label is in each set: one float array (labels, sets) an attribute, by name.
@@ -126,12 +126,14 @@ def check_number(name, occurring):
 
 
 def _spread(release, name, line):
-    """The label of each record, integer array (n,), and how likely each part of the line is under each label."""
+    """The label of each of the `equivalence_classes`, integer array (sets,), and how likely each part of the line is
+    under each label.
+    """
     own, (hierarchy, part) = release.hierarchies[name], line
     width = int(part.max()) + 1
     if _is_moved_number(release, name):
         own = hierarchy
-    codes, labels = _read(release, name)
+    codes, labels = _of_sets(release, name)
     if own != hierarchy:
         part = part[hierarchy.codes(own.leaves if hasattr(own, "leaves") else values_of(own.domain))]
     counts = np.stack([np.bincount(part[own.covered(label)], minlength=width) for label in labels])
@@ -154,6 +156,16 @@ def _read(release, name):
     domain = release.schema[name].domain
     codes, steps = coded(domain.codes(np.clip(release.table[name], domain.low, domain.high)))
     return codes, [domain.value(each) for each in steps]
+
+
+def _of_sets(release, name):
+    """What `_read` gives, by the `equivalence_classes`."""
+    if not _is_moved_number(release, name):
+        return release.labels_alike[name]
+    (codes, values), sets = _read(release, name), release.equivalence_classes
+    alike = np.empty(int(sets.max()) + 1, dtype=np.int64)
+    alike[sets] = codes
+    return alike, values
 
 
 def _sensitive_counts(release, sensitive, values, index):

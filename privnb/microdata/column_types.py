@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from privnb.microdata.column_values import FIRST
-from privnb.microdata.hierarchy import Taxonomy, flat, taxonomies
+from privnb.microdata.hierarchy import SUPPRESSED, Taxonomy, flat, taxonomies
 from privnb.microdata.hierarchy.merging import merged
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, SchemaError
 
@@ -306,6 +306,11 @@ def _categories(name, values, what, tree, said="", order=str, **how):
     """A column of categories. `said` first; `what` they are; the tree of an attribute whose values `apart` are not so;
     by what they are sorted; and how its branches are `merged`.
     """
+    if SUPPRESSED in set(values.texts):
+        raise SchemaError(
+            f"'{name}' has cells that are '{SUPPRESSED}', which in a release stands for any value. Write another word "
+            "for what they say, or leave them empty if they say nothing."
+        )
     domain = Categories((*sorted(set(values.texts), key=order), *values.marks))
     attribute = Attribute(name, KNOWN, domain)
     whole = flat(attribute) if tree is flat else tree(attribute, apart=values.marks)

@@ -34,6 +34,18 @@ def written(cells):
     return pd.DataFrame({name: plain(cells[name]) for name in cells}, index=cells.index)
 
 
+def having(table, columns):
+    """`table.assign(**columns)`, whatever the columns are called.
+
+    >>> having(pd.DataFrame({"age": [30]}), {"self": [1]}).columns.tolist()
+    ['age', 'self']
+    """
+    table = table.copy(deep=False)
+    for name, cells in columns.items():
+        table[name] = cells
+    return table
+
+
 def plain(column):
     """A Series as text or numbers, and not as codes."""
     return column.astype(column.cat.categories.dtype) if is_coded(column.dtype) else column

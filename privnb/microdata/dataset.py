@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import description, expect, hierarchy, progress, reading, text_files
-from privnb.microdata.columns import of_codes
+from privnb.microdata.columns import having, of_codes
 from privnb.microdata.hierarchy import taxonomies
 from privnb.microdata.names import meant
 from privnb.microdata.processes import runs_as
@@ -270,7 +270,7 @@ class Chosen(NamedTuple):
         """The same of what `_read_files` gives."""
         weights = in_role(self.text, Role.WEIGHT)  # of which a domain's steps round nothing
         numeric = [each for each in self.columns.attributes if each.numeric and each.name in {*table} - weights]
-        table = table.assign(**{each.name: each.domain.rounded(table[each.name]) for each in numeric})
+        table = having(table, {each.name: each.domain.rounded(table[each.name]) for each in numeric})
         self._of(self.columns, names).check(table, least=0)  # of how many there are the whole table is asked
         return table
 

@@ -24,6 +24,7 @@ from privnb.microdata.text_files import guessed
 
 MOST = 1_000  # columns
 # No leading zero: those are codes, such as postcodes. An exponent has a sign, as in 2.5e-04: 12E3 may be a code.
+YEAR = re.compile(r"1[5-9]\d\d|2[01]\d\d")
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]\d{1,3})?")
 TEXT, PARQUET, EXCEL = "text", "a Parquet file", "an Excel workbook"
 SPSS, STATA, SAS = "an SPSS file", "a Stata file", "a SAS file"
@@ -150,7 +151,8 @@ def check_header(path, names):
     """Raise SchemaError for a file whose first line is a record, it seems. `names`: what stands there."""
     numbers = [name for name in names if NUMBER.fullmatch(name)]
     steps = {Decimal(after) - Decimal(before) for before, after in pairwise(numbers)}
-    if numbers and not (len(numbers) > 2 and len(steps) == 1 and min(steps) > 0):  # as years do that are names
+    even = len(steps) == 1 or all(map(YEAR.fullmatch, numbers))  # as those are that name columns
+    if numbers and not (len(numbers) > 2 and min(steps) > 0 and even):
         raise SchemaError(
             f"{path.name} starts with a record, it seems ({numbers[0]!r} in line 1). Put a line of column names first."
         )

@@ -14,7 +14,7 @@ import pandas as pd
 
 from privnb.microdata import expect, hierarchy, withholding
 from privnb.microdata.bands import Bands
-from privnb.microdata.columns import Table, by_value, in_codes, plain
+from privnb.microdata.columns import Table, by_value, having, in_codes, plain
 from privnb.microdata.counts import coded, distinct_codes, people_in
 from privnb.microdata.schema import PUBLISHED, Role, Schema, SchemaError, check_name
 
@@ -70,17 +70,29 @@ class Microdata:
         """How many records there are: int."""
         return len(self) if self.times is None else int(self.times.sum())
 
-    def __getstate__(self):  # what is written out again is not sent to other processes
-        return {name: value for name, value in vars(self).items() if name != "table"}
+    def __getstate__(self):  # what is made again is not sent to other processes
+        return {name: value for name, value in vars(self).items() if name not in ("table", "alike")}
 
     def marked(self, name):
         """A column as hierarchies read it: a missing number by its mark."""
         return self.schema[name].domain.marked(self.cells[name])
 
+    @cached_property
+    def alike(self):
+        """Which rows have equal quasi-identifiers: the first row of each set, in the order of their codes, and the set
+        of each row. Two integer arrays.
+        """
+        columns = [*self.codes.values()] or [np.zeros(len(self), dtype=np.int64)]
+        found = distinct_codes(columns, [int(column.max()) + 1 for column in columns])
+        for each in found:
+            each.flags.writeable = False
+        return found
+
     def lent(self):
         """The same records for code that may be anybody's: what it writes into them reaches no other holder."""
         other = copy.copy(self)
         object.__setattr__(other, "table", self.cells.copy(deep=False))  # pandas copies what is written to
+        object.__setattr__(other, "alike", self.alike)
         for name in ("hierarchies", "codes"):
             object.__setattr__(other, name, dict(getattr(self, name)))
         return other
@@ -141,7 +153,7 @@ class Microdata:
             for each in self.schema.attributes
         )
         schema = Schema(self.schema.dataset, tuple(attributes))
-        return replace(self, table=self.cells.assign(**labels), schema=schema)
+        return replace(self, table=having(self.cells, labels), schema=schema)
 
 
 def _one_zero(values):

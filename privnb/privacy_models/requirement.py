@@ -88,6 +88,8 @@ class Requirement:
         every = [*columns, *marks.values(), *([source] if added else []), *([dataset.people] if keyed else [])]
         if alone:
             first = index = np.arange(len(every[0]))
+        elif not (added or marks or keyed):
+            first, index = dataset.alike
         else:
             first, index = distinct_codes(every, [int(column.max()) + 1 for column in every])
         self.codes = np.column_stack([column[first] for column in columns]).astype(np.int32)

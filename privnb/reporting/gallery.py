@@ -11,6 +11,7 @@ import pandas as pd
 from privnb.evaluation.releases import shown_penalty
 from privnb.evaluation.results import row_builder, tidy
 from privnb.microdata import expect
+from privnb.microdata.columns import having
 from privnb.microdata.counts import combinations
 from privnb.microdata.dataset import Dataset, find
 from privnb.microdata.family import sentence
@@ -94,7 +95,7 @@ def made_up(dataset, people=3, *, originals=(), rng=0):
         if len(found) >= people:
             found = found.head(people).reset_index(drop=True)
             own = {dataset.schema.person: [f"made up {i}" for i in range(people)]} if dataset.schema.person else {}
-            return found.assign(**own)
+            return having(found, own)
     raise NobodyLeft(
         f"nearly every combination of the quasi-identifiers of '{dataset.name}' belongs to somebody, so that no "
         f"{people} people can be made up."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privnb.microdata import expect
-from privnb.microdata.columns import of_codes
+from privnb.microdata.columns import having, of_codes
 from privnb.microdata.hierarchy import SUPPRESSED
 from privnb.microdata.names import names_in, offered
 from privnb.microdata.provenance import Promise
@@ -94,7 +94,7 @@ class Mask(Sanitizer):
             raise SanitizationError(
                 f"{self!r}: two columns would have one name, of {', '.join(columns)}. Rename a column or a value."
             )
-        table = table.assign(**columns)
+        table = having(table, columns)
         facts = {"new": tuple(new), "noisy": laws}
         if rng is None:
             rest = [name for name in dataset.schema.published if dataset.schema[name] not in attributes]

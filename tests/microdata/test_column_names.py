@@ -7,7 +7,8 @@ import pytest
 from privnb import evaluation
 from privnb.evaluation import disclosures, leakage, nearer_predictions, predicted_gains, trade_off
 from privnb.evaluation.results import join
-from privnb.microdata.dataset import Dataset
+from privnb.microdata.dataset import Dataset, load
+from privnb.microdata.draft import draft
 from privnb.microdata.hierarchy import flat
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
 from privnb.privacy_models import KAnonymity
@@ -51,6 +52,16 @@ def sanitizers(names):
         Identity(), Suppress(), Suppress("sensitive"), KMember(3), Mondrian(KAnonymity(4)), Bucketize(KMember(3)),
         TopDownSpecialization(KAnonymity(3), workload=names[4]),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", NAMES, ids=" ".join)
+def test_any_names_are_read_from_a_file(tmp_path, names):
+    dataset(names).table.to_csv(tmp_path / "odd.csv", index=False)
+    path = draft(tmp_path / "odd.csv", folder=tmp_path / "data")
+    path.write_text(path.read_text().replace("draft = true\n", "", 1))
+    read = load(path)
+    assert read.schema.names() == [*names]
+    assert [*map(str, read.table[names[0]])] == [*map(str, dataset(names).table[names[0]])]
 
 
 def counted(names):

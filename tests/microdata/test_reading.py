@@ -187,7 +187,8 @@ def test_what_cannot_be_read_says_where(write, name, content, message, reads):
 def test_years_may_be_the_names_of_columns(write):
     table = read_unknown(write(b"country,1999,2000,2001\nPeru,4,5,6\nChad,7,8,9\n", "a.csv"))[0]
     assert [*table] == ["country", "1999", "2000", "2001"]
-    for record in (b"ill,3,1,2\nwell,1,2,2\n", b"ill,3,4\nwell,1,2\n"):
+    assert [*read_unknown(write(b"sex,1850,1860,1880\nf,4,5,6\nm,7,8,9\n", "a.csv"))[0]][1:] == ["1850", "1860", "1880"]
+    for record in (b"ill,3,1,2\nwell,1,2,2\n", b"ill,3,4\nwell,1,2\n", b"ill,3,4,9\nwell,1,2,4\n"):
         for reads in (read_unknown, counted):
             with pytest.raises(SchemaError, match="starts with a record"):
                 reads(write(record, "a.csv"))

@@ -3,13 +3,13 @@
 import math
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import pandas as pd
 
 from privnb.microdata import cuts, expect
-from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine, places
+from privnb.microdata.hierarchy.generalization import SUPPRESSED, Extent, OfItsValues, OnALine
 from privnb.microdata.schema import Numbers, SchemaError, commonest, text
 
 NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)"  # 9e-05 is how small numbers are written
@@ -52,32 +52,41 @@ class _OnNumbers(OnALine):
         return f"{len(lost)} numbers lie outside {self.domain}: {commonest(lost)}."
 
     def bounds(self, label):
-        if label == SUPPRESSED:
-            return float(self.domain.low), float(self.domain.high)
-        if label == self.domain.missing:
-            return math.nan, math.nan
-        match = INTERVAL.fullmatch(str(label))
-        if not match:
-            raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
-        return float(match[1]), float(match[2] or match[1])
+        return _bounds(self.domain, label)
 
     def covers_missing(self, label):
         return self.ends(label)[1] > self.steps
 
     def width(self, label):
-        first, last = places(np.array(self.ends(label)), self.steps)
-        return float(min((last - first) / self.steps, 1))
+        first, last = self.ends(label)  # the place beyond `steps` is that of a missing number alone, or is in `*`
+        return (last - first) / self.steps if last <= self.steps else float(first < last)
 
     def ends(self, label):
-        if label in (SUPPRESSED, self.domain.missing):
-            return 0 if label == SUPPRESSED else self.size - 1, self.size - 1
-        # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
-        low, high = ((bound - self.domain.low) / self.domain.step for bound in self.bounds(label))
-        # Decimals such as 0.01 are not exact.
-        first, last = max(0, math.ceil(low - 1e-6)), min(self.steps, math.floor(high + 1e-6))
-        if first > last:
-            raise SchemaError(f"the label '{label}' covers no value of {self.domain}. Was it made for another domain?")
-        return first, last
+        return _ends(self.domain, label)
+
+
+def _bounds(domain, label):
+    if label == SUPPRESSED:
+        return float(domain.low), float(domain.high)
+    if label == domain.missing:
+        return math.nan, math.nan
+    match = INTERVAL.fullmatch(str(label))
+    if not match:
+        raise SchemaError(f"'{label}' is no interval of numbers. Write it as low-high, one number, or *.")
+    return float(match[1]), float(match[2] or match[1])
+
+
+@lru_cache(maxsize=2**16)  # a release's labels are read by each of its checks and measures
+def _ends(domain, label):
+    if label in (SUPPRESSED, domain.missing):
+        return 0 if label == SUPPRESSED else domain.size - 1, domain.size - 1
+    # An aligned interval may reach past the domain, as 15-19 does past ages from 17.
+    low, high = ((bound - domain.low) / domain.step for bound in _bounds(domain, label))
+    # Decimals such as 0.01 are not exact.
+    first, last = max(0, math.ceil(low - 1e-6)), min(domain.steps, math.floor(high + 1e-6))
+    if first > last:
+        raise SchemaError(f"the label '{label}' covers no value of {domain}. Was it made for another domain?")
+    return first, last
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,8 @@ def geometry(codes, kinds, steps, trees):
     `kinds`, `steps`: the kind of each attribute, and how far apart two of its positions are at most; `trees`:
     `{attribute: groups}`.
     """
-    found = [np.sort(pd.unique(column)) for column in codes.T]
-    codes = np.column_stack([np.searchsorted(f, column) for f, column in zip(found, codes.T, strict=True)])
-    codes = codes.astype(np.int32)
+    found, index = zip(*map(_occurring, codes.T), strict=True)
+    codes = np.column_stack(index)
     most = max(map(len, found))
     levels = max((len(groups) for groups in trees.values()), default=1)
     at = np.zeros((len(kinds), most), dtype=np.int64)
@@ -98,6 +97,15 @@ def geometry(codes, kinds, steps, trees):
             padded[a, level, : len(occurring)] = row[occurring]
             widths[a, level, : len(occurring)] = np.bincount(row)[row[occurring]] - 1
     return codes, Geometry(np.array(kinds), np.array(steps), at, padded, widths)
+
+
+def _occurring(column):
+    """The positions that occur, in order, and which of them each row has."""
+    if column.max() < len(column):
+        occurs = np.bincount(column) > 0
+        return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=np.int32) - 1)[column]
+    found = np.sort(pd.unique(column))
+    return found, np.searchsorted(found, column).astype(np.int32)
 
 
 def partition(requirement, codes, shape, choose, median, target=None):
