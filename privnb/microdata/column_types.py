@@ -27,7 +27,10 @@ def named(words):
     return re.compile(rf"(?:^|[\W_\d]|(?<=[a-z])(?=[A-Z]))(?:(?i:{words}))(?:$|[\W_\d]|(?=[A-Z]))")
 
 
-PERSON = r"(case|record|person|patient|subj(ect)?|participant|respondent|user|member|client|customer)"
+PERSON = (
+    r"(case|record|person|patient|subj(ect)?|participant|respondent|student|pupil|employee|worker|user|member|client|"
+    "customer)"
+)
 NUMBERED = rf"({PERSON}[\W_]?(id|key|nr|no|num|number)|childid)$"  # caseno, USUBJID
 KEY = re.compile(
     r"(^|[\W_])(id|key|index|code|case|record|person|patient|subject|participant|respondent|ssn)([\W_]|$)"
@@ -36,7 +39,8 @@ KEY = re.compile(
 )
 # Whose a record is, by the column's name: not what counts or numbers something, as number_of_visits does.
 OWNER = re.compile(
-    rf"(^|[\W_])(id|key|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)|{NUMBERED}|^(person|patient|subject|participant|resp(ondent)?)$",
+    rf"(^|[\W_])(id|key|ssn)([\W_]|$)|(?-i:[a-z]I[Dd]$)|{NUMBERED}"
+    "|^(person|patient|subject|participant|resp(ondent)?|student|pupil|employee|worker)$",
     re.IGNORECASE,
 )
 GROUP = re.compile(

@@ -72,6 +72,8 @@ def test_what_is_recognized_and_what_is_said():
         ("rownames", [3 * n * n for n in MANY], Role.IDENTIFIER, "60 values in 60 records"),
         ("CASENUM", [3 * n * n for n in MANY], Role.IDENTIFIER, "60 values in 60 records"),
         ("childid", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "numbers people, by its name: 20 different"),
+        ("student", [3 * (n % 20) for n in MANY], Role.IDENTIFIER, "numbers people, by its name: 20 different"),
+        ("students", [3 * (n % 20) for n in MANY], Role.QUASI_IDENTIFIER, "a number, 20 different"),
         ("plot_id", [3 * (n % 20) for n in MANY], KNOWN, "by its name: 20 numbers of groups"),
         ("n_child", [n % 6 for n in MANY], KNOWN, "a number, 6 different"),
         ("district", [3 * (n % 20) for n in MANY], KNOWN, "by its name: 20 numbers of groups"),
