@@ -36,6 +36,10 @@ class Encoded:
     labels: pd.DataFrame
     row: np.ndarray
 
+    @property
+    def records(self):
+        return self
+
     def __len__(self):
         return len(self.row)
 

@@ -3,7 +3,7 @@
 `records` is one of the views of `encoding.Encoded`. A target of labels is an integer array, 0 to t - 1 with none
 left out; a target of numbers is a float array. Ties go to the lowest label.
 
-One module: eight small estimators behind the same two methods.
+One module: small estimators behind the same two methods.
 """
 
 from functools import cache
@@ -11,6 +11,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
+
+from privnb.microdata.counts import distinct_codes, factorized
 
 
 class NaiveBayes:
@@ -99,6 +101,40 @@ class Discretised:
             codes = np.where(np.isnan(labels[name]), missing, codes)
             cut[name] = pd.Categorical.from_codes(codes, range(width))
         return pd.DataFrame({name: cut.get(name, labels[name].array) for name in labels})
+
+
+class OnceEach:
+    """A tree of scikit-learn that reads equal records once: the same tree, and of most releases in a fraction of the
+    time.
+
+    Its records are all of `encoding.Encoded`, which knows the equal ones.
+    """
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def fit(self, records, target):
+        codes = factorized(target)[0]
+        first, index = distinct_codes([records.row, codes], [records.row.max() + 1, codes.max() + 1])
+        self.tree = grown(self.tree, records.features[first], target[first], np.bincount(index))
+        return self
+
+    def predict(self, records):
+        return self.tree.predict(records.features)
+
+
+def grown(tree, records, target, times):
+    """A scikit-learn tree fitted to records, (m, columns), of which each stands for `times` equal ones: a new tree, the
+    one that is fitted to all of them one by one.
+    """
+    from sklearn.base import clone
+
+    tree, many, fewest = clone(tree), int(times.sum()), tree.min_samples_leaf
+    if 2 * fewest > many:  # nothing to divide, and no share that scikit-learn takes
+        return tree.fit(np.repeat(records, times, axis=0), np.repeat(target, times))
+    # Leaves are counted by weight. A quarter less than the whole number, so that no rounding reaches it.
+    tree.set_params(min_samples_leaf=1, min_weight_fraction_leaf=(fewest - 0.25) / many)
+    return tree.fit(records, target, sample_weight=times)
 
 
 class Subsampled:

@@ -25,7 +25,7 @@ class Miner:
     classifier, regressor : estimator, optional
         For labels and for numbers; None if there is none.
     view : str
-        The one of `encoding.Encoded` that they read, "features" or "labels".
+        The one of `encoding.Encoded` that they read: "features", "labels" or, all of it, "records".
     most : float
         How many different labels it can guess.
     model, values : object
@@ -45,7 +45,7 @@ class Miner:
         for name in ("classifier", "regressor"):
             if getattr(self, name) is not None and not hasattr(getattr(self, name), "fit"):
                 raise TypeError(f"{name} must be an estimator of scikit-learn's kind, got {getattr(self, name)!r}.")
-        expect.one_of("view", self.view, ("features", "labels"))
+        expect.one_of("view", self.view, ("features", "labels", "records"))
         if not (isinstance(self.most, float) and self.most == float("inf")):
             expect.above("most", self.most, 0, "it is how many labels it can guess")
 

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from privnb.microdata import expect
+from privnb.microdata.counts import distinct_codes, factorized
 from privnb.microdata.schema import Attribute, Numbers, Role
 from privnb.microdata.treatment import Rows
+from privnb.miners.estimators import grown
 from privnb.sanitizers.algorithms.linear import root
 from privnb.sanitizers.base import Sanitizer
 from privnb.sanitizers.numbered import check_records, numbered
@@ -119,9 +121,13 @@ def _from_a_tree(given, own, of, rng):
     """Places of categories drawn for the rows `of` by the shares in the leaves of a tree of a bootstrap sample."""
     from sklearn.tree import DecisionTreeClassifier  # takes a second to import
 
-    chosen = rng.integers(len(own), size=len(own))
+    chosen = np.bincount(rng.integers(len(own), size=len(own)), minlength=len(own))
+    columns = [factorized(column) for column in (*given.T, own)]
+    first, index = distinct_codes([codes for codes, _ in columns], [len(values) for _, values in columns])
+    times = np.bincount(index, chosen).astype(np.int64)
+    first, times = first[times > 0], times[times > 0]
     tree = DecisionTreeClassifier(min_samples_leaf=FEWEST, random_state=int(rng.integers(2**31)))
-    tree.fit(given[chosen].astype(np.float32), own[chosen].astype(int))
+    tree = grown(tree, given[first].astype(np.float32), own[first].astype(int), times)
     shares = tree.predict_proba(of.astype(np.float32)).cumsum(axis=1)
     places = (rng.random(len(of))[:, None] * shares[:, -1:] >= shares).sum(axis=1)
     return tree.classes_[np.minimum(places, shares.shape[1] - 1)].astype(float)

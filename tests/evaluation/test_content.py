@@ -100,7 +100,7 @@ def test_equal_values_agree():
 
 
 def test_what_a_miner_has_learned_counts():
-    tree = reference_set("decision tree")[0].classifier
+    tree = reference_set("decision tree")[0].classifier.tree
     trained = type(tree)(**tree.get_params()).fit([[0], [1]], [0, 1])
     with pytest.raises(TypeError, match="a Tree is no input"):
         content(trained)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from privnb.microdata.schema import Attribute, Categories, Numbers, Role, Schema
@@ -103,6 +104,23 @@ def test_naive_bayes_bears_a_constant_number():
     target = pd.factorize(TABLE["pay"], sort=True)[0]
     commonest = np.bincount(target).argmax()
     assert (NaiveBayes().fit(constant.labels, target).predict(constant.labels) == commonest).all()
+
+
+@pytest.mark.parametrize("rows", [30, 300, 1200])
+@pytest.mark.parametrize("miner", [m for m in ALL if m.view == "records"], ids=lambda miner: miner.name)
+def test_a_tree_that_reads_equal_records_once_is_the_tree_of_all(miner, rows):
+    table = pd.concat([TABLE.assign(age=TABLE["age"] // 25)] * 4)[:rows]
+    records = encoded(table, ["age", "job", "sex"])
+    for name, own in (("pay", miner.classifier), ("hours", miner.regressor)):
+        if own is not None:
+            target = pd.factorize(table[name], sort=True)[0] if name == "pay" else table[name].to_numpy(dtype=float)
+            whole = clone(own.tree).fit(records.features, target)
+            once = deepcopy(own).fit(records, target)
+            assert len(np.unique(records.row)) < 40
+            for part in ("feature", "threshold"):
+                assert (getattr(once.tree.tree_, part) == getattr(whole.tree_, part)).all()
+            np.testing.assert_array_equal(once.tree.tree_.weighted_n_node_samples, whole.tree_.n_node_samples)
+            np.testing.assert_allclose(once.predict(records), whole.predict(records.features), rtol=1e-12)
 
 
 @pytest.mark.parametrize(
