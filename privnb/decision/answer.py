@@ -92,7 +92,8 @@ def _of_a_cap(cap, risk):
         named = [f"{each['row']['group']} {percent(each['value'])}" for each in over[:NAMED]]
         more = f" and {len(over) - NAMED} more" if over[NAMED:] else ""
         many = f"{len(over)} group{'s' if over[1:] else ''}"
-        yield f"The cap on {risk['risk']} is kept on average, and exceeded in {many}: {', '.join(named)}{more}."
+        kept = f"The cap on {risk['risk']} is kept on average, and the measured risk is above it in {many}"
+        yield f"{kept}: {', '.join(named)}{more}."
     if lenient(cap):
         read = f"read as one of {round(1 / cap['cap'])}"
         yield (
@@ -106,7 +107,7 @@ def _of_the_making(content):
     policy, done, decision = content["policy"], content["done"], content["decision"]
     if not policy["verified"]:
         if policy["name"] in policies.ready():
-            yield "Of the policy's source only a digest was read, not the source itself."
+            yield "Of the policy's source only a digest was read, not the source itself: its caps are our reading."
         else:
             yield "The policy does not say that anybody checked it against its source."
     if decision["chosen"] != decision["release"]:

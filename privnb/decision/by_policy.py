@@ -140,6 +140,15 @@ class Decision:
         return found[(found.sanitizer == whose[0]) & (found.parameters == whose[1]) & (found.axis != LOSS)]
 
     @property
+    def tightest(self):
+        """Of which cap the chosen release uses most: a sentence; empty where none is chosen or no risk is known."""
+        risks = self.risks[self.risks.high.notna()]
+        if self.chosen is None or risks.empty:
+            return ""
+        row = risks.loc[(risks.high / risks.cap).idxmax()]
+        return f"Closest to its cap: {_subject(row)}, {percent(row.high)} of at most {percent(row.cap)}."
+
+    @property
     def sentences(self):
         """The decision for people: a list of sentences, the answer first, and lists of them."""
         policy, chosen = self.policy, self.chosen
@@ -485,7 +494,8 @@ def _risk_said(row):
     """A risk beside its cap, as a sentence."""
     if np.isnan(row.high):
         return f"{_subject(row)}: unknown, since {row.reason}."
-    without = "" if np.isnan(row.baseline) else f", {percent(row.baseline)} without the release"
+    beside = facts(row.measure).baseline or "without the release"
+    without = "" if np.isnan(row.baseline) else f"; baseline: {percent(row.baseline)}, {beside}"
     return f"{_subject(row)}: {in_words(row.value, row.low, row.high)}, of at most {percent(row.cap)}{without}."
 
 

@@ -82,7 +82,7 @@ class Summary:
 QUESTIONS = (
     ("risk", "singled out", ("alone",)),
     ("risk", "found by a neighbour", ("reidentification_rate",)),
-    ("risk", "sensitive value guessed more often than without", ("attribute_risk",)),  # of releases without classes too
+    ("risk", "sensitive value guessed beyond what others' records tell", ("attribute_risk",)),
     ("risk", "sensitive value guessed, worst-off person", ("largest_posterior",)),
     ("risk", "worst miner nearer than what is published", ("anti_utility",)),
     ("risk", "two parts of a record linked", ("linkability_risk",)),

@@ -83,6 +83,13 @@ def in_words(claim):
     return ", ".join(filter(None, [re.sub(r"\b([a-z]) ", r"\1-", words), bounds.replace("=", " = ")]))
 
 
+def reserved(card):
+    """What stands against a release although it keeps its policy: sentences."""
+    check(card)
+    against = card.content["answer"]["reservations"]
+    return say(f"{len(against)} reservation{'s' * (len(against) != 1)}.", [*against])
+
+
 def measured(card):
     """The five risks of a card as a table: a Page."""
     check(card)
@@ -154,7 +161,7 @@ def _verdict(risk):
         return "not kept"
     over = max(len(cap["exceeded_in"]) for cap in caps)
     if over:
-        return f"kept on average; exceeded in {over} group{'s' if over > 1 else ''}"
+        return f"kept on average; measured above it in {over} group{'s' if over > 1 else ''}"
     return "kept by a lenient reading" if any(lenient(cap) for cap in caps) else "kept"
 
 
@@ -257,7 +264,8 @@ def _cap(cap):
     kept = "is kept" if cap["kept"] else "is not kept"
     if cap["exceeded_in"]:
         kept = (
-            f"is kept on average, and exceeded in {len(cap['exceeded_in'])} group{'s' * (len(cap['exceeded_in']) > 1)}"
+            "is kept on average, and the measured risk is above it in "
+            f"{len(cap['exceeded_in'])} group{'s' * (len(cap['exceeded_in']) > 1)}"
         )
     says = cap["says"][0].upper() + cap["says"][1:]
     return f"{says}{who}: {verb} {percent(cap['high'])}. The cap of {percent(cap['cap'])} {kept}."

@@ -46,7 +46,7 @@ def decided(dataset, results, found, *, profile="quick", store=""):
     note, floor = as_they_are(dataset), found.decision.policy.floor
     many = len(dataset.schema.quasi_identifiers)
     of_table = f"It has {len(dataset):,} records and {many} quasi-identifier{'s' * (many > 1)}."
-    said = f"{of_table} {note.data if note else ''}".strip()
+    said = " ".join(filter(None, [of_table, found.decision.tightest, note.data if note else ""]))
     row = recommendation(found.results, found.decision.choice, found.decision.why, said)
     (original, bare), target, size = ends(), sensitive_name(dataset, None), profile_of(profile)
     questions = [Combinations(floor), Linked(), disclosures.Disclosure(target), Costs(), trade_off.Losses(target)]

@@ -1,5 +1,7 @@
 """The decision by a policy: recomputed by hand on made-up vectors, and what must never be chosen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rows import made
@@ -174,6 +176,14 @@ def test_it_is_said_for_people_the_answer_first():
         policy=RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
     ).sentences
     assert "No release is chosen" in none[0]
+
+
+def test_the_cap_that_the_choice_uses_most_is_said():
+    assert decided().tightest == "Closest to its cap: identity of the worst-off person, 9.1% of at most 9.1%."
+    other = replace(POLICY, caps=(Cap("identity", 0.5, "largest"), Cap("attribute", 0.021)))
+    assert decided(policy=other).tightest.startswith("Closest to its cap: attribute, ")
+    none = RiskPolicy("x", "X", "", "", "", caps=(Cap("membership", 1.0),), needs=POLICY.needs)
+    assert decided(policy=none).tightest == ""
 
 
 def test_vectors_between_the_ends():

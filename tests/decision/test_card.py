@@ -207,7 +207,7 @@ RESERVATIONS = {
     ),
     "a group above a cap on the average": (
         lambda risks, _: risks[1]["caps"][0].update(exceeded_in=[one(0.64, group="sex: F")]),
-        "The cap on attribute is kept on average, and exceeded in 1 group: sex: F 64%.",
+        "The cap on attribute is kept on average, and the measured risk is above it in 1 group: sex: F 64%.",
     ),
     "a lenient reading": (
         lambda risks, _: risks[0]["caps"][0].update(written=0.09, cap=1 / 11, high=1 / 11),
@@ -223,7 +223,7 @@ RESERVATIONS = {
     ),
     "a digest of a source": (
         lambda _, policy: policy.update(verified=False, name="ontario-2025"),
-        "Of the policy's source only a digest was read, not the source itself.",
+        "Of the policy's source only a digest was read, not the source itself: its caps are our reading.",
     ),
     "a policy that was changed": (
         lambda _, policy: policy.update(changed=True), "The policy was changed after the decision. Decide anew.",

@@ -69,7 +69,7 @@ def test_the_lines_of_a_decision(results):
     assert [line.kind for line in found.lines] == ["risk"] * 7 + ["utility"] * 3
     said = lines(results)
     assert [*said][:7] == [
-        "singled out", "found by a neighbour", "sensitive value guessed more often than without",
+        "singled out", "found by a neighbour", "sensitive value guessed beyond what others' records tell",
         "sensitive value guessed, worst-off person",
         "worst miner nearer than what is published", "two parts of a record linked", "known for a member",
     ]  # fmt: skip

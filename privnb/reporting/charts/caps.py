@@ -69,7 +69,7 @@ def within_caps(decision):
         f"{decision.setting} loses least of the {kept} releases that keep the policy" if kept > 1
         else f"{decision.setting} alone keeps the policy" if kept else "No release keeps the policy"
     )  # fmt: skip
-    said = f"Points: releases. Below the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
+    said = f"Points: releases. Up to the dashed line every cap is kept; at the top: {EDGE:.0%} and more."
     rest = len(releases) - len(rows)
     said += f" Not drawn, as a risk or the loss is unknown: {rest}." if rest else ""
     return finish(alt.layer(*layers), title, said).properties(width=PLANE[0], height=PLANE[1])

@@ -25,4 +25,4 @@ def release_card(card):
     verb, _, more = answer["status"].partition(" the policy")
     kept = f"{kept} of {len(caps)} caps kept"
     first = f"{B}{content['decision']['release']}{B} {verb} {policy['title']}{more}: {kept}{users}."
-    return say(first, [*answer["sentences"][1:]])
+    return say(first, [each for each in answer["sentences"][1:] if each not in answer["reservations"]])
