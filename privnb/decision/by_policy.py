@@ -161,7 +161,7 @@ class Decision:
             said.append(f"The runner-up is {self.runner_up}.")
         said += filter(None, [self._nearest()] if chosen is None else [])
         said.append(
-            "Its risks beside the caps:" if chosen is not None else "The risks of the original beside the caps:"
+            f"The risks of {'the original' if chosen is None else chosen.setting} beside the caps:"
         )
         said.append([_risk_said(row) for row in self.risks.itertuples()])
         if out := self.ruled_out_by:

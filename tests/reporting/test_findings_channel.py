@@ -97,7 +97,7 @@ def test_the_worst_pair_by_secret():
     assert who.beside == {
         "without it": 0.0005,
         "all 3 attributes": "50% of people",
-        "by the same at most, Mondrian, k = 10": 0.025,
+        "under Mondrian, k = 10, at most": 0.025,
     }
     what = revealing(sets(), "sensitive")
     assert (what.subject, what.value) == ("Age and sex tell most of a person's job", 0.4)
@@ -123,7 +123,7 @@ def test_what_misses_few_stands_at_its_bound():
         "Age and town tell most of a person's row",
         "97% to 99.9% of people (withheld)",
     )
-    assert found.beside["by the same at most, Mondrian, k = 10"] == 0.9987
+    assert found.beside["under Mondrian, k = 10, at most"] == 0.9987
 
 
 def test_the_answer_guesses_the_table_and_then_each_row(small):

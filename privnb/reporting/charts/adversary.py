@@ -126,11 +126,11 @@ def _spans(rows, there, unit, format, scale, called):
 
 
 def _nearer(title, rows, worst, format):
-    """The most and the least people, and at most how many beyond what needs no attack: a `Finding`."""
-    most, beyond = beyond_controls(rows).nlargest(1, "beyond"), {}
-    for row in most.itertuples():
-        beyond["beyond what needs no attack at most"] = f"{numerals.bare(format, max(row.beyond, 0))} ({row.setting})"
-    return extremes(worst, title, beside=beyond, format=format)[0]
+    """At most how many people beyond what needs no attack, and the most and the least people: a `Finding`."""
+    for row in beyond_controls(rows).nlargest(1, "beyond").itertuples():
+        beyond = f"{numerals.bare(format, max(row.beyond, 0))} beyond what needs no attack ({row.setting})"
+        title = f"{title}: at most {beyond}; most people"
+    return extremes(worst, title, format=format)[0]
 
 
 def hit(results):

@@ -58,7 +58,10 @@ def bars(results, measure):
         x = alt.X(
             "value:Q",
             title=f"{of.label}, logarithmic scale",
-            axis=alt.Axis(format=",", values=[10**power for power in range(13) if 10**power <= 2 * rows.value.max()]),
+            axis=alt.Axis(
+                format=",%" if "%" in of.format else ",",
+                values=[10**power for power in range(13) if 10**power <= 2 * rows.value.max()],
+            ),
             scale=alt.Scale(type="log", domain=[1, 2 * float(rows.value.max())], nice=False),
         )
     chart = base.mark_bar(color=COLOURS[5]).encode(x=x, **({"x2": alt.datum(1)} if wide else {}))

@@ -33,7 +33,8 @@ def recovered(results):
             f"is left of {top.value_literal:.2g}."
         )
     nearest = best.loc[best.value.idxmin()]
-    yield Finding.of(nearest, f"Least error, by {nearest.miner}", beside={"knows": nearest.knows or "the law alone"})
+    knows = {"knows": nearest.knows or "the law alone"}
+    yield Finding.of(nearest, f"Least error, by {nearest.miner}", beside=knows, better="")
     yield from _outliers(of(results, "recovery_error", target="", variant="", control=""), nearest)
     yield MEANING
 

@@ -90,5 +90,5 @@ def critiques(results):
         return []
     kept = 1 - wide.utility_loss / of(results, "utility_loss").baseline.iloc[0]
     direct = "Direct comparison: the researcher clearly gains more than the adversary"
-    avoided = "Two losses: these avoid of the utility loss about groups at most"
+    avoided = "Two losses: share of the loss about large groups that is avoided, at best"
     return [Finding.count(direct, wide.ahead, "releases"), Finding(avoided, kept.max(), format="{:.0%}")]
