@@ -33,12 +33,15 @@ def of_people(columns, values, table=None):
 
 def _panel(column, codes, columns, table):
     """The name of the column of times, each of which a value of `column` has at most once, though by chance at least
-    ten pairs of records would share both; None without one.
+    ten pairs of records would share both; None without one. So has a rank within each year: a number also tells
+    something that stays.
     """
     numbers = column.domain is not None and not isinstance(column.domain, Categories)
-    if TIME.search(column.name) or column.reason.startswith(WHEN) or numbers:
+    if TIME.search(column.name) or column.reason.startswith(WHEN):
         return None
     alike = _alike(codes)
+    if numbers and not any(_determined(codes, alike, other) for other in table if other is not codes):
+        return None
     for other, times in zip(columns, table, strict=True):
         timed = other is not column and (TIME.search(other.name) or other.reason.startswith(WHEN))
         if timed and alike * _alike(times) >= BY_CHANCE * len(codes) ** 2 / 2:
@@ -46,6 +49,18 @@ def _panel(column, codes, columns, table):
             if all(len(np.unique(some)) == len(some) for some in (pairs[:FIRST], pairs)):
                 return other.name
     return None
+
+
+def _determined(codes, alike, others):
+    """Whether records of one code are alike in another column, though by chance at least ten pairs would differ there.
+
+    `alike`: how many pairs have the same code.
+    """
+    pairs = len(codes) * (len(codes) - 1) / 2
+    by_chance = alike * (1 - _alike(others) / pairs)
+    own = np.empty(int(codes.max()) + 1, dtype=np.int64)
+    own[codes] = others
+    return by_chance >= BY_CHANCE and bool((own[codes] == others).all())
 
 
 def _alike(codes):

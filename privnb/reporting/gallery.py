@@ -142,7 +142,9 @@ def side_by_side(dataset, sanitizers, *, of="", people=1, rng=0):
     except NobodyLeft as error:
         return say(f"Nobody is shown side by side: {error}")
     together = pd.concat([dataset.table, persons], ignore_index=True)
-    joined = Dataset(f"{dataset.name} and {people} made-up people", together, dataset.schema, dataset.hierarchies)
+    anybody = [replace(each, domain=None) if each.role is Role.PERSON else each for each in dataset.schema.attributes]
+    schema = replace(dataset.schema, attributes=tuple(anybody))  # whoever is made up has a key that nobody can have
+    joined = Dataset(f"{dataset.name} and {people} made-up people", together, schema, dataset.hierarchies)
     names, of_them = dataset.schema.names(Role.QUASI_IDENTIFIER, Role.SENSITIVE), range(len(dataset), len(joined))
     written = {name: _written(dataset.schema[name], persons[name]) for name in names}
     found = {"made up": pd.DataFrame(written).set_axis(of_them)}
